@@ -1,0 +1,55 @@
+# `make help` lists the targets. Python 3.11 or newer and make are all that they need: what is missing is installed
+# into .venv, again whenever pyproject.toml has changed.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+OLD_ENOUGH := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+# Asked to run, not only looked up: a version manager's stand-in may be there for a version that is not.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+	"$$p" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+PYTEST_ARGS ?=
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.PHONY: help demo test check bench clean
+.NOTPARALLEL: # two pips must not write to one environment
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
+
+demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot it to digits.png
+	$(BIN)/xpgrad demo digits --plot digits.png
+
+test: $(VENV)/stamp-test ## run the tests (more options: PYTEST_ARGS="-k tanh")
+	$(PYTEST) $(PYTEST_ARGS)
+
+check: $(VENV)/stamp-test $(VENV)/stamp-check ## run every check: format, lint, types, layers, tests
+	@echo "== ruff format"
+	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
+	@echo "== ruff check"
+	@$(BIN)/ruff check --quiet
+	@echo "== mypy"
+	@$(BIN)/mypy
+	@echo "== pyright"
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
+	@echo "== lint-imports"
+	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
+	@echo "== pytest"
+	@$(PYTEST) $(PYTEST_ARGS)
+
+bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
+	$(BIN)/python -m benchmarks
+
+clean: ## remove what builds, checks and the demo leave behind (not .venv)
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache digits.png
+	find . -path ./$(VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	@"$(PYTHON)" -c '$(OLD_ENOUGH)' || { echo "$(PYTHON) is not a Python >= 3.11 with venv" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+
+# One stamp for each extra of pyproject.toml.
+$(VENV)/stamp-%: pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""NumPy as a backend of xpgrad: the embedded default, registered like anybody's."""

@@ -1,0 +1,133 @@
+"""The NumPy backend: one device, 0-d arrays restored, Python scalars as cached 0-d arrays where that is exact."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import array_api_compat.numpy as namespace
+import numpy as np
+
+from xpgrad.plugin import Backend, Device, Spec
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
+from xpgrad_numpy.kernels import KERNELS
+
+MOST_CONSTANTS = 1024
+CPU = "cpu"
+
+
+class CpuDevice(Device):
+    """The host, as NumPy uses it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<CpuDevice (numpy)>"
+
+
+class NumPyBackend(Backend):
+    """NumPy arrays in host memory. This is also the host backend, through which arrays of other libraries travel."""
+
+    name = "numpy"
+    array_types = (np.ndarray, np.memmap)
+    scalar_types = (np.generic,)
+    namespace = namespace
+    module = np
+    version = np.__version__
+    in_place_from = 4096  # below that a fresh array is faster than adding in place
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._device = CpuDevice(self, CPU, "@numpy")
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return NumPy's own loops, and the kernels that are worth writing by hand."""
+        return KERNELS
+
+    def devices(self) -> Sequence[Device]:
+        """Return the host."""
+        return (self._device,)
+
+    def handle_of(self, array: Array) -> DeviceHandle:
+        """Return ``"cpu"``."""
+        return CPU
+
+    def device_of(self, array: Array) -> Device:
+        """Return the host."""
+        return self._device
+
+    def spec(self, array: Array) -> Spec:
+        """Return shape, dtype and device of `array`."""
+        found = self._specs.get((array.shape, array.dtype, CPU))
+        return found if found is not None else self._new_spec(array.shape, array.dtype, CPU)
+
+    def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
+        if dtype.kind not in "biufc":
+            raise TypeError(f"numpy: arrays of dtype {dtype} cannot be differentiated; convert to a numeric dtype")
+        return super()._new_spec(shape, dtype, device)
+
+    def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
+        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        return bool(np.isdtype(dtype, kind))
+
+    def prepare(self, value: Any, spec: Spec) -> Any:
+        """Return a read-only 0-d array for a finite, non-zero float or int that meets floats: 140 ns faster, as exact."""
+        if type(value) is not float and type(value) is not int:
+            return value
+        if spec.complex or not spec.differentiable or not value:
+            return value
+        try:
+            if not math.isfinite(value):
+                return value
+            made = np.array(value, spec.dtype)
+        except OverflowError:
+            return value
+        made.flags.writeable = False
+        if len(spec.constants) >= MOST_CONSTANTS:
+            spec.constants.clear()
+        spec.constants[value] = made
+        return made
+
+    def restore(self, result: Any, spec_hint: Spec | None = None) -> Array:
+        """Return NumPy's scalars as the 0-d arrays that they were."""
+        return result if isinstance(result, np.ndarray) else np.asarray(result)
+
+    def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
+        """Return a new array from scalars, nested lists, or an array."""
+        return np.array(obj, dtype)
+
+    def copy(self, array: Array) -> Array:
+        """Return a copy in memory of its own, C-ordered like NumPy's."""
+        return np.array(array, copy=True)
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy: this is the host."""
+        return np.array(array, copy=True)
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return a copy: this is the host."""
+        return np.array(array, copy=True)
+
+    def from_foreign(self, array: Array) -> Array:
+        """Return a copy of another library's array that lies in host memory."""
+        if hasattr(array, "__dlpack__"):
+            try:
+                return np.array(np.from_dlpack(array), copy=True)
+            except (BufferError, RuntimeError, TypeError, ValueError):
+                pass  # dtypes or devices that DLPack does not carry
+        return np.array(array, copy=True)
+
+    def is_view(self, array: Array) -> bool:
+        """Tell whether `array` shares its memory with another."""
+        return array.base is not None
+
+    def has_nan(self, array: Array) -> bool:
+        """Tell whether any element is not a number."""
+        return array.dtype.kind in "fc" and bool(np.isnan(array).any())
+
+    def array_text(self, array: Array, prefix: str, separator: str) -> str:
+        """Return the values as NumPy prints them."""
+        return np.array2string(array, prefix=prefix, separator=separator)
+
+    def generator(self, seed: int | None) -> np.random.Generator:
+        """Return a new stream of random numbers for the random kernels' defaults."""
+        return np.random.default_rng(seed)

@@ -1,0 +1,12 @@
+"""The plugin: imported when the first NumPy array, or the device ``@numpy``, is met."""
+
+from xpgrad.plugin import Backend, hookimpl
+from xpgrad_numpy.backend import NumPyBackend
+
+xpgrad_api = (1, 1)
+
+
+@hookimpl
+def xpgrad_backend() -> Backend:
+    """Return the NumPy backend."""
+    return NumPyBackend()

@@ -1,0 +1,118 @@
+"""P12: scaled dot-product attention, 8 heads, 256 positions of 64 channels, float32."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case, Data, Run, Workload
+
+SHAPE = (8, 256, 64)
+SCALE = SHAPE[-1] ** -0.5
+
+
+def inputs() -> Data:
+    """Queries, keys, values, and the cotangent `seed` of the output."""
+    rng = np.random.default_rng(0)
+    return {name: rng.standard_normal(SHAPE, np.float32) for name in ("q", "k", "v", "seed")}
+
+
+def by_hand(np: ModuleType, data: Data) -> Run:
+    """Forward and backward in NumPy."""
+    q, k, v, seed = (data[name] for name in ("q", "k", "v", "seed"))
+
+    def run() -> tuple[object, ...]:
+        z = (q @ k.swapaxes(1, 2)) * SCALE
+        e = np.exp(z - z.max(axis=2, keepdims=True))
+        p = e / e.sum(axis=2, keepdims=True)
+        p @ v  # the output itself belongs to the work
+        gv = p.swapaxes(1, 2) @ seed
+        gp = seed @ v.swapaxes(1, 2)
+        gz = p * (gp - (gp * p).sum(axis=2, keepdims=True)) * SCALE
+        return gz @ k, gz.swapaxes(1, 2) @ q, gv
+
+    return run
+
+
+def in_torch(torch: ModuleType, data: Data) -> Run:
+    """The same operations in torch eager."""
+    leaves = [torch.tensor(data[name], requires_grad=True) for name in "qkv"]
+    seed = torch.tensor(data["seed"])
+    q, k, v = leaves
+
+    def run() -> tuple[object, ...]:
+        for leaf in leaves:
+            leaf.grad = None
+        p = torch.softmax((q @ k.transpose(1, 2)) * SCALE, dim=2)
+        (p @ v).backward(seed)
+        return tuple(leaf.grad for leaf in leaves)
+
+    return run
+
+
+def _functional(np: Any, q: Any, k: Any, v: Any) -> Any:
+    z = (q @ np.swapaxes(k, 1, 2)) * SCALE
+    e = np.exp(z - np.max(z, axis=2, keepdims=True))
+    return (e / np.sum(e, axis=2, keepdims=True)) @ v
+
+
+def in_autograd(autograd: ModuleType, data: Data) -> Run:
+    """The same operations in HIPS autograd."""
+
+    def run() -> tuple[object, ...]:
+        forward = autograd.make_vjp(lambda q, k, v: _functional(autograd.numpy, q, k, v), (0, 1, 2))
+        gradients: tuple[object, ...] = forward(data["q"], data["k"], data["v"])[0](data["seed"])
+        return gradients
+
+    return run
+
+
+def in_jax(jax: ModuleType, data: Data) -> Run:
+    """The same operations in jax, compiled."""
+    q, k, v, seed = (jax.numpy.asarray(data[name]) for name in ("q", "k", "v", "seed"))
+
+    def forward_and_backward(q: Any, k: Any, v: Any) -> Any:
+        y, vjp = jax.vjp(lambda q, k, v: _functional(jax.numpy, q, k, v), q, k, v)
+        return y, vjp(seed)
+
+    step = jax.jit(forward_and_backward)
+
+    def run() -> tuple[object, ...]:
+        gradients: tuple[object, ...] = jax.block_until_ready(step(q, k, v))[1]
+        return gradients
+
+    return run
+
+
+def in_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
+    """The same operations in xpgrad."""
+    F, xp = xpgrad.functions, xpgrad.array_api
+    leaves = [xpgrad.Variable(data[name], requires_grad=True) for name in "qkv"]
+    q, k, v = leaves
+
+    def run() -> tuple[object, ...]:
+        for leaf in leaves:
+            leaf.cleargrad()
+        p = F.softmax((q @ xp.matrix_transpose(k)) * SCALE, axis=2)
+        y = p @ v
+        y.grad = data["seed"]
+        y.backward(retain_graph=False)
+        return tuple(leaf.grad for leaf in leaves)
+
+    return run
+
+
+WORKLOADS = {
+    "P12": Workload(
+        "attention, 8 heads, 256 x 64, float32",
+        (
+            Case(
+                "",
+                inputs,
+                {"h": by_hand, "t": in_torch, "autograd": in_autograd, "jax": in_jax, "xpgrad": in_xpgrad},
+                ("0.9h",),
+                rtol=2e-4,
+            ),
+        ),
+    ),
+}

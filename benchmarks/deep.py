@@ -1,0 +1,152 @@
+"""P8: a chain of 100,000 operations on one element: time and memory per operation; and one of 1,000,000.
+
+Memory is the growth of the resident set while a chain is built, in a process for each contestant, without the garbage
+collector: what a graph keeps may lie in C++ objects that tracemalloc cannot see.
+"""
+
+import ctypes
+import gc
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.harness import Case, Data, Report, Row, Run, Workload, judge
+
+DEPTH, DEEPEST = 100_000, 1_000_000
+A, B = 1 + 2.0**-20, 2.0**-30  # exact in float32, so that all agree at any depth
+MAY_KEEP = 0.1
+"""The part of a graph's memory that the allocators may hold on to after it is freed."""
+
+Sweep = Callable[[], Any]
+
+
+def _chain(y: Any, depth: int) -> Any:
+    for _ in range(depth // 2):
+        y = y * A
+        y = y + B
+    return y
+
+
+def by_hand(np: ModuleType, depth: int) -> Sweep:
+    """P1's formula: nothing is kept."""
+    y = _chain(np.ones(1, np.float32), depth)
+
+    def sweep() -> Any:
+        g = np.ones_like(y)
+        for _ in range(depth // 2):
+            g = g * A
+        return g
+
+    return sweep
+
+
+def in_torch(torch: ModuleType, depth: int) -> Sweep:
+    """The chain in torch eager."""
+    x = torch.ones(1, requires_grad=True)
+    y = _chain(x, depth)
+
+    def sweep() -> Any:
+        y.backward()
+        return x.grad
+
+    return sweep
+
+
+def in_autograd(autograd: ModuleType, depth: int) -> Sweep:
+    """The chain in HIPS autograd."""
+    one = np.ones(1, np.float32)
+    vjp = autograd.make_vjp(lambda x: _chain(x, depth))(one)[0]
+    return lambda: vjp(one)
+
+
+def in_xpgrad(xpgrad: ModuleType, depth: int) -> Sweep:
+    """The chain in xpgrad."""
+    x = xpgrad.Variable(np.ones(1, np.float32), requires_grad=True)
+    y = _chain(x, depth)
+
+    def sweep() -> Any:
+        y.backward()
+        return x.grad
+
+    return sweep
+
+
+GRAPHS = {"h": by_hand, "t": in_torch, "autograd": in_autograd, "xpgrad": in_xpgrad}
+"""For each contestant, what builds a chain and returns its sweep; dropping that frees the graph."""
+
+
+def _whole(name: str) -> Callable[[ModuleType, Data], Run]:
+    return lambda lib, data: lambda: (GRAPHS[name](lib, DEPTH)(),)
+
+
+def _resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def probe(name: str, depth: int) -> dict[str, float]:
+    """Memory and time of one chain in this process; no collection happens between its making and its end."""
+    lib, graph = peers.load(name), GRAPHS[name]
+    graph(lib, 1000)()
+    gc.collect()
+    gc.disable()
+    before, start = _resident(), time.process_time()
+    sweep = graph(lib, depth)
+    built = _resident() - before
+    gradient = sweep()
+    top = max(built, _resident() - before)
+    del sweep
+    spent = time.process_time() - start
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)  # else the C library may keep all of it, which says nothing about the graph
+    kept = _resident() - before
+    del gradient
+    return {"bytes": built / depth, "kept": max(0.0, kept / top) if top else 0.0, "µs": spent * 1e6 / depth}
+
+
+def measure_memory(report: Report, quick: bool) -> None:
+    """Add what the graphs weigh, and how the deepest ones fare."""
+    found = [each for name in GRAPHS for each in _probed(name, DEPTH, report)]
+    rows = [Row(f"{DEPTH:,} built", name, "B/op", each["bytes"], each["bytes"]) for name, each in found if name != "h"]
+    judge(rows, ("450",))
+    report.rows += rows
+    found = [each for name in GRAPHS for each in _probed(name, DEEPEST, report)]
+    rows = [Row(f"{DEEPEST:,}, once", name, "µs/op", each["µs"], each["µs"]) for name, each in found]
+    judge(rows, ())
+    freed = [Row("kept when freed", name, "ratio", each["kept"], each["kept"]) for name, each in found if name != "h"]
+    judge(freed, (str(MAY_KEEP),))
+    report.rows += rows + freed
+
+
+def _probed(name: str, depth: int, report: Report) -> list[tuple[str, dict[str, float]]]:
+    command = [sys.executable, "-m", "benchmarks.deep", name, str(depth)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return [(name, json.loads(done.stdout.splitlines()[-1]))]
+    last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    report.notes.append(f"{name} {'skipped' if 'ModuleNotFoundError' in last else f'FAILED at {depth:,}'}: {last}")
+    report.failed |= "skipped" not in report.notes[-1]
+    return []
+
+
+CONTESTANTS = {name: _whole(name) for name in GRAPHS} | {"jax": "compiling so many unrolled operations takes minutes"}
+
+WORKLOADS = {
+    # 2.9 µs on the reference machine, where torch takes 3.4 and this formula would take 0.69 (P1's, but in float32).
+    "P8": Workload(
+        "chain of 100,000 operations on one element, float32",
+        (Case("100,000", dict, CONTESTANTS, ("4.2h", "0.85t"), "µs/op", DEPTH, 1e-6),),
+        measure_memory,
+    ),
+}
+
+if __name__ == "__main__":
+    print(json.dumps(probe(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,168 @@
+"""Measuring: contestants are verified against each other, then timed in turns, so that drift hits all of them equally.
+
+A workload is data. Its cases give the inputs as NumPy arrays and, for each contestant, a builder that takes the library
+and the inputs and returns a function without arguments. One call of it is forward, backward and the freeing of the
+graph, and gives the gradients, which die inside the timed call.
+"""
+
+import gc
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+
+Data = Mapping[str, Any]
+Run = Callable[[], Sequence[Any]]
+Build = Callable[[ModuleType, Data], Run]
+
+SCALES = {"ms": 1e3, "µs/op": 1e6, "µs": 1e6}
+TURN_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Case:
+    """One size of a workload.
+
+    `contestants` maps a name to its builder, or to the reason why it does not take part. `limits` are the values that
+    xpgrad must not exceed: "3.6h" and "0.6t" are ratios, "450" is in the case's unit.
+    """
+
+    name: str
+    inputs: Callable[[], Data]
+    contestants: Mapping[str, Build | str]
+    limits: tuple[str, ...] = ()
+    unit: str = "ms"
+    operations: int = 1
+    rtol: float = 1e-9
+
+
+@dataclass
+class Row:
+    """One measured quantity of one contestant; `verdicts` maps each limit to whether it is kept."""
+
+    case: str
+    contestant: str
+    unit: str
+    minimum: float
+    median: float
+    per_h: float | None = None
+    per_t: float | None = None
+    verdicts: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass
+class Report:
+    """What a workload found: rows for the table, and notes on who is missing and why."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A title, cases to time, and an optional last step that adds rows of its own (memory, ratios between cases)."""
+
+    title: str
+    cases: tuple[Case, ...] = ()
+    finish: Callable[[Report, bool], None] | None = None
+
+    def run(self, quick: bool) -> Report:
+        """Measure everything; about six seconds a case, one if `quick`."""
+        report = Report(self.title)
+        for case in self.cases:
+            _run_case(case, report, seconds=1.0 if quick else 6.0)
+        if self.finish is not None:
+            self.finish(report, quick)
+        report.notes = list(dict.fromkeys(report.notes))
+        return report
+
+
+def judge(rows: Sequence[Row], limits: Sequence[str]) -> None:
+    """Fill in the ratios of rows that belong together, and the verdicts on xpgrad."""
+    base = {row.contestant: row.minimum for row in rows}
+    for row in rows:
+        row.per_h = row.minimum / base["h"] if base.get("h") else None
+        row.per_t = row.minimum / base["t"] if base.get("t") else None
+        if row.contestant == "xpgrad":
+            for limit in limits:
+                value = {"h": row.per_h, "t": row.per_t}.get(limit[-1], row.minimum)
+                if value is not None:
+                    row.verdicts[limit] = value <= float(limit.rstrip("ht"))
+
+
+def _run_case(case: Case, report: Report, seconds: float) -> None:
+    runs = _verified(case, report)
+    scale = SCALES[case.unit] / case.operations
+    rows = [
+        Row(case.name, name, case.unit, min(times) * scale, median(times) * scale)
+        for name, times in _interleave(runs, seconds).items()
+    ]
+    judge(rows, case.limits)
+    report.rows += rows
+
+
+def _verified(case: Case, report: Report) -> dict[str, Run]:
+    """The contestants that are here and agree with the first of them."""
+    data, runs, expected = case.inputs(), {}, None
+    for name, build in case.contestants.items():
+        if isinstance(build, str):
+            report.notes.append(f"{name} takes no part: {build}")
+            continue
+        try:
+            lib = peers.load(name)
+        except ImportError as error:
+            report.notes.append(f"{name} skipped: {error}")
+            report.failed |= name == "xpgrad"
+            continue
+        try:
+            run = build(lib, data)
+            run()  # the second call is compared: gradients must not add up from call to call
+            got = [np.asarray(getattr(g, "array", g)) for g in run()]
+            expected = expected or got
+            _compare(expected, got, case.rtol)
+        except Exception as error:  # a contestant that fails must not stop the others
+            message = " ".join(str(error).split())[:300]
+            report.notes.append(f"{case.name} {name} FAILED: {type(error).__name__}: {message}".strip())
+            report.failed = True
+        else:
+            runs[name] = run
+    return runs
+
+
+def _compare(expected: Sequence[Any], got: Sequence[Any], rtol: float) -> None:
+    for want, have in zip(expected, got, strict=True):
+        if want.shape != have.shape or want.dtype != have.dtype:
+            raise AssertionError(f"gradient is {have.dtype} {have.shape}, expected {want.dtype} {want.shape}")
+        np.testing.assert_allclose(have, want, rtol=rtol, atol=rtol * float(np.max(np.abs(want))))
+
+
+def _interleave(runs: Mapping[str, Run], seconds: float, rounds: int = 4) -> dict[str, list[float]]:
+    """CPU seconds of each call, taken in turns until `seconds` are spent, but for at least so many rounds."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    calls = {name: max(1, round(TURN_SECONDS / _time(run))) for name, run in runs.items()}
+    gc.collect()
+    gc.freeze()  # collecting between turns is then cheap, and never inside a timed call
+    gc.disable()
+    end, done = time.perf_counter() + seconds, 0
+    while done < rounds or time.perf_counter() < end:
+        for name, run in runs.items():
+            times[name] += [_time(run) for _ in range(calls[name])]
+            gc.collect()
+        done += 1
+    gc.enable()
+    gc.unfreeze()
+    return times
+
+
+def _time(run: Run) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start

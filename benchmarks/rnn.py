@@ -1,0 +1,132 @@
+"""P7: a tanh recurrent network, 200 steps, batch 16, 64 inputs and 64 hidden units, float32."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case, Data, Run, Workload
+
+STEPS, BATCH, HIDDEN = 200, 16, 64
+
+
+def inputs() -> Data:
+    """Sequence `x`, state `h`, weights `u` (in, out) and `w` (hidden, out), bias `b`, cotangent `seed`."""
+    rng = np.random.default_rng(0)
+    shapes = {"x": (STEPS, BATCH, HIDDEN), "h": (BATCH, HIDDEN), "seed": (BATCH, HIDDEN)}
+    shapes |= {"u": (HIDDEN, HIDDEN), "w": (HIDDEN, HIDDEN), "b": (HIDDEN,)}
+    data = {name: rng.standard_normal(shape, np.float32) for name, shape in shapes.items()}
+    return data | {name: data[name] / np.float32(HIDDEN**0.5) for name in ("u", "w", "b")}
+
+
+def by_hand(np: ModuleType, data: Data) -> Run:
+    """Forward and backpropagation through time in NumPy."""
+    h0, u, w, b, seed = (data[name] for name in ("h", "u", "w", "b", "seed"))
+    x = list(data["x"])
+
+    def run() -> tuple[object, ...]:
+        states = [h0]
+        for x_t in x:
+            states.append(np.tanh(x_t @ u + states[-1] @ w + b))
+        g, gu, gw, gb = seed, np.zeros_like(u), np.zeros_like(w), np.zeros_like(b)
+        h = states.pop()
+        for x_t in reversed(x):
+            g = g * (1 - h * h)
+            h = states.pop()
+            gu += x_t.T @ g
+            gw += h.T @ g
+            gb += g.sum(axis=0)
+            g = g @ w.T
+        return gu, gw, gb
+
+    return run
+
+
+def in_torch(torch: ModuleType, data: Data) -> Run:
+    """The same loop in torch eager."""
+    h0, seed = torch.tensor(data["h"]), torch.tensor(data["seed"])
+    leaves = [torch.tensor(data[name], requires_grad=True) for name in "uwb"]
+    x = list(torch.tensor(data["x"]))
+    u, w, b = leaves
+
+    def run() -> tuple[object, ...]:
+        for leaf in leaves:
+            leaf.grad = None
+        h = h0
+        for x_t in x:
+            h = torch.tanh(x_t @ u + h @ w + b)
+        h.backward(seed)
+        return tuple(leaf.grad for leaf in leaves)
+
+    return run
+
+
+def in_autograd(autograd: ModuleType, data: Data) -> Run:
+    """The same loop in HIPS autograd."""
+    x = list(data["x"])
+
+    def last_state(u: Any, w: Any, b: Any) -> Any:
+        h = data["h"]
+        for x_t in x:
+            h = autograd.numpy.tanh(x_t @ u + h @ w + b)
+        return h
+
+    def run() -> tuple[object, ...]:
+        vjp = autograd.make_vjp(last_state, (0, 1, 2))(data["u"], data["w"], data["b"])[0]
+        gradients: tuple[object, ...] = vjp(data["seed"])
+        return gradients
+
+    return run
+
+
+def in_jax(jax: ModuleType, data: Data) -> Run:
+    """The loop as a scan in jax, compiled."""
+    arrays = {name: jax.numpy.asarray(array) for name, array in data.items()}
+    x, h0, seed = arrays["x"], arrays["h"], arrays["seed"]
+
+    def last_state(u: Any, w: Any, b: Any) -> Any:
+        return jax.lax.scan(lambda h, x_t: (jax.numpy.tanh(x_t @ u + h @ w + b), None), h0, x)[0]
+
+    step = jax.jit(lambda *leaves: jax.vjp(last_state, *leaves)[1](seed))
+
+    def run() -> tuple[object, ...]:
+        gradients: tuple[object, ...] = jax.block_until_ready(step(arrays["u"], arrays["w"], arrays["b"]))
+        return gradients
+
+    return run
+
+
+def in_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
+    """The same loop in xpgrad."""
+    tanh, h0 = xpgrad.array_api.tanh, data["h"]
+    leaves = [xpgrad.Variable(data[name], requires_grad=True) for name in "uwb"]
+    x = list(data["x"])
+    u, w, b = leaves
+
+    def run() -> tuple[object, ...]:
+        for leaf in leaves:
+            leaf.cleargrad()
+        h = h0
+        for x_t in x:
+            h = tanh(x_t @ u + h @ w + b)
+        h.grad = data["seed"]
+        h.backward()
+        return tuple(leaf.grad for leaf in leaves)
+
+    return run
+
+
+WORKLOADS = {
+    "P7": Workload(
+        "tanh RNN, 200 steps, batch 16, hidden 64, float32",
+        (
+            Case(
+                "",
+                inputs,
+                {"h": by_hand, "t": in_torch, "autograd": in_autograd, "jax": in_jax, "xpgrad": in_xpgrad},
+                ("1.4h", "0.67t"),
+                rtol=2e-4,
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,71 @@
+"""xpgrad: define-by-run automatic differentiation for every Python Array API library."""
+
+from typing import Any
+
+from xpgrad import array_api, functions
+from xpgrad.backend import random
+from xpgrad.backend.current import use, using_device
+from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.config import (
+    config,
+    force_backprop_mode,
+    global_config,
+    is_debug,
+    no_backprop_mode,
+    set_debug,
+    using_config,
+)
+from xpgrad.errors import (
+    BackendMismatch,
+    BackendUnavailable,
+    ChangedArray,
+    DeviceMismatch,
+    DtypeError,
+    GradientError,
+    GraphError,
+    NotANumber,
+    PluginError,
+    ShapeError,
+    SpecifierError,
+    UnknownArray,
+    XpgradError,
+)
+from xpgrad.graph.arrays import get_array_module
+from xpgrad.graph.backward import backward, grad
+from xpgrad.graph.function import Function, FunctionAdapter
+from xpgrad.graph.function_hook import FunctionHook, get_function_hooks
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.parameter import Parameter
+from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.graph.scatter import Scatter
+from xpgrad.graph.variable import Variable, as_array, as_variable
+
+__version__ = "0.1.0"
+
+__all__ = [  # noqa: RUF022 - in the order of a reader's interest
+    "Variable", "Parameter", "Function", "FunctionAdapter", "FunctionNode", "FunctionHook", "VariableNode", "Scatter",
+    "as_variable", "as_array", "grad", "backward", "elementwise", "primitive", "get_function_hooks",
+    "config", "global_config", "using_config", "no_backprop_mode", "force_backprop_mode", "is_debug", "set_debug",
+    "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
+    "array_api", "functions",
+    "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError", "GradientError", "GraphError",
+    "NotANumber", "PluginError", "ShapeError", "SpecifierError", "UnknownArray", "XpgradError",
+    "__version__",
+]  # fmt: skip
+
+_LAZY = {
+    "gradient_check": "xpgrad.testing.gradient_check",
+    "testing": "xpgrad.testing",
+    "function_hooks": "xpgrad.graph.function_hooks",
+    "plugin": "xpgrad.plugin",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that most programs do not need when they are first asked for."""
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module(_LAZY[name])
+    raise AttributeError(f"module 'xpgrad' has no attribute {name!r}")

@@ -1,0 +1,113 @@
+"""Elementwise arithmetic: sums, products, powers, roots, signs."""
+
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.primitive import elementwise, operators
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace
+
+
+@elementwise(label="_ + _", x1=lambda xp, gy: gy, x2=lambda xp, gy: gy)
+def add(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Sum of two arrays, elementwise."""
+    return xp.add(x1, x2)
+
+
+@elementwise(label="_ - _", x1=lambda xp, gy: gy, x2=lambda xp, gy: -gy)
+def subtract(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Difference of two arrays, elementwise."""
+    return xp.subtract(x1, x2)
+
+
+@elementwise(label="_ * _", x1=lambda xp, gy, x2: gy * x2, x2=lambda xp, gy, x1: gy * x1)
+def multiply(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Product of two arrays, elementwise."""
+    return xp.multiply(x1, x2)
+
+
+@elementwise(label="_ / _", x1=lambda xp, gy, x2: gy / x2, x2=lambda xp, gy, x2, y: -gy * y / x2)
+def divide(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Quotient of two arrays, elementwise."""
+    return xp.divide(x1, x2)
+
+
+@elementwise(label="_ // _")
+def floor_divide(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Quotient rounded towards minus infinity, elementwise; piecewise constant, so without a gradient."""
+    return xp.floor_divide(x1, x2)
+
+
+@elementwise(label="_ % _", x1=lambda xp, gy: gy, x2=lambda xp, gy, x1, x2: -gy * xp.floor(x1 / x2))
+def remainder(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Remainder of the division, with the sign of the divisor, elementwise."""
+    return xp.remainder(x1, x2)
+
+
+def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array) -> Array:
+    constant = x2 == 0  # there the derivative is 0, also where x1 is 0
+    lower = xp.where(constant, xp.ones_like(x2), x2 - 1)
+    return gy * (xp.where(constant, xp.zeros_like(x2), x2) * xp.pow(x1, lower))
+
+
+@elementwise(
+    label="_ ** _",
+    x1=_power_base,
+    x2=lambda xp, gy, x1, y: gy * (y * xp.log(xp.where(x1 == 0, xp.ones_like(x1), x1))),
+)
+def pow(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Power of two arrays, elementwise.
+
+    Where the base is 0, the derivative with respect to the exponent is 0.
+    """
+    return xp.pow(x1, x2)
+
+
+def _constant_power_rule(xp: Namespace, gy: Array, x: Array, exponent: Any) -> Array:
+    if exponent == 0:
+        return xp.zeros_like(gy)
+    if exponent == 1:
+        return gy
+    if exponent == 2:
+        return gy * (2 * x)
+    return gy * (exponent * (xp.square(x) if exponent == 3 else xp.constant_power(x, exponent=exponent - 1)))
+
+
+@elementwise(label="_ ** {exponent}", x=_constant_power_rule)
+def constant_power(xp: Namespace, x: Array, /, exponent: Any) -> Array:
+    """Power of an array with one Python number as the exponent, which has no gradient."""
+    return x**exponent
+
+
+@elementwise(label="_ ** 2", x=lambda xp, gy, x: gy * (2 * x))
+def square(xp: Namespace, x: Array, /) -> Array:
+    """Square, elementwise."""
+    return xp.square(x)
+
+
+@elementwise(label="__neg__", x=lambda xp, gy: -gy)
+def negative(xp: Namespace, x: Array, /) -> Array:
+    """Numerical negative, elementwise."""
+    return xp.negative(x)
+
+
+@elementwise(label="__pos__", x=lambda xp, gy: gy)
+def positive(xp: Namespace, x: Array, /) -> Array:
+    """The same values, elementwise."""
+    return xp.positive(x)
+
+
+_operator_pow, _reflected_pow = operators(pow)
+
+
+def _power(x1: Any, x2: Any, /) -> Any:
+    """The operator ``**``: a Python number as the exponent needs neither its gradient nor the general rule."""
+    kind = type(x2)
+    if kind is int or kind is float or (not isinstance(x2, Variable) and plugins.is_scalar(x2)):
+        if kind is int and x2 == 2 and x1._node.spec is not None and x1._node.spec.differentiable:
+            return square(x1)
+        return constant_power(x1, exponent=x2.item() if hasattr(x2, "item") else x2)
+    return _operator_pow(x1, x2)
+
+
+power_operators = _power, _reflected_pow

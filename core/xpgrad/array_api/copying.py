@@ -1,0 +1,102 @@
+"""Copies: to another dtype, to another device, or into memory of its own."""
+
+from typing import Any
+
+from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Dtype, Namespace
+
+
+class Copy(FunctionNode):
+    """A copy on another device.
+
+    A class, because its input and its output belong to two backends; the gradient goes back to where the input is.
+    """
+
+    def __init__(self, target: Device) -> None:
+        self.target = target
+
+    @property
+    def label(self) -> str:
+        """Name with the target."""
+        return f"copy to {self.target}"
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the array on the target device."""
+        (x,) = inputs
+        self.source = plugins.backend_of(x).device_of(x)
+        moved = transfer(x, self.target)
+        return (plugins.backend_of(x).copy(x) if moved is x else moved,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
+        """Return the gradient on the source device."""
+        (gy,) = grad_outputs
+        return (copy(gy, self.source),)
+
+
+@primitive(x=lambda xp, gy: gy)
+def duplicate(xp: Namespace, x: Array, /) -> Array:
+    """A copy in memory of its own, on the same device."""
+    return xp.asarray(x, copy=True)
+
+
+def copy(x: Any, /, device: Any = None) -> Variable:
+    """Return a copy of `x`, on another device if one is given; its gradient returns to the device of `x`.
+
+    Parameters
+    ----------
+    x : Variable or array
+    device : as `get_device` takes it, or None
+    """
+    x = as_variable(x)
+    target = None if device is None else get_device(device)
+    if target is None or target == x.device:
+        return duplicate(x)  # type: ignore[no-any-return]  # a primitive
+    return Copy(target).apply((x,))[0]
+
+
+@primitive(x=lambda xp, gy: gy)
+def _cast(xp: Namespace, x: Array, /, dtype: Dtype) -> Array:
+    """Cast to another dtype; the sweep casts the cotangent back."""
+    return xp.astype(x, dtype)
+
+
+def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Variable:
+    """Return `x` in another dtype.
+
+    Parameters
+    ----------
+    x : Variable or array
+    dtype : dtype of the array's library
+    copy : bool
+        False returns `x` itself if it has the dtype already.
+    device : as `get_device` takes it, or None
+    """
+    x = as_variable(x)
+    if device is not None:
+        x = globals()["copy"](x, device)
+    if x.dtype == dtype:
+        return duplicate(x) if copy else x
+    return _cast(x, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+
+
+@elementwise(same_dtype=False, x=lambda xp, gy: gy)
+def real(xp: Namespace, x: Array, /) -> Array:
+    """Real part, elementwise."""
+    return xp.real(x)
+
+
+@elementwise(same_dtype=False, x=lambda xp, gy: -1j * gy)
+def imag(xp: Namespace, x: Array, /) -> Array:
+    """Imaginary part, elementwise."""
+    return xp.imag(x)
+
+
+@elementwise(x=lambda xp, gy: xp.conj(gy))
+def conj(xp: Namespace, x: Array, /) -> Array:
+    """Complex conjugate, elementwise."""
+    return xp.conj(x)

@@ -1,0 +1,45 @@
+"""Binds the operators and methods that `Variable` declares to the functions of this package."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.array_api import arithmetic, comparison
+from xpgrad.graph.primitive import operators
+from xpgrad.graph.variable import Variable
+
+_REFLECTED = {
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.remainder,
+}
+_COMPARISONS = {
+    "eq": comparison.equal,
+    "ne": comparison.not_equal,
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+}
+_UNARY: dict[str, Callable[..., Any]] = {"neg": arithmetic.negative, "pos": arithmetic.positive}
+
+
+def bind() -> None:
+    """Give Variable its operators and methods."""
+    for name, function in _REFLECTED.items():
+        operator, reflected = operators(function)
+        _set(f"__{name}__", operator)
+        _set(f"__r{name}__", reflected)
+    operator, reflected = arithmetic.power_operators
+    _set("__pow__", operator)
+    _set("__rpow__", reflected)
+    for name, function in _COMPARISONS.items():
+        _set(f"__{name}__", operators(function)[0])
+    for name, function in _UNARY.items():
+        _set(f"__{name}__", function)
+
+
+def _set(name: str, function: Callable[..., Any]) -> None:
+    setattr(Variable, name, function)

@@ -1,0 +1,166 @@
+"""Devices: a small value object, and how a specifier becomes one."""
+
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.errors import SpecifierError, UnknownArray
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+    from xpgrad.types import Array, DeviceHandle, Namespace
+
+
+class Device:
+    """A place where a backend keeps arrays.
+
+    Two devices are equal when their names are; a device is pickled by its name.
+
+    Parameters
+    ----------
+    backend : Backend
+    handle : object
+        What the array library itself takes for `device=`.
+    name : str
+        The specifier, as `get_device` takes it: ``@npu:0``.
+    """
+
+    __slots__ = ("backend", "handle", "name")
+
+    def __init__(self, backend: "Backend", handle: "DeviceHandle", name: str) -> None:
+        self.backend, self.handle, self.name = backend, handle, name
+
+    @property
+    def xp(self) -> "Namespace":
+        """The array module of the device's library."""
+        return self.backend.namespace if self.backend.module is None else self.backend.module
+
+    @property
+    def supported_array_types(self) -> tuple[type, ...]:
+        """The array types that live here."""
+        return self.backend.array_types
+
+    def is_array_supported(self, array: "Array") -> bool:
+        """Tell whether `array` lies on this device."""
+        return type(array) in self.backend.array_types and self.backend.device_of(array) == self
+
+    def send(self, arrays: Any) -> Any:
+        """Return `arrays` (an array, or nested lists and tuples of them) on this device.
+
+        An array that is already here is returned as it is, one that occurs twice is moved once, None stays None.
+        """
+        from xpgrad.backend.transfer import send  # transfer imports devices; a device only needs it when it is asked
+
+        return send(arrays, self)
+
+    def use(self) -> None:
+        """Make this the current device of this thread."""
+        from xpgrad.backend.current import set_current_device
+
+        set_current_device(self)
+
+    def synchronize(self) -> None:
+        """Wait until all work that was started on this device is done."""
+        self.backend.synchronize(self)
+
+    def __enter__(self) -> None:
+        raise RuntimeError(f"a device is no context manager: use `with xpgrad.using_device({self.name!r}):`")
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_device, (self.name,)
+
+
+def get_device(specifier: Any = None) -> Device:
+    """Return the device that `specifier` names.
+
+    Parameters
+    ----------
+    specifier : Device, str, int or None
+        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a word that a plugin has
+        claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the current
+        device.
+
+    Raises
+    ------
+    SpecifierError
+        No backend understands it.
+    BackendUnavailable
+        Its backend is known but cannot be used here.
+    TypeError
+        It is no specifier at all.
+    """
+    from xpgrad.backend.current import current_device
+    from xpgrad.backend.plugins import plugins
+
+    if specifier is None:
+        return current_device()
+    if isinstance(specifier, Device):
+        return specifier
+    if isinstance(specifier, bool) or isinstance(specifier, (tuple, list, dict)):
+        raise TypeError(f"get_device: expected a device specifier such as '@name:0', got {specifier!r}")
+    if isinstance(specifier, str) and specifier.lstrip("-").isdigit():
+        specifier = int(specifier)
+    if isinstance(specifier, int):
+        return _numbered(specifier)
+    if not isinstance(specifier, str):
+        device = plugins.parse_foreign_device(specifier)
+        if device is None:
+            raise TypeError(f"get_device: expected a device specifier such as '@name:0', got {specifier!r}")
+        return device
+    if not specifier.startswith("@"):
+        device = plugins.parse_device(specifier)
+        if device is None:
+            raise SpecifierError(_unknown(specifier))
+        return device
+    name, colon, index = specifier[1:].partition(":")
+    if not plugins.knows(name):
+        raise SpecifierError(_unknown(specifier))
+    if colon and not index:
+        raise SpecifierError(f"get_device: {specifier!r} ends in a colon; write '@{name}' or '@{name}:0'")
+    return plugins.backend(name).device(index or None)
+
+
+def _numbered(number: int) -> Device:
+    from xpgrad.backend.plugins import plugins
+
+    if number < -1:
+        raise SpecifierError(f"get_device: expected a GPU's number, or -1 for the host, got {number}")
+    if number == -1:
+        return plugins.role("cpu").device(None)
+    return plugins.role("gpu").device(str(number))
+
+
+def _unknown(specifier: str) -> str:
+    from xpgrad.backend.plugins import plugins
+
+    return f"get_device: unknown device {specifier!r}; backends here: {', '.join('@' + n for n in sorted(plugins.names()))}"
+
+
+def get_device_from_array(*arrays: "Array") -> Device:
+    """Return the device of the first array that is not on the host, else the host's.
+
+    Objects that no backend knows, Variables among them, are passed over.
+    """
+    from xpgrad.backend.plugins import plugins
+
+    host = plugins.role("cpu")
+    for array in arrays:
+        try:
+            backend = plugins.backend_of(array)
+        except UnknownArray:
+            continue
+        if backend is not host:
+            return backend.device_of(array)
+    return host.default_device

@@ -1,0 +1,43 @@
+"""The contract between xpgrad and a plugin: four hooks, called when something is selected, never per operation."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pluggy
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
+from xpgrad.types import Array, Kernel
+
+API_VERSION = 1
+"""Version of this contract. A plugin module may state the range that it supports: ``xpgrad_api = (1, 1)``."""
+
+hookspec = pluggy.HookspecMarker("xpgrad")
+hookimpl = pluggy.HookimplMarker("xpgrad")
+
+
+@hookspec
+def xpgrad_backend() -> Backend:  # type: ignore[empty-body]  # a hookspec has no body
+    """Return the backend of this plugin, or raise `BackendUnavailable` with what is missing.
+
+    Called once, when the backend is asked for by name or the first of its arrays turns up.
+    """
+
+
+@hookspec
+def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:  # type: ignore[empty-body]  # a hookspec has no body
+    """Return fast implementations by kernel name for `backend`, which may be another plugin's.
+
+    A kernel takes the arrays by position and the parameters by name, writes to none of them, and may return
+    `NotImplemented` before it has any effect; then the next provider or the default runs.
+    """
+
+
+@hookspec(firstresult=True)
+def xpgrad_transfer(source: Device, target: Device) -> Callable[[Array], Array] | None:
+    """Return a function that copies an array from `source` to `target` directly, or None."""
+
+
+@hookspec(firstresult=True)
+def xpgrad_device(specifier: Any) -> Device | None:
+    """Return the device that `specifier` names, where the standard forms do not cover it, or None."""

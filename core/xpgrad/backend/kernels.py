@@ -1,0 +1,215 @@
+"""Kernels: named functions of raw arrays, each with a default body in standard calls that a backend may replace.
+
+`f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are declared
+by the functions that need them; backends and third parties provide faster bodies by name.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.errors import PluginError
+from xpgrad.types import Array, Kernel, Namespace
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+    from xpgrad.backend.spec import Spec
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
+
+    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`).
+    """
+
+    name: str
+    arrays: int
+    parameters: tuple[str, ...]
+    body: Callable[..., Any] | None
+    optional: bool = False
+
+    def check(self, kernel: Kernel, provider: str) -> None:
+        """Raise `PluginError` if `kernel` cannot be called as this declaration says."""
+        if not callable(kernel):
+            raise PluginError(f"{provider}: kernel {self.name!r} is {type(kernel).__name__}, expected a function")
+        try:
+            signature = inspect.signature(kernel)
+        except (TypeError, ValueError):
+            return  # many functions of compiled libraries do not tell
+        try:
+            signature.bind(*[None] * self.arrays, **dict.fromkeys(self.parameters))
+        except TypeError as error:
+            wanted = ", ".join([*(f"array{i + 1}" for i in range(self.arrays)), *(f"{p}=" for p in self.parameters)])
+            raise PluginError(
+                f"{provider}: kernel {self.name!r} must take ({wanted}), but has {signature}: {error}"
+            ) from None
+
+
+class KernelTable:
+    """All declared kernels, and the plans that were resolved from them."""
+
+    def __init__(self) -> None:
+        self.declared: dict[str, Declaration] = {}
+        self.plans: list[dict[Any, Any]] = []
+
+    def declare(self, declaration: Declaration) -> None:
+        """Add a kernel's name; a second declaration of one name is an error."""
+        if declaration.name in self.declared:
+            raise PluginError(f"kernel {declaration.name!r} is declared twice; choose another name")
+        self.declared[declaration.name] = declaration
+
+    def plan_cache(self) -> dict[Any, Any]:
+        """Return a dictionary for plans, which is emptied whenever a provider of kernels is added."""
+        self.plans.append({})
+        return self.plans[-1]
+
+    def forget_plans(self) -> None:
+        """Empty every cache of plans, so that kernels which came later take effect."""
+        for plan in self.plans:
+            plan.clear()
+
+
+table = KernelTable()
+
+
+class KernelNamespace:
+    """A backend's namespace as rules see it: the library's names, and every declared kernel in the backend's best form.
+
+    Attributes are resolved at their first use and kept until another provider of kernels is added.
+    """
+
+    def __init__(self, backend: "Backend") -> None:
+        self._backend = backend
+        self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        declaration = table.declared.get(name)
+        if declaration is None:
+            value = getattr(self._backend.namespace, name)
+        else:
+            value = self.kernel(name)
+        self.__dict__[name] = value
+        return value
+
+    def add_provider(self, provider: str, kernels: Mapping[str, Kernel], *, check_names: bool = True) -> None:
+        """Let `kernels` go before what is there, after their names and signatures were checked."""
+        for name, kernel in kernels.items():
+            declaration = table.declared.get(name)
+            if declaration is None:
+                known = ", ".join(sorted(table.declared))
+                raise PluginError(f"{provider}: unknown kernel {name!r} for backend {self._backend.name}; kernels: {known}")
+            declaration.check(kernel, provider)
+        self._providers.insert(0, (provider, dict(kernels)))
+        kept = {"_backend": self._backend, "_providers": self._providers}
+        self.__dict__.clear()
+        self.__dict__.update(kept)
+        table.forget_plans()
+
+    def remove_provider(self, provider: str) -> None:
+        """Take back what `provider` added."""
+        self._providers = [held for held in self._providers if held[0] != provider]
+        self.add_provider(provider, {})
+
+    def find(self, name: str) -> Kernel | None:
+        """Return the best replacement of the kernel `name`, or None if nobody provides one."""
+        own = self._backend.overrides().get(name)
+        given = [kernels[name] for _, kernels in self._providers if name in kernels]
+        if not given:
+            return own
+        declaration = table.declared[name]
+        last = own if own is not None else self._default(declaration)
+        return _first_that_accepts(given, last)
+
+    def kernel(self, name: str) -> Kernel:
+        """Return the kernel `name`: a replacement, or the default body with this namespace."""
+        found = self.find(name)
+        if found is None:
+            found = self._default(table.declared[name])
+        if found is None:
+            raise PluginError(f"{self._backend.name}: the backend has no kernel {name!r}, and there is no default for it")
+        return found
+
+    def providers(self, name: str) -> Iterator[str]:
+        """Yield who provides the kernel `name`, the first choice first."""
+        for provider, kernels in self._providers:
+            if name in kernels:
+                yield provider
+        if name in self._backend.overrides():
+            yield self._backend.name
+
+    def _default(self, declaration: Declaration) -> Kernel | None:
+        if declaration.body is None:
+            return None
+        return functools.partial(declaration.body, _BodyNamespace(self, declaration.name))
+
+
+class _BodyNamespace:
+    """The namespace that the default body of the kernel `own` computes with: there, `own` is the library's function."""
+
+    def __init__(self, kernels: KernelNamespace, own: str) -> None:
+        self._kernels, self._own, self._backend = kernels, own, kernels._backend
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._backend.namespace if name == self._own else self._kernels, name)
+        self.__dict__[name] = value
+        return value
+
+
+def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:
+    """Return a kernel that tries `given` in order, then `last`: whoever returns `NotImplemented` had no effect."""
+
+    def call(*arrays: Any, **parameters: Any) -> Any:
+        for kernel in given:
+            result = kernel(*arrays, **parameters)
+            if result is not NotImplemented:
+                return result
+        return NotImplemented if last is None else last(*arrays, **parameters)
+
+    return call
+
+
+def kernel(arrays: int, parameters: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a kernel that is no function of the differentiable world; the decorated function is its default body."""
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        table.declare(Declaration(body.__name__, arrays, parameters, body))
+        return body
+
+    return declare
+
+
+@kernel(arrays=2)
+def accumulate(xp: Namespace, total: Array, g: Array, /) -> Array:
+    """Return ``total + g``; may write into `total`, which belongs to the caller alone."""
+    return total + g
+
+
+@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
+def random_uniform(xp: Namespace, /, shape: Any, dtype: Any, device: Any, generator: Any) -> Array:
+    """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
+    return _drawn(xp, generator.random(shape), dtype, device)
+
+
+@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
+def random_normal(xp: Namespace, /, shape: Any, dtype: Any, device: Any, generator: Any) -> Array:
+    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
+    return _drawn(xp, generator.standard_normal(shape), dtype, device)
+
+
+def _drawn(xp: Namespace, values: Array, dtype: Any, device: Any) -> Array:
+    backend = xp._backend
+    moved = backend.from_host(values, backend.device_for(device))
+    return backend.namespace.astype(moved, dtype)
+
+
+def _scatter_add(spec: "Spec", parts: list[tuple[Any, Array]], /) -> Array:
+    """The signature of the one kernel that has no default."""
+    raise NotImplementedError
+
+
+table.declare(Declaration("scatter_add", 2, (), None))

@@ -1,0 +1,51 @@
+"""What is known of an array without the array: shape, dtype, device."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.types import DeviceHandle, Dtype, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+
+class Spec:
+    """Shape, dtype and device of an array. One backend hands out one object for equal ones, so `is` means equal.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype of the array's library
+    device : what the array's library calls the device
+    backend : Backend
+    ndim, size : int
+    differentiable : bool
+        Floating-point, real or complex. Other arrays have no gradient.
+    complex : bool
+    large : bool
+        Whether adding to a total of this shape in place pays.
+    constants : dict
+        Python scalars that the backend has prepared as operands for arrays of this dtype.
+    """
+
+    __slots__ = ("backend", "complex", "constants", "device", "differentiable", "dtype", "large", "shape")
+
+    def __init__(self, shape: Shape, dtype: Dtype, device: DeviceHandle, backend: "Backend") -> None:
+        self.shape, self.dtype, self.device, self.backend = shape, dtype, device, backend
+        self.complex = backend.is_kind(dtype, "complex floating")
+        self.differentiable = self.complex or backend.is_kind(dtype, "real floating")
+        self.large = self.size >= backend.in_place_from
+        self.constants: dict[Any, Any] = backend.constants_of(dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.backend.dtype_name(self.dtype)} {self.shape}"

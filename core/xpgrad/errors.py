@@ -1,0 +1,53 @@
+"""What can go wrong. Each error is one sentence: function, expected, got, what to do."""
+
+
+class XpgradError(Exception):
+    """Base of all errors that xpgrad raises itself."""
+
+
+class BackendUnavailable(XpgradError, RuntimeError):
+    """A backend is known but cannot be used here; the text says what is missing and how to get it."""
+
+
+class PluginError(XpgradError, RuntimeError):
+    """A plugin broke the contract: a misspelt hook, an unknown kernel, a name or a type that another one holds."""
+
+
+class SpecifierError(XpgradError, ValueError):
+    """A device specifier that no backend understands."""
+
+
+class ShapeError(XpgradError, ValueError):
+    """Shapes that do not fit together, or a gradient of another shape than its array."""
+
+
+class DtypeError(XpgradError, TypeError):
+    """A dtype that an operation does not take, or a gradient of another dtype than its array."""
+
+
+class DeviceMismatch(XpgradError, ValueError):
+    """Arrays of two devices met in one operation."""
+
+
+class BackendMismatch(XpgradError, TypeError):
+    """Arrays of two libraries met in one operation."""
+
+
+class UnknownArray(XpgradError, TypeError):
+    """An object that no backend takes for one of its arrays."""
+
+
+class GradientError(XpgradError, ValueError):
+    """A backward computation was started wrongly, or a rule returned something that is no gradient."""
+
+
+class GraphError(XpgradError, RuntimeError):
+    """The graph cannot be swept: what it kept was released, or an old-style function ends it."""
+
+
+class NotANumber(XpgradError, RuntimeError):
+    """Debug mode found a NaN; the text names the function and the pass."""
+
+
+class ChangedArray(XpgradError, RuntimeError):
+    """Debug mode found that an array which the graph kept was written to after the forward computation."""

@@ -1,0 +1,1 @@
+"""The world of Variables: nodes, functions, rules, and the sweep that differentiates."""

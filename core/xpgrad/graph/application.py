@@ -1,0 +1,316 @@
+"""`Application`: the node that one call of a primitive leaves in the graph, and the general way to make one."""
+
+import traceback
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, ShapeError, UnknownArray, XpgradError
+from xpgrad.graph import inspection
+from xpgrad.graph.definition import Definition
+from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.pullback import Plan, Pullback
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+
+new = object.__new__
+
+
+class Application(FunctionNode):
+    """One call of a primitive: its input nodes, and what its rules asked to keep.
+
+    Slots that no rule asked for stay empty: `a` and `b` hold the first two inputs, `c` the output, `d` parameters, further
+    inputs and specs, or the Python scalar that an operator met.
+    """
+
+    __slots__ = ("__weakref__", "a", "b", "c", "d", "inputs", "pullback", "rank")
+
+    inputs: tuple[VariableNode | None, ...]
+    pullback: Pullback
+    a: Array
+    b: Array
+    c: Array
+    d: Any
+
+    @property
+    def outputs(self) -> None:  # type: ignore[override]  # primitives do not know their outputs: 40 ns and 72 bytes an operation
+        """None: the nodes of its outputs know the primitive, not the other way round."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """The primitive's name, or an operator with blanks for its operands and the scalar it met."""
+        pullback = self.pullback
+        if pullback is RELEASED:
+            return "a released function"
+        label = pullback.definition.label
+        if "{" in label:
+            return label.format_map({k: _operand(v) for k, v in self.d.items()})
+        if label.count("_") != 2 or len(pullback.definition.inputs) != 2:
+            return label
+        left, symbol, right = label.split(" ")
+        inputs = (*self.inputs, None)
+        if inputs[0] is None:
+            left = _operand(getattr(self, "d", None))
+        elif inputs[1] is None:
+            right = _operand(getattr(self, "d", None))
+        return f"{left} {symbol} {right}"
+
+    @property
+    def _impl_name(self) -> str:
+        return "a released function" if self.pullback is RELEASED else self.pullback.definition.name
+
+    def kept_inputs(self) -> tuple[Any, ...]:
+        """Return one array for each input, None for those that were not kept; for hooks."""
+        return tuple(getattr(self, place, None) for place, _ in zip("ab", self.inputs, strict=False))
+
+    def release(self) -> None:
+        """Drop what was kept; a later sweep through here says so."""
+        for place in ("a", "b", "c", "d"):
+            try:
+                delattr(self, place)
+            except AttributeError:
+                pass  # nothing was kept there
+        self.pullback = RELEASED  # type: ignore[assignment]  # a marker with the same duties
+
+    def unchain(self) -> None:
+        """Forget the inputs, so that nothing behind this function is reached any more."""
+        self.inputs = ()
+        for place in ("a", "b", "c"):
+            if hasattr(self, place):
+                delattr(self, place)
+
+
+class DebugApplication(Application):
+    """An application in debug mode: where it happened, and copies of what it keeps."""
+
+    __slots__ = ("_guards", "_hooks", "stack")
+
+
+def _operand(scalar: Any) -> str:
+    if not plugins.is_scalar(scalar):
+        return "constant array"
+    return f"({scalar})" if not isinstance(scalar, complex) and scalar < 0 else str(scalar)
+
+
+def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
+    """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
+    if definition.variadic:
+        operands = list(operands[0])
+    name = definition.name
+    backend, lead = _common_backend(name, operands)
+    if definition.elementwise:
+        operands = _promoted(operands, lead, backend)
+    spec = backend.spec(lead)
+    arrays, nodes, scalar = [], [], None
+    for x in operands:
+        node = x._node if isinstance(x, Variable) else None
+        array = x._array if isinstance(x, Variable) else x
+        if node is None and type(array) not in plugins.by_type and array is not None and plugins.is_scalar(array):
+            scalar = array.item() if hasattr(array, "item") else array
+            array = backend.prepare(scalar, spec)
+        nodes.append(node)
+        arrays.append(array)
+    plan = plan_for(definition, type(lead), backend)
+    function: Any = None
+    mode = switches().mode
+    hooks: list[Any] = []
+    if mode & CAREFUL:
+        function = new(DebugApplication)
+        function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
+        function._guards = function._hooks = None
+        function.stack = traceback.extract_stack()[:-2] if config.debug else None
+        hooks = inspection.hooks_of(function)
+    visible = tuple(arrays)
+    for hook in hooks:
+        hook.forward_preprocess(function, visible)
+    out = _run(plan, definition, arrays, parameters)
+    for hook in hooks:
+        hook.forward_postprocess(function, visible)
+    if mode & CAREFUL and config.debug:
+        inspection.check_finite((out,), function, "forward")
+    y = output(out, backend.spec(out))
+    needed = tuple(
+        node is not None and node.requires_grad and (definition.variadic or x in definition.rules)
+        for x, node in zip(definition.inputs * (len(nodes) if definition.variadic else 1), nodes, strict=True)
+    )
+    if mode & PLAIN_OFF or True not in needed or not y._node.spec.differentiable:
+        return y
+    function = new(Application) if function is None else function
+    function.pullback = plan.pullback(needed)
+    _keep(function, definition, needed, arrays, nodes, out, parameters, scalar)
+    function.inputs = tuple(nodes)
+    function.rank = max(node.rank for node, need in zip(nodes, needed, strict=True) if need and node is not None)
+    node = y._node
+    node.creator_node, node.rank, node.requires_grad = function, function.rank + 1, True
+    if mode & CAREFUL and config.debug:
+        function._guards = inspection.guards(_kept_values(function))
+    return y
+
+
+def output(array: Array, spec: Spec) -> Variable:
+    """Return a Variable over a result, not yet connected to anything."""
+    y = new(Variable)
+    y._array, y._grad = array, None
+    node = y._node = new(VariableNode)
+    node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
+    node.variable = weakref.ref(y)
+    return y
+
+
+def plan_for(definition: Definition, kind: type, backend: Backend | None = None) -> Plan:
+    """Return the plan of a primitive for arrays of type `kind`, resolved once."""
+    plan: Plan | None = definition.plans.get(kind)
+    if plan is None:
+        backend = backend or plugins.by_type.get(kind)
+        if backend is None:
+            raise UnknownArray(f"{definition.name}: {kind.__qualname__} is not an array of an installed backend")
+        plan = definition.plans[kind] = Plan(definition, backend)
+    return plan
+
+
+def _keep(
+    f: Any, definition: Definition, needed: tuple[bool, ...], arrays: list[Any], nodes: list[Any], out: Array,
+    parameters: dict[str, Any], scalar: Any,
+) -> None:  # fmt: skip
+    kept, rest = definition.kept(needed), {}
+    for name in kept:
+        if name == "y":
+            f.c = out
+        elif name == "specs":
+            rest[name] = tuple(plugins.backend_of(a).spec(a) for a in arrays)
+        elif name in parameters:
+            rest[name] = parameters[name]
+        elif name in definition.inputs[:2] and not definition.variadic:
+            setattr(f, "ab"[definition.inputs.index(name)], arrays[definition.inputs.index(name)])
+        elif name in definition.inputs:
+            rest[name] = arrays[definition.inputs.index(name)]
+        else:
+            index = definition.inputs.index(name.removesuffix("_spec"))
+            if nodes[index] is None:
+                array = arrays[index]
+                rest[name] = plugins.backend_of(array).spec(array) if type(array) in plugins.by_type else None
+    if rest:
+        f.d = rest
+    elif scalar is not None:
+        f.d = scalar
+
+
+def _kept_values(f: Any) -> list[Any]:
+    values = [getattr(f, place, None) for place in "abc"]
+    rest = getattr(f, "d", None)
+    return values + (list(rest.values()) if isinstance(rest, dict) else [])
+
+
+def _common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
+    """Return the backend of the arrays among `operands`, and the first of them; all must share library and device."""
+    lead: Any = None
+    found: Backend | None = None
+    for x in operands:
+        array = x._array if isinstance(x, Variable) else x
+        if array is None and isinstance(x, Variable):
+            raise UnknownArray(f"{name}: the Variable is uninitialised; give it data first")
+        if array is None or (type(array) not in plugins.by_type and plugins.is_scalar(array)):
+            continue
+        backend = plugins.by_type.get(type(array))
+        if backend is None:
+            if isinstance(array, (list, tuple, str, dict)):
+                raise UnknownArray(f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}")
+            backend = plugins.backend_of(array)
+        backend.check(array)
+        if found is None:
+            found, lead = backend, array
+        elif backend is not found:
+            raise BackendMismatch(
+                f"{name}: arrays of two libraries, {found.name} on {found.device_of(lead)} and {backend.name} on "
+                f"{backend.device_of(array)}; move one with to_device"
+            )
+        elif backend.handle_of(array) != backend.handle_of(lead):
+            raise DeviceMismatch(
+                f"{name}: arrays of two devices, {found.device_of(lead)} and {backend.device_of(array)}; "
+                "move one with to_device"
+            )
+    if found is None:
+        kinds = ", ".join(type(x).__name__ for x in operands) or "nothing"
+        raise UnknownArray(f"{name}: expected at least one Variable or array, got {kinds}")
+    return found, lead
+
+
+def _promoted(operands: Sequence[Any], lead: Array, backend: Backend) -> Sequence[Any]:
+    """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast."""
+    scalars = [x for x in operands if not isinstance(x, Variable) and type(x) not in plugins.by_type and x is not None]
+    if not scalars:
+        return operands
+    values = [x.item() if hasattr(x, "item") else x for x in scalars]
+    kind = "complex" if any(isinstance(v, complex) for v in values) else "float" if any(isinstance(v, float) for v in values) else ""
+    if not kind:
+        return operands
+    result = []
+    for x in operands:
+        if isinstance(x, Variable) or type(x) in plugins.by_type:
+            array = x._array if isinstance(x, Variable) else x
+            target = _weak_target(array, kind, backend)
+            if target is not None:
+                x = slot.functions.astype(x, target) if isinstance(x, Variable) else backend.xp.astype(x, target)
+        result.append(x)
+    return result
+
+
+def _weak_target(array: Array, kind: str, backend: Backend) -> Any:
+    xp, dtype = backend.namespace, array.dtype
+    if backend.is_kind(dtype, "complex floating") or backend.is_kind(dtype, "bool"):
+        return None
+    if backend.is_kind(dtype, "real floating"):
+        if kind == "float":
+            return None
+        return xp.result_type(dtype, xp.complex64)
+    return backend.default_dtype(kind)
+
+
+def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict[str, Any]) -> Array:
+    try:
+        out = plan.kernel(arrays, **parameters) if definition.variadic else plan.kernel(*arrays, **parameters)
+    except XpgradError:
+        raise
+    except (ValueError, TypeError, IndexError) as error:
+        raise _explained(error, definition, arrays, plan.backend) from error
+    if type(out) is not plan.array_type:
+        out = plan.backend.restore(out)
+    return out
+
+
+def _explained(error: Exception, definition: Definition, arrays: list[Any], backend: Backend) -> Exception:
+    got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in arrays)
+    text = f"{definition.name}: {error}; got {got} on {backend.name}"
+    if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
+        return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
+    if isinstance(error, IndexError):
+        return IndexError(text)
+    if isinstance(error, ValueError):
+        return ShapeError(text)
+    return DtypeError(text)
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> bool:
+    for lengths in zip(*(_padded(s, max(map(len, shapes))) for s in shapes), strict=True):
+        if len(set(lengths) - {1}) > 1:
+            return False
+    return True
+
+
+def _padded(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    return (1,) * (ndim - len(shape)) + tuple(shape)
+
+
+def released(f: FunctionNode) -> GraphError:
+    """Return the error for a sweep through a function that dropped what it kept."""
+    return GraphError(
+        "the graph was swept with retain_graph=False, so its functions dropped what their gradients need; "
+        "compute it again, or sweep with retain_graph=True"
+    )

@@ -1,0 +1,248 @@
+"""`backward` and `grad`: what users start a sweep with, and where its results go."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.errors import GradientError
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.slot import slot
+from xpgrad.graph.sweep import Key, Sweep, key_of
+from xpgrad.graph.variable import Variable
+
+Seeds = list[tuple[VariableNode, Any]]
+
+
+def backward_from(
+    y: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None, retain_graph: bool
+) -> None:
+    """Run `Variable.backward`."""
+    if y._array is None:
+        raise GradientError("backward: the Variable is uninitialised")
+    grad: Any = y.grad_var if enable_double_backprop else y.grad
+    if grad is None:
+        if y.size != 1:
+            raise GradientError(
+                f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; set y.grad first, "
+                "or reduce to one element"
+            )
+        grad = _ones(y, loss_scale, enable_double_backprop)
+    if not y._node.requires_grad:
+        return
+    _backward([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
+
+
+def backward(
+    outputs: Sequence[Variable], grad_outputs: Sequence[Variable | None] | None = None, *, enable_double_backprop: bool = False
+) -> None:
+    """Run one backward computation from several outputs at once; each function runs once.
+
+    Parameters
+    ----------
+    outputs : sequence of Variable
+    grad_outputs : sequence of Variable or None, optional
+        Where to start; by default each output's own gradient, which is used up. There are no ones by default: an output
+        without a gradient is passed over with a warning.
+    enable_double_backprop : bool
+
+    Raises
+    ------
+    TypeError
+        `outputs` is no sequence of Variables.
+    ValueError
+        The lengths differ.
+    """
+    outputs = _sequence(outputs, "backward", "outputs")
+    if grad_outputs is not None:
+        grad_outputs = _sequence(grad_outputs, "backward", "grad_outputs", optional=True)
+        if len(grad_outputs) != len(outputs):
+            raise ValueError(f"backward: got {len(grad_outputs)} grad_outputs for {len(outputs)} outputs")
+    seeds: list[tuple[Variable, Any]] = []
+    seen: set[int] = set()
+    for i, y in enumerate(outputs):
+        given = y.grad_var if grad_outputs is None else grad_outputs[i]
+        if grad_outputs is None and id(y) in seen:
+            warnings.warn(f"backward: output {i} occurs twice; its gradient is used once", RuntimeWarning, stacklevel=2)
+            continue
+        seen.add(id(y))
+        if given is None:
+            warnings.warn(f"backward: output {i} has no gradient and is passed over", RuntimeWarning, stacklevel=2)
+            continue
+        _check_cotangent(y, given, "backward", i)
+        seeds.append((y, given if enable_double_backprop else given._array))
+    _backward([s for s in seeds if s[0]._node.requires_grad], False, enable_double_backprop, None, True, clear=outputs)
+
+
+def _backward(
+    seeds: list[tuple[Variable, Any]], retain_grad: bool, recorded: bool, loss_scale: float | None, retain_graph: bool,
+    clear: Sequence[Variable] | None = None,
+) -> None:  # fmt: skip
+    pairs = [(y._node, g) for y, g in seeds]
+    sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
+    # From here on nothing of the user's may fail: first all sums, then all stores.
+    cleared = {id(y) for y, _ in seeds} if clear is None else {id(y) for y in clear}
+    stores: list[tuple[Variable, Any]] = []
+    for key, g in sweep.totals.items():
+        x = key.get_variable_or_none() if isinstance(key, VariableNode) else None
+        if x is not None:
+            held = None if id(x) in cleared else (x.grad_var if recorded else x.grad)
+            stores.append((x, _added(x, held, g, recorded)))
+    for y in clear if clear is not None else [y for y, _ in seeds]:
+        y._grad = None
+    for node, g in sweep.retained:
+        variable = node.get_variable_or_none()
+        if variable is not None:
+            variable._grad = g
+    for x, g in stores:
+        _store(x, g)
+        if loss_scale is not None:
+            x._node.own_extra().loss_scale = loss_scale
+
+
+def _store(x: Variable, g: Any) -> None:
+    x._grad = g
+    if hasattr(x, "_grad_valid"):
+        x._grad_valid = True
+
+
+def _added(x: Variable, held: Any, g: Any, recorded: bool) -> Any:
+    array = g._array if isinstance(g, Variable) else g
+    if x._array is not None and type(array) is not type(x._array):
+        device = x.device
+        if plugins.backend_of(array).device_of(array) != device:
+            g = slot.functions.copy(g, device) if recorded else transfer(array, device)
+    return g if held is None else held + g
+
+
+def grad(
+    outputs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None = None,
+    grad_inputs: Sequence[Variable | None] | None = None,
+    set_grad: bool = False,
+    retain_grad: bool = False,
+    enable_double_backprop: bool = False,
+    loss_scale: float | None = None,
+) -> list[Variable | None]:
+    """Return the gradients of `outputs` with respect to `inputs`; no Variable's `grad` is touched.
+
+    Only the functions between the two run. An input that no output depends on, or that requires no gradient, gets None.
+
+    Parameters
+    ----------
+    outputs, inputs : sequence of Variable
+    grad_outputs : sequence of Variable or None, optional
+        Where to start; None means ones, for any shape.
+    grad_inputs : sequence of Variable or None, optional
+        Added to the gradients of the inputs, and passed on to inputs further up.
+    set_grad : bool
+        Store the results in `grad` of the inputs.
+    retain_grad : bool
+        Store the gradients of the live Variables in between, the outputs too.
+    enable_double_backprop : bool
+        Record the computation, so that the results can be differentiated.
+    loss_scale : float, optional
+        Factor of the ones.
+
+    Returns
+    -------
+    list of Variable or None
+
+    Raises
+    ------
+    TypeError
+        An argument is no tuple or list of Variables.
+    ValueError
+        The lengths of `grad_outputs` or `grad_inputs` do not fit.
+    """
+    outputs = _sequence(outputs, "grad", "outputs")
+    inputs = _sequence(inputs, "grad", "inputs")
+    starts = _optional(grad_outputs, outputs, "grad_outputs", "outputs")
+    extras = _optional(grad_inputs, inputs, "grad_inputs", "inputs")
+    seeds: Seeds = []
+    for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
+        if y._array is None:
+            raise GradientError(f"grad: output {i} is uninitialised")
+        if g is not None:
+            _check_cotangent(y, g, "grad", i)
+        start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
+        if y._node.requires_grad:
+            seeds.append((y._node, start))
+    for i, (x, g) in enumerate(zip(inputs, extras, strict=True)):
+        if g is not None:
+            _check_cotangent(x, g, "grad", i)
+            seeds.append((x._node, g if enable_double_backprop else g._array))
+    keys = [key_of(x._node) for x in inputs]
+    active = _between([y._node for y in outputs], set(keys))
+    sweep = Sweep(
+        seeds, recorded=enable_double_backprop, active=active, watch=frozenset(keys), retain=retain_grad
+    ).run()
+    results: list[Variable | None] = []
+    for x, key in zip(inputs, keys, strict=True):
+        g = sweep.totals.get(key) if x._node.requires_grad else None
+        results.append(g if g is None or isinstance(g, Variable) else Variable(g, requires_grad=False))
+    for node, g in sweep.retained:
+        variable = node.get_variable_or_none()
+        if variable is not None:
+            variable._grad = g
+    if set_grad:
+        for x, g in zip(inputs, results, strict=True):
+            x.grad_var = g
+    return results
+
+
+def _between(outputs: Sequence[VariableNode], wanted: set[Key]) -> set[FunctionNode]:
+    """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion."""
+    functions: list[FunctionNode] = []
+    seen: set[FunctionNode] = set()
+    waiting = [node.creator_node for node in outputs if node.creator_node is not None]
+    while waiting:
+        f = waiting.pop()
+        if f in seen:
+            continue
+        seen.add(f)
+        functions.append(f)
+        for node in f.inputs or ():
+            if node is not None and node.requires_grad and node.creator_node is not None:
+                waiting.append(node.creator_node)
+    active: set[FunctionNode] = set()
+    for f in sorted(functions, key=lambda f: f.rank):  # inputs come before what is made of them
+        for node in f.inputs or ():
+            if node is not None and node.requires_grad and (key_of(node) in wanted or node.creator_node in active):
+                active.add(f)
+                break
+    return active
+
+
+def _ones(y: Variable, loss_scale: float | None, recorded: bool) -> Any:
+    backend = y._node.spec.backend
+    start = backend.restore(backend.xp.ones_like(y._array))
+    if loss_scale is not None:
+        start = backend.restore(start * loss_scale)
+    return Variable(start, requires_grad=False) if recorded else start
+
+
+def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
+    if g.shape != y.shape or g.dtype != y.dtype:
+        raise GradientError(f"{operation}: gradient {i} is {g._node.spec!r}, but its Variable {y._node.spec!r}")
+
+
+def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}")
+    for i, each in enumerate(given):
+        if not isinstance(each, Variable) and not (optional and each is None):
+            raise TypeError(f"{operation}: {name}[{i}] must be a Variable, got {type(each).__name__}")
+    return given
+
+
+def _optional(given: Any, fellows: Sequence[Any], name: str, of: str) -> Sequence[Variable | None]:
+    if given is None:
+        return [None] * len(fellows)
+    given = _sequence(given, "grad", name, optional=True)
+    if len(given) != len(fellows):
+        raise ValueError(f"grad: got {len(given)} {name} for {len(fellows)} {of}")
+    return given  # type: ignore[no-any-return]  # checked above

@@ -1,0 +1,106 @@
+"""A primitive as data: its name, inputs, parameters and rules, and what each rule asks the graph to keep."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.kernels import Declaration, table
+from xpgrad.errors import PluginError
+
+Rule = Callable[..., Any]
+
+
+class Definition:
+    """One primitive.
+
+    Attributes
+    ----------
+    name : str
+    inputs : tuple of str
+        Names of the array inputs, in order. For a variadic primitive the one name of the sequence.
+    parameters : dict
+        Names of the other parameters, with their defaults.
+    rules : dict
+        From an input's name to its vjp; inputs without a rule have no gradient.
+    asks : dict
+        From an input's name to the names that its rule asks for.
+    elementwise : bool
+        Inputs broadcast, and a cotangent is summed over broadcast axes.
+    same_dtype : bool
+        A result from inexact inputs of one dtype has that dtype.
+    variadic : bool
+    label : str
+        How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
+    """
+
+    __slots__ = (
+        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "plans", "rules", "same_dtype",
+        "signature", "variadic",
+    )  # fmt: skip
+
+    def __init__(self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool, variadic: bool, label: str | None):
+        self.body, self.rules, self.name = body, rules, body.__name__
+        self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
+        code = body.__code__
+        positional = code.co_posonlyargcount
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.inputs = names[1:positional]
+        if names[0] != "xp" or not self.inputs:
+            raise PluginError(f"{self.name}: a primitive is defined as f(xp, x, /, ...), with its array inputs before the slash")
+        values = body.__defaults__ or ()
+        optional = dict(zip(code.co_varnames[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
+        optional |= body.__kwdefaults__ or {}
+        self.parameters = {name: optional.get(name, inspect.Parameter.empty) for name in names[positional:]}
+        self.label = label or self.name
+        self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
+        self.plans = table.plan_cache()
+        self.signature = self._signature()
+        table.declare(Declaration(self.name, len(self.inputs), tuple(self.parameters), body))
+        for x, asked in self.asks.items():
+            table.declare(Declaration(f"{self.name}.{x}", 1 + len(asked), (), None, optional=True))
+
+    def _asked(self, x: str, rule: Rule) -> tuple[str, ...]:
+        if x not in self.inputs:
+            raise PluginError(f"{self.name}: a rule is given for {x!r}, but the inputs are {', '.join(self.inputs)}")
+        names = rule.__code__.co_varnames[: rule.__code__.co_argcount]
+        known = {"y", "specs", *self.inputs, *(f"{i}_spec" for i in self.inputs), *self.parameters}
+        unknown = [name for name in names[2:] if name not in known]
+        if names[:2] != ("xp", "gy") or unknown:
+            raise PluginError(
+                f"{self.name}: the rule of {x} must be written as (xp, gy, ...) and may ask for "
+                f"{', '.join(sorted(known))}; got ({', '.join(names)})"
+            )
+        return names[2:]
+
+    def _signature(self) -> inspect.Signature:
+        full = inspect.signature(self.body)
+        parameters = list(full.parameters.values())[1:]
+        return full.replace(parameters=parameters)
+
+    @property
+    def simple(self) -> bool:
+        """Whether the specialised call path serves it: one or two inputs, no parameters, rules that ask for plain things."""
+        if self.variadic or self.parameters or len(self.inputs) > 2:
+            return False
+        plain = {"y", *self.inputs}
+        return all(name in plain or name == f"{x}_spec" for x, asked in self.asks.items() for name in asked)
+
+    def kept(self, needed: tuple[bool, ...]) -> set[str]:
+        """Return the names that must be kept if the inputs `needed` require a gradient."""
+        wanted = self.inputs if self.variadic else [x for x, need in zip(self.inputs, needed, strict=True) if need]
+        return {name for x in wanted for name in self.asks.get(x, ())}
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return inputs and parameters of a call; errors are those of a plain Python function."""
+        count = len(self.inputs)
+        if len(args) == count and kwargs.keys() <= self.parameters.keys():
+            parameters = self.parameters | kwargs
+            if inspect.Parameter.empty not in parameters.values():
+                return args, parameters
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}{self.signature}: {error}") from None
+        bound.apply_defaults()
+        values = list(bound.arguments.values())
+        return tuple(values[:count]), dict(zip(self.parameters, values[count:], strict=True))

@@ -1,0 +1,200 @@
+"""Old-style functions: `Function` works on arrays in both directions, so its gradients cannot be differentiated again."""
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import GradientError, GraphError
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array
+
+
+class FunctionAdapter(FunctionNode):
+    """The node that stands for an old-style function in the graph, and owns it once it was called."""
+
+    def __init__(self, function: "Function") -> None:
+        self.function = function
+
+    @property
+    def label(self) -> str:
+        """Label of the function."""
+        return self.function.label
+
+    @property
+    def _impl_name(self) -> str:
+        return type(self.function).__name__
+
+    def implementation(self) -> "Function":
+        """Return the function behind the adapter."""
+        return self.function
+
+    def check_type_forward(self, in_types: Any) -> None:
+        """Ask the function."""
+        self.function.check_type_forward(in_types)
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Run the function; all inputs are kept unless it says which."""
+        self.retain_inputs(range(len(inputs)))
+        return self.function.forward(inputs)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Run the function's backward on arrays, and mark what it returns as not differentiable any further."""
+        kept = self._kept_inputs or {}
+        inputs = tuple(kept.get(i) for i in range(len(self.inputs)))
+        gys = tuple(None if g is None else g.array for g in grad_outputs)
+        gxs = self.function.backward(inputs, gys)
+        if len(gxs) != len(self.inputs):
+            raise self._wrong_number(gxs, len(self.inputs), len(self.inputs))
+        return tuple(self._ended(gxs[i], i, grad_outputs) for i in target_input_indexes)
+
+    def _ended(self, gx: Any, index: int, grad_outputs: tuple[Any, ...]) -> Variable | None:
+        if gx is None:
+            return None
+        node = self.inputs[index]
+        if type(gx) not in plugins.by_type:
+            gx = node.spec.backend.restore(gx)
+        if type(gx) not in plugins.by_type or tuple(gx.shape) != node.shape or gx.dtype != node.dtype:
+            got = f"{getattr(gx, 'dtype', type(gx).__name__)} {getattr(gx, 'shape', '')}"
+            raise GradientError(f"Function `{self._impl_name}` ({self.label}) has a bug: gradient {index} must be {node.label}, got {got}")
+        return _End(self.label).apply((as_variable(gx), *(g for g in grad_outputs if g is not None)))[0]
+
+
+class _End(FunctionNode):
+    """Stands behind a gradient that an old-style function computed: sweeping through it raises."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def label(self) -> str:
+        """Label of the old-style function."""
+        return self.name
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the gradient itself."""
+        return (inputs[0],)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Raise: there is no formula to differentiate."""
+        raise GraphError(
+            f"cannot twice-differentiate an old style Function {self.name}; write it as a FunctionNode, whose backward "
+            "computes on Variables"
+        )
+
+
+class Function:
+    """An old-style differentiable function, called as ``f(x, ...)``.
+
+    Derive from it and write `forward` and `backward`, both on tuples of arrays. New code derives from `FunctionNode`.
+    """
+
+    _adapter: FunctionAdapter | None = None
+    _weak_adapter: Any = None
+
+    @property
+    def label(self) -> str:
+        """Short text that names the function."""
+        return type(self).__name__
+
+    @property
+    def node(self) -> FunctionAdapter:
+        """The `FunctionAdapter` of the last call; made here if there was none."""
+        adapter = self._adapter or (self._weak_adapter() if self._weak_adapter is not None else None)
+        if adapter is None:
+            adapter = self._adapter = FunctionAdapter(self)
+        return adapter
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Apply the function; return one Variable, or a tuple of several."""
+        adapter = FunctionAdapter(self)
+        self._adapter, self._weak_adapter = None, weakref.ref(adapter)
+        outputs = adapter.apply(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def check_type_forward(self, in_types: Any) -> None:
+        """Raise `InvalidType` for inputs that the function does not take."""
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs; the default asks `forward_cpu` or `forward_gpu`."""
+        return self.forward_cpu(inputs) if _on_host(inputs) else self.forward_gpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays in host memory."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
+
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays of another device."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
+
+    def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a gradient or None for each input; the default asks `backward_cpu` or `backward_gpu`."""
+        return self.backward_cpu(inputs, grad_outputs) if _on_host(inputs + grad_outputs) else self.backward_gpu(inputs, grad_outputs)
+
+    def backward_cpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients for arrays in host memory."""
+        return (None,) * len(inputs)
+
+    def backward_gpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients for arrays of another device."""
+        return (None,) * len(inputs)
+
+    def retain_inputs(self, indexes: Sequence[int]) -> None:
+        """Keep only these inputs for `backward`; to be called in `forward`."""
+        self.node.retain_inputs(indexes)
+
+    def retain_outputs(self, indexes: Sequence[int], retain_after_backward: bool = False) -> None:
+        """Keep these outputs, to be read from `output_data` in `backward`; to be called in `forward`."""
+        if retain_after_backward:
+            import warnings
+
+            warnings.warn("retain_outputs: retain_after_backward has no effect", DeprecationWarning, stacklevel=2)
+        self.node.retain_outputs(indexes)
+
+    @property
+    def inputs(self) -> Any:
+        """Nodes of the inputs."""
+        return self.node.inputs
+
+    @property
+    def outputs(self) -> Any:
+        """Weak references to the nodes of the outputs."""
+        return self.node.outputs
+
+    @property
+    def output_data(self) -> tuple[Any, ...]:
+        """The retained outputs as arrays."""
+        return self.node.output_data
+
+    @property
+    def rank(self) -> int:
+        """Rank in the graph."""
+        return self.node.rank
+
+    @property
+    def stack(self) -> Any:
+        """Where the function was applied, in debug mode."""
+        return self.node.stack
+
+    @property
+    def local_function_hooks(self) -> dict[str, Any]:
+        """The hooks that were added to this function."""
+        return self.node.local_function_hooks
+
+    def unchain(self) -> None:
+        """Cut this function out of the graph."""
+        self.node.unchain()
+
+    def add_hook(self, hook: Any, name: str | None = None) -> None:
+        """Add a `FunctionHook` to this function alone."""
+        self.node.add_hook(hook, name)
+
+    def delete_hook(self, name: str) -> None:
+        """Remove the hook `name` from this function."""
+        self.node.delete_hook(name)
+
+
+def _on_host(arrays: tuple[Any, ...]) -> bool:
+    first = next((a for a in arrays if a is not None), None)
+    return first is None or plugins.backend_of(first) is plugins.role("cpu")

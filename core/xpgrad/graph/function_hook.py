@@ -1,0 +1,58 @@
+"""`FunctionHook`: sees every function as it runs, forward and backward."""
+
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.config import set_hooks, switches
+
+if TYPE_CHECKING:
+    from xpgrad.graph.function_node import FunctionNode
+
+
+class FunctionHook:
+    """Base class of function hooks.
+
+    ``with hook:`` registers it for all functions that this thread applies or sweeps; ``f.add_hook(hook)`` for one function.
+    Derive from it and override what is needed; all methods get tuples of arrays, in which None stands for what was not kept.
+
+    Attributes
+    ----------
+    name : str
+        Two hooks of one name cannot be active together.
+    """
+
+    name = "FunctionHook"
+
+    def __enter__(self) -> "FunctionHook":
+        active = switches().hooks
+        if self.name in active:
+            raise KeyError(f"function hook {self.name!r} is active already")
+        set_hooks({**active, self.name: self})
+        self.added(None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        set_hooks({name: hook for name, hook in switches().hooks.items() if name != self.name})
+        self.deleted(None)
+
+    def added(self, function: "FunctionNode | None") -> None:
+        """Called when the hook is registered, with the function it was added to, or None for a thread."""
+
+    def deleted(self, function: "FunctionNode | None") -> None:
+        """Called when the hook is removed."""
+
+    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+        """Called before a forward computation."""
+
+    def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+        """Called after a forward computation."""
+
+    def backward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
+        """Called before a backward computation."""
+
+    def backward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
+        """Called after a backward computation."""
+
+
+def get_function_hooks() -> dict[str, FunctionHook]:
+    """Return this thread's active function hooks by name."""
+    return switches().hooks

@@ -1,0 +1,329 @@
+"""`FunctionNode`: one application of a differentiable function, and the class that users derive their own from."""
+
+import traceback
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.errors import BackendMismatch, GradientError
+from xpgrad.graph import inspection
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
+from xpgrad.graph.variable import Variable, as_variable, variable_over
+from xpgrad.types import Array
+
+if TYPE_CHECKING:
+    from xpgrad.graph.primitive import Pullback
+
+new = object.__new__
+
+
+class FunctionNode:
+    """A differentiable function with several outputs, state, or a backward computation of its own.
+
+    Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
+    Inside `forward`, `retain_inputs` and `retain_outputs` say which arrays `backward` needs; nothing else is kept.
+    Everything that `backward` computes from the retained Variables can be differentiated again.
+
+    Attributes
+    ----------
+    inputs : tuple of VariableNode or None
+        None before `apply`, and outside a graph.
+    outputs : tuple of weak references to VariableNode or None
+    rank : int
+    stack : traceback.StackSummary or None
+        Where the function was applied, in debug mode.
+    """
+
+    __slots__ = ()  # so that `Application` can do without a dictionary; classes that users derive have one
+
+    inputs: Any = None
+    outputs: Any = None
+    rank: int = 0
+    stack: Any = None
+    lazy_grad_sum: ClassVar[bool] = False
+    is_elementwise: ClassVar[bool] = False
+    chainerx_device: ClassVar[None] = None
+    pullback: "Pullback | None" = None
+    _kept_inputs: Any = None  # of index to array
+    _kept_outputs: Any = None
+    _guards: Any = None  # in debug mode: copies of what was kept
+    _hooks: Any = None
+
+    @property
+    def label(self) -> str:
+        """Short text that names the function in messages and pictures."""
+        return type(self).__name__
+
+    @property
+    def _impl_name(self) -> str:
+        return type(self).__name__
+
+    def implementation(self) -> Any:
+        """Return what users know as the function: the old-style `Function` behind an adapter, else this node."""
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
+
+    # What an author writes
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs, a tuple of arrays.
+
+        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
+        """
+        if plugins.backend_of(inputs[0]) is plugins.role("cpu"):
+            return self.forward_cpu(inputs)
+        return self.forward_gpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays in host memory."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
+
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays of another device."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Return the gradients of the inputs `target_input_indexes`, or of all inputs, as Variables or None.
+
+        Parameters
+        ----------
+        target_input_indexes : tuple of int
+            Sorted; the inputs that require a gradient.
+        grad_outputs : tuple of Variable or None
+            Gradients of the outputs.
+        """
+        return (None,) * len(target_input_indexes)
+
+    def backward_accumulate(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...], grad_inputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Return the gradients of the targets, each with what `grad_inputs` already holds for it added.
+
+        Used only where it is overridden; the sweep adds up by itself.
+        """
+        gxs = self._checked(self.backward(target_input_indexes, grad_outputs), target_input_indexes)
+        return tuple(g if held is None else held if g is None else held + g for g, held in zip(gxs, grad_inputs, strict=True))
+
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
+        """Raise `InvalidType`, by `type_check.expect`, for inputs that the function does not take."""
+
+    def retain_inputs(self, indexes: Sequence[int]) -> None:
+        """Keep these inputs for `backward`; to be called in `forward`."""
+        self._kept_inputs = dict.fromkeys(sorted(set(indexes)))
+
+    def retain_outputs(self, indexes: Sequence[int]) -> None:
+        """Keep these outputs for `backward`; to be called in `forward`."""
+        self._kept_outputs = dict.fromkeys(sorted(set(indexes)))
+
+    def get_retained_inputs(self) -> tuple[Any, ...]:
+        """Return the retained inputs as Variables of the graph."""
+        return tuple(self._over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
+
+    def get_retained_outputs(self) -> tuple[Any, ...]:
+        """Return the retained outputs as Variables of the graph, rebuilt where nobody else holds them any more."""
+        return tuple(self._over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
+
+    @staticmethod
+    def _over(node: VariableNode, array: Array) -> Variable | None:
+        if array is None:
+            return None
+        live = node.get_variable_or_none()
+        return live if live is not None and live._array is array else variable_over(node, array)
+
+    def _output_node(self, index: int, array: Array) -> VariableNode:
+        node = self.outputs[index]() if self.outputs else None
+        if node is None:
+            node = _new_output(array, plugins.backend_of(array).spec(array))._node
+            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, True
+            if index:
+                node.own_extra().index = index
+            outputs = list(self.outputs)
+            outputs[index] = weakref.ref(node)
+            self.outputs = tuple(outputs)
+        return node
+
+    @property
+    def output_data(self) -> tuple[Any, ...]:
+        """The retained outputs as arrays, None for those that are not."""
+        if self._kept_outputs is None:
+            raise RuntimeError(f"{self.label}: no output is retained; call retain_outputs in forward")
+        return tuple(self._kept_outputs.get(i) for i in range(len(self.outputs)))
+
+    # Application
+
+    def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Return the outputs, Variables connected to `inputs`, which are Variables or arrays of one backend."""
+        variables = [as_variable(x) for x in inputs]
+        arrays = tuple(x._array for x in variables)
+        _check_families(self, arrays)
+        mode = switches().mode
+        if mode & CAREFUL and config.debug:
+            self.stack = traceback.extract_stack()[:-1]
+        if config.type_check:
+            self._check_types(arrays)
+        hooks = inspection.hooks_of(self) if mode & CAREFUL or self._hooks else ()
+        for hook in hooks:
+            hook.forward_preprocess(self, arrays)
+        self._kept_inputs = self._kept_outputs = None
+        outputs = self._checked_outputs(self.forward(arrays))
+        for hook in hooks:
+            hook.forward_postprocess(self, arrays)
+        if mode & CAREFUL and config.debug:
+            inspection.check_finite(outputs, self, "forward")
+        return self._connect(variables, arrays, outputs, recording=not mode & PLAIN_OFF)
+
+    def _connect(
+        self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool
+    ) -> tuple[Variable, ...]:
+        specs = [plugins.backend_of(y).spec(y) for y in outputs]
+        results = tuple(_new_output(y, spec) for y, spec in zip(outputs, specs, strict=True))
+        needed = any(x._node.requires_grad for x in variables)
+        if not (recording and needed):
+            self._kept_inputs = self._kept_outputs = None
+            return results
+        self.rank = max((x._node.rank for x in variables), default=0)
+        self.inputs = tuple(x._node for x in variables)
+        for index, (y, spec) in enumerate(zip(results, specs, strict=True)):
+            node = y._node
+            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, spec.differentiable
+            if index:
+                node.own_extra().index = index
+        self.outputs = tuple(weakref.ref(y._node) for y in results)
+        for i in self._kept_inputs or ():
+            self._kept_inputs[i] = arrays[i]
+        for i in self._kept_outputs or ():
+            self._kept_outputs[i] = outputs[i]
+        if self.stack is not None:
+            kept = [*(self._kept_inputs or {}).values(), *(self._kept_outputs or {}).values()]
+            self._guards = inspection.guards(kept)
+        return results
+
+    def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
+        if not isinstance(outputs, tuple):
+            raise TypeError(f"{self.label}: forward output must be a tuple, got {type(outputs).__name__}")
+        restored = []
+        for y in outputs:
+            if isinstance(y, Variable) or (type(y) not in plugins.by_type and not plugins.is_scalar(y)):
+                raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {type(y).__name__} in it")
+            restored.append(plugins.role("cpu").restore(y) if type(y) not in plugins.by_type else y)
+        if len({plugins.backend_of(y) for y in restored}) > 1:
+            kinds = ", ".join(type(y).__name__ for y in restored)
+            raise TypeError(f"{self.label}: incompatible array types are mixed in the forward output: {kinds}")
+        return tuple(restored)
+
+    def _check_types(self, arrays: tuple[Array, ...]) -> None:
+        if type(self).check_type_forward is FunctionNode.check_type_forward:
+            return
+        infos = TypeInfoTuple(TypeInfo(a.shape, a.dtype) for a in arrays)
+        try:
+            self.check_type_forward(infos)
+        except InvalidType as error:
+            error.locate(self.label, infos)
+            raise
+
+    # The sweep's side
+
+    def pull(self, gys: tuple[Any, ...]) -> Sequence[Any]:
+        """Return one gradient or None for each input, from Variables or None for each output."""
+        targets = tuple(i for i, node in enumerate(self.inputs) if node.requires_grad)
+        if type(self).backward_accumulate is FunctionNode.backward_accumulate:
+            gxs = self._checked(self.backward(targets, gys), targets)
+        else:
+            gxs = self.backward_accumulate(targets, gys, (None,) * len(targets))
+            if len(gxs) != len(targets):
+                raise self._wrong_number(gxs, len(targets), len(targets))
+        result: list[Any] = [None] * len(self.inputs)
+        for i, gx in zip(targets, gxs, strict=True):
+            if gx is not None and not isinstance(gx, Variable):
+                raise GradientError(
+                    f"{self.label}: type of gradients returned from backward is incorrect: expected Variable or None, "
+                    f"got {type(gx).__name__} for input {i}"
+                )
+            result[i] = gx
+        return result
+
+    def _checked(self, gxs: Any, targets: tuple[int, ...]) -> tuple[Any, ...]:
+        if not isinstance(gxs, (tuple, list)):
+            gxs = (gxs,)
+        if len(gxs) == len(self.inputs) != len(targets):
+            return tuple(gxs[i] for i in targets)
+        if len(gxs) != len(targets):
+            raise self._wrong_number(gxs, len(targets), len(self.inputs))
+        return tuple(gxs)
+
+    def _wrong_number(self, gxs: Sequence[Any], expected: int, inputs: int) -> GradientError:
+        wanted = f"{expected}" if expected == inputs else f"{expected} or {inputs}"
+        shapes = ", ".join(str(node.shape) for node in self.inputs)
+        return GradientError(
+            f"number of gradients returned from backward is incorrect: {len(gxs)} != expected {wanted}; "
+            f"function {self._impl_name} ({self.label}), inputs of shapes {shapes}"
+        )
+
+    def changed(self) -> bool:
+        """Tell, in debug mode, whether an array that was kept has been written to."""
+        return self._guards is not None and inspection.changed(self._guards)
+
+    def kept_inputs(self) -> tuple[Any, ...]:
+        """Return one array for each input, None for those that were not kept; for hooks."""
+        kept = self._kept_inputs or {}
+        return tuple(kept.get(i) for i in range(len(self.inputs)))
+
+    def release(self) -> None:
+        """Drop what was kept; a later sweep through here says so."""
+        self._kept_inputs = self._kept_outputs = self._guards = None
+        self.pullback = RELEASED  # type: ignore[assignment]  # a marker with the same duties
+
+    def unchain(self) -> None:
+        """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""
+        for reference in self.outputs or ():
+            node = reference()
+            if node is not None and node.creator_node is self:
+                node.unchain()
+        self.inputs = self.outputs = None
+
+    # Hooks of this one function
+
+    @property
+    def local_function_hooks(self) -> dict[str, Any]:
+        """The hooks that were added to this function, in order."""
+        if self._hooks is None:
+            self._hooks = {}
+        return self._hooks  # type: ignore[no-any-return]  # class-level default None
+
+    def add_hook(self, hook: Any, name: str | None = None) -> None:
+        """Add a `FunctionHook` to this function alone, under its name or `name`."""
+        inspection.add_local_hook(self, hook, name)
+
+    def delete_hook(self, name: str) -> None:
+        """Remove the hook `name` from this function."""
+        inspection.delete_local_hook(self, name)
+
+
+class _Released:
+    """Stands where a function's rules were, after `retain_graph=False` dropped what they need."""
+
+
+RELEASED = _Released()
+
+
+def _new_output(array: Array, spec: Spec) -> Variable:
+    y = new(Variable)
+    y._array, y._grad = array, None
+    node = y._node = new(VariableNode)
+    node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
+    node.variable = weakref.ref(y)
+    return y
+
+
+def _check_families(function: FunctionNode, arrays: tuple[Array, ...]) -> None:
+    if len({plugins.backend_of(a) for a in arrays}) > 1:
+        kinds = ", ".join(f"{type(a).__module__}.{type(a).__qualname__}" for a in arrays)
+        raise BackendMismatch(
+            f"incompatible array types are mixed in the forward input ({function.label}): {kinds}; use to_device"
+        )

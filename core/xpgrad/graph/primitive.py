@@ -1,0 +1,291 @@
+"""Primitives: a decorated formula becomes plain functions, specialised for one and for two inputs.
+
+The whole budget of an operation is about a microsecond, so the two specialised call paths resolve everything beforehand:
+one look-up for this thread's mode, one for the plan of the array type, the array library's own call, and the making of a
+node. Whatever is out of the ordinary (mixed types or devices, hooks, debug mode, an exception) goes to
+`application.apply`, which checks everything and explains what is wrong.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.config import switches
+from xpgrad.graph.application import Application, apply, plan_for
+from xpgrad.graph.definition import Definition, Rule
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.parameter import Parameter
+from xpgrad.graph.variable import Variable
+from xpgrad.errors import UnknownArray
+
+Function = Callable[..., Any]
+new = object.__new__
+ref = weakref.ref
+
+
+def primitive(*, variadic: bool = False, label: str | None = None, **rules: Rule) -> Callable[[Function], Function]:
+    """Define a differentiable function from a formula on arrays and one vjp for each input.
+
+    Parameters
+    ----------
+    variadic : bool
+        The one input is a sequence of arrays; its rule asks for `specs` and returns a list.
+    label : str, optional
+        How messages call it; the function's name by default.
+    **rules : callable
+        From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
+        the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of the input x), or a parameter.
+
+    Returns
+    -------
+    callable
+        Decorator for ``def f(xp, x, /, ...)``, whose body is the default kernel.
+    """
+
+    def define(body: Function) -> Function:
+        definition = Definition(body, rules, elementwise=False, same_dtype=False, variadic=variadic, label=label)
+        return _public(definition)
+
+    return define
+
+
+def elementwise(*, same_dtype: bool = True, label: str | None = None, **rules: Rule) -> Callable[[Function], Function]:
+    """Define an elementwise function: inputs broadcast, and cotangents are summed over broadcast axes by the sweep.
+
+    Parameters
+    ----------
+    same_dtype : bool
+        Floating-point inputs of one dtype give an output of that dtype.
+    label : str, optional
+    **rules : callable
+        As for `primitive`.
+    """
+
+    def define(body: Function) -> Function:
+        definition = Definition(body, rules, elementwise=True, same_dtype=same_dtype, variadic=False, label=label)
+        return _public(definition)
+
+    return define
+
+
+def _public(definition: Definition) -> Function:
+    if definition.simple:
+        function = _unary(definition) if len(definition.inputs) == 1 else _binary(definition, Variable)
+    else:
+        function = _general(definition)
+    function.__name__ = function.__qualname__ = definition.name
+    function.__doc__, function.__module__ = definition.body.__doc__, definition.body.__module__
+    function.__signature__ = definition.signature  # type: ignore[attr-defined]  # read by inspect.signature
+    function.definition = definition  # type: ignore[attr-defined]  # read by `operators`
+    return function
+
+
+def operators(function: Function) -> tuple[Function, Function]:
+    """Return the operator and the reflected operator of a binary primitive; both leave foreign types to Python."""
+    definition: Definition = function.definition  # type: ignore[attr-defined]  # set by `_public`
+    forward = _binary(definition, NotImplemented)
+    return forward, _reflected(definition)
+
+
+def _general(definition: Definition) -> Function:
+    bind = definition.bind
+
+    def function(*args: Any, **kwargs: Any) -> Variable:
+        operands, parameters = bind(args, kwargs)
+        return apply(definition, operands, parameters)
+
+    return function
+
+
+def _unary(definition: Definition) -> Function:
+    plans, same = definition.plans, definition.same_dtype and definition.elementwise
+    kept = definition.kept((True,))
+    keep_a, keep_c = definition.inputs[0] in kept, "y" in kept
+    differentiable = bool(definition.rules)
+
+    def function(x: Any, /) -> Variable:
+        try:
+            node = x._node
+            left = x._array
+            kind = type(left)
+            plan = plans.get(kind)
+            if plan is None:
+                plan = plan_for(definition, kind)
+            mode = switches().mode
+            if mode > 1:
+                return apply(definition, (x,), {})
+            out = plan.kernel(left)
+            if type(out) is not plan.array_type:
+                out = plan.backend.restore(out)
+            spec = node.spec
+            if not (same and spec.differentiable):
+                spec = plan.backend.spec(out)
+        except Exception:  # noqa: BLE001 - the general path raises it again, explained
+            return apply(definition, (x,), {})
+        y = new(Variable)
+        y._array = out
+        y._grad = None
+        result = y._node = new(VariableNode)
+        result.variable = ref(y)
+        result.spec = spec
+        result.extra = None
+        if mode or not node.requires_grad or not differentiable or not spec.differentiable:
+            result.creator_node = None
+            result.rank = 0
+            result.requires_grad = False
+            return y
+        f = result.creator_node = new(Application)
+        f.pullback = plan.first
+        f.inputs = (node,)
+        if keep_a:
+            f.a = left
+        if keep_c:
+            f.c = out
+        rank = f.rank = node.rank
+        result.rank = rank + 1
+        result.requires_grad = True
+        return y
+
+    return function
+
+
+def _binary(definition: Definition, foreign: Any) -> Function:
+    """Return the function of two inputs whose first is expected to be a Variable.
+
+    With `foreign` NotImplemented it is an operator: it returns that for what it does not know.
+    """
+    plans, same = definition.plans, definition.same_dtype and definition.elementwise
+    x1_name, x2_name = definition.inputs
+    kept_both, kept_first, kept_second = (definition.kept(n) for n in ((True, True), (True, False), (False, True)))
+    both_a, both_b, both_c = x1_name in kept_both, x2_name in kept_both, "y" in kept_both
+    first_a, first_b, first_c = x1_name in kept_first, x2_name in kept_first, "y" in kept_first
+    second_a, second_b, second_c = x1_name in kept_second, x2_name in kept_second, "y" in kept_second
+    rule1, rule2 = x1_name in definition.rules, x2_name in definition.rules
+    scalars_fit = definition.elementwise
+    is_operator = foreign is NotImplemented
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        try:
+            n1 = x1._node
+            left = x1._array
+            spec = n1.spec
+            kind = type(left)
+            kind2 = type(x2)
+            mode = switches().mode
+            if mode > 1:
+                return _careful(definition, x1, x2, is_operator)
+            plan = plans.get(kind)
+            if plan is None:
+                plan = plan_for(definition, kind)
+            if kind2 is Variable or kind2 is Parameter:
+                n2 = x2._node
+                right = x2._array
+                if n2.spec is not spec:
+                    if type(right) is not kind or n2.spec.device != spec.device:
+                        return _careful(definition, x1, x2, is_operator)
+                    spec = None
+                needs2 = rule2 and n2.requires_grad
+                out = plan.kernel(left, right)
+            elif (kind2 is float or kind2 is int) and scalars_fit:
+                right = spec.constants.get(x2)
+                if right is None:
+                    if not spec.differentiable:
+                        return _careful(definition, x1, x2, is_operator)
+                    right = plan.backend.prepare(x2, spec)
+                n2 = None
+                needs2 = False
+                out = plan.kernel(left, right)
+            else:
+                return _careful(definition, x1, x2, is_operator)
+            if type(out) is not plan.array_type:
+                out = plan.backend.restore(out)
+            if spec is None or not (same and spec.differentiable):
+                spec = plan.backend.spec(out)
+        except Exception:  # noqa: BLE001 - the general path raises it again, explained
+            return _careful(definition, x1, x2, is_operator)
+        y = new(Variable)
+        y._array = out
+        y._grad = None
+        result = y._node = new(VariableNode)
+        result.variable = ref(y)
+        result.spec = spec
+        result.extra = None
+        needs1 = rule1 and n1.requires_grad
+        if mode or not (needs1 or needs2) or not spec.differentiable:
+            result.creator_node = None
+            result.rank = 0
+            result.requires_grad = False
+            return y
+        f = result.creator_node = new(Application)
+        rank = n1.rank
+        if n2 is None:
+            f.pullback = plan.first
+            f.inputs = (n1,)
+            f.d = x2
+            if first_a:
+                f.a = left
+            if first_b:
+                f.b = right
+            if first_c:
+                f.c = out
+        else:
+            f.inputs = (n1, n2)
+            if needs1:
+                if needs2:
+                    f.pullback = plan.both
+                    if both_a:
+                        f.a = left
+                    if both_b:
+                        f.b = right
+                    if both_c:
+                        f.c = out
+                    if n2.rank > rank:
+                        rank = n2.rank
+                else:
+                    f.pullback = plan.first
+                    if first_a:
+                        f.a = left
+                    if first_b:
+                        f.b = right
+                    if first_c:
+                        f.c = out
+            else:
+                f.pullback = plan.second
+                if second_a:
+                    f.a = left
+                if second_b:
+                    f.b = right
+                if second_c:
+                    f.c = out
+                rank = n2.rank
+        f.rank = rank
+        result.rank = rank + 1
+        result.requires_grad = True
+        return y
+
+    return function
+
+
+def _careful(definition: Definition, x1: Any, x2: Any, is_operator: bool) -> Any:
+    if is_operator and not (_known(x1) and _known(x2)):
+        return NotImplemented
+    return apply(definition, (x1, x2), {})
+
+
+def _known(x: Any) -> bool:
+    from xpgrad.backend.plugins import plugins
+
+    if isinstance(x, Variable) or type(x) in plugins.by_type or plugins.is_scalar(x):
+        return True
+    try:
+        plugins.backend_of(x)
+    except UnknownArray:
+        return False
+    return True
+
+
+def _reflected(definition: Definition) -> Function:
+    def reflected(x2: Any, x1: Any, /) -> Any:
+        return _careful(definition, x1, x2, True)
+
+    return reflected

@@ -1,0 +1,177 @@
+"""Pullbacks: what one backend computes for one set of needed inputs of a primitive, raw or recorded."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.graph.definition import Definition, Rule
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import variable_over
+from xpgrad.types import Array, Kernel
+
+if TYPE_CHECKING:
+    from xpgrad.graph.application import Application
+
+Getter = Callable[["Application"], Any]
+Pull = Callable[["Application", Any], Sequence[Any]]
+
+
+class Pullback:
+    """The vjps of a primitive for one backend and one set of needed inputs.
+
+    Attributes
+    ----------
+    pull : callable
+        ``pull(f, gy)`` returns a gradient or None for each input, as raw arrays.
+    record : callable
+        ``record(f, gy, node)`` does the same on Variables; `node` is the output's.
+    array_type : type
+        Type of the backend's arrays.
+    """
+
+    __slots__ = ("array_type", "backend", "definition", "elementwise", "needed", "plan", "pull", "record")
+
+    def __init__(self, plan: "Plan", needed: tuple[bool, ...]) -> None:
+        definition, backend = plan.definition, plan.backend
+        self.plan, self.definition, self.backend, self.needed = plan, definition, backend, needed
+        self.elementwise, self.array_type = definition.elementwise, backend.array_types[0]
+        self.pull: Pull = _raw(definition, backend, needed)
+        self.record = _recorded(definition, backend, needed)
+
+
+def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
+    if definition.variadic:
+        return _raw_vjp(definition, backend, definition.inputs[0])
+    vjps = [
+        _raw_vjp(definition, backend, x) if need and x in definition.rules else None
+        for x, need in zip(definition.inputs, needed, strict=True)
+    ]
+    if len(vjps) == 1 and vjps[0] is not None:
+        only = vjps[0]
+        return lambda f, gy: (only(f, gy),)
+    if len(vjps) == 2:
+        first, second = vjps
+        if second is None and first is not None:
+            return lambda f, gy: (first(f, gy),)
+        if first is None and second is not None:
+            return lambda f, gy: (None, second(f, gy))
+        if first is not None and second is not None:
+            return lambda f, gy: (first(f, gy), second(f, gy))
+    return lambda f, gy: [None if vjp is None else vjp(f, gy) for vjp in vjps]
+
+
+def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
+    """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
+    xp, names = backend.xp, definition.asks[x]
+    rule = _with_override(definition.rules[x], backend.xp.find(f"{definition.name}.{x}"))
+    if not names:
+        return lambda f, gy: rule(xp, gy)
+    places = [_place(definition, name) for name in names]
+    if places == ["a"]:
+        return lambda f, gy: rule(xp, gy, f.a)
+    if places == ["b"]:
+        return lambda f, gy: rule(xp, gy, f.b)
+    if places == ["c"]:
+        return lambda f, gy: rule(xp, gy, f.c)
+    getters = [_getter(definition, name) for name in names]
+    return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
+
+
+def _with_override(rule: Rule, override: Kernel | None) -> Rule:
+    if override is None:
+        return rule
+
+    def call(xp: Any, gy: Array, *values: Any) -> Any:
+        gx = override(gy, *values)
+        return rule(xp, gy, *values) if gx is NotImplemented else gx
+
+    return call
+
+
+def _place(definition: Definition, name: str) -> str:
+    """Return the slot of an application that holds `name`: a and b for the first inputs, c for the output, d for the rest."""
+    if name == "y":
+        return "c"
+    if name in definition.inputs[:2] and not definition.variadic:
+        return "ab"[definition.inputs.index(name)]
+    return "d"
+
+
+def _spec_index(definition: Definition, name: str) -> int | None:
+    stem = name.removesuffix("_spec")
+    return definition.inputs.index(stem) if stem != name and stem in definition.inputs else None
+
+
+def _getter(definition: Definition, name: str) -> Getter:
+    place, index = _place(definition, name), _spec_index(definition, name)
+    if place == "a":
+        return lambda f: f.a
+    if place == "b":
+        return lambda f: f.b
+    if place == "c":
+        return lambda f: f.c
+    if index is not None:
+
+        def spec(f: "Application") -> Any:
+            node = f.inputs[index] if index < len(f.inputs) else None
+            return node.spec if node is not None else f.d[name]
+
+        return spec
+    return lambda f: f.d[name]
+
+
+def over(node: VariableNode | None, array: Array) -> Any:
+    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
+    if node is None:
+        return array
+    live = node.variable()
+    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
+
+
+def _recorded(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Callable[..., Sequence[Any]]:
+    def record(f: "Application", gy: Any, node: VariableNode) -> Sequence[Any]:
+        xp = slot.functions.namespace(backend)
+
+        def value(name: str) -> Any:
+            got = _getter(definition, name)(f)
+            if name == "y":
+                return over(node, got)
+            if name in definition.inputs:
+                index = definition.inputs.index(name)
+                return over(f.inputs[index] if index < len(f.inputs) else None, got)
+            return got
+
+        def vjp(x: str) -> Any:
+            return definition.rules[x](xp, gy, *[value(name) for name in definition.asks[x]])
+
+        if definition.variadic:
+            return vjp(definition.inputs[0])  # type: ignore[no-any-return]  # a rule's list
+        return [
+            vjp(x) if need and x in definition.rules else None for x, need in zip(definition.inputs, needed, strict=True)
+        ]
+
+    return record
+
+
+class Plan:
+    """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs."""
+
+    __slots__ = ("array_type", "backend", "both", "definition", "first", "kernel", "pullbacks", "second")
+
+    def __init__(self, definition: Definition, backend: Backend) -> None:
+        self.definition, self.backend, self.array_type = definition, backend, backend.array_types[0]
+        self.kernel = backend.xp.kernel(definition.name)
+        self.pullbacks: dict[tuple[bool, ...], Pullback] = {}  # pullbacks know their plan: a cycle, but plans are few and stay
+        if len(definition.inputs) == 2 and not definition.variadic:
+            self.first, self.second = self.pullback((True, False)), self.pullback((False, True))
+            self.both = self.pullback((True, True))
+        elif len(definition.inputs) == 1 and not definition.variadic:
+            self.first = self.pullback((True,))
+
+    def pullback(self, needed: tuple[bool, ...]) -> Pullback:
+        """Return the pullback for these needed inputs."""
+        found = self.pullbacks.get(needed)
+        if found is None:
+            found = self.pullbacks[needed] = Pullback(self, needed)
+        return found

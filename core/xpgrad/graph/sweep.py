@@ -1,0 +1,438 @@
+"""The sweep: reverse-mode differentiation of a graph, raw or recorded, in one loop.
+
+All state lives in the sweep: cotangents in a dictionary keyed by function (the output of most), by function and index
+(further outputs) or by node (roots). So sweeps nest and run side by side on one graph, and one that raises leaves no trace.
+Inside, a complex cotangent is the conjugate of the gradient that users see.
+"""
+
+import heapq
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import CAREFUL, config, switches, using_config
+from xpgrad.errors import ChangedArray, DtypeError, GradientError, GraphError, ShapeError
+from xpgrad.graph import inspection
+from xpgrad.graph.application import released
+from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.pullback import Pullback
+from xpgrad.graph.scatter import Gathered, Scatter, dense
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+
+Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
+
+
+def key_of(node: VariableNode) -> Key:
+    """Return under which key a node's cotangent is collected."""
+    creator = node.creator_node
+    if creator is None:
+        return node
+    extra = node.extra
+    return creator if extra is None or not extra.index else (creator, extra.index)
+
+
+class Sweep:
+    """One sweep.
+
+    Parameters
+    ----------
+    seeds : list of (VariableNode, cotangent)
+        Arrays, or Variables if the sweep is recorded; as users see them.
+    recorded : bool
+        Compute on Variables, so that the results can be differentiated again.
+    active : set of FunctionNode, optional
+        The functions that lie between the seeds and a wanted input; all by default.
+    watch : set of keys
+        Whose totals to keep; those of roots always are.
+    retain : bool
+        Keep the totals of all live intermediate Variables.
+    retain_graph : bool
+
+    Attributes
+    ----------
+    totals : dict from key to cotangent
+        What was collected, as users see it; no two share memory.
+    retained : list of (VariableNode, cotangent)
+    """
+
+    def __init__(
+        self,
+        seeds: Iterable[tuple[VariableNode, Any]],
+        *,
+        recorded: bool = False,
+        active: set[FunctionNode] | None = None,
+        watch: frozenset[Key] = frozenset(),
+        retain: bool = False,
+        retain_graph: bool = True,
+    ) -> None:
+        if recorded and not retain_graph:
+            raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
+        self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
+        self.retain_graph = retain_graph
+        self.careful = bool(switches().mode & CAREFUL)
+        self.slots: dict[Key, Any] = {}
+        self.owned: set[Key] = set()  # slots whose total the sweep itself made by adding
+        self.borrowed: set[Key] = set()  # slots of roots whose only contribution may be somebody else's memory
+        self.nodes: dict[Key, VariableNode] = {}
+        self.totals: dict[Key, Any] = {}
+        self.retained: list[tuple[VariableNode, Any]] = []
+        self.heap: list[tuple[int, int, FunctionNode]] = []
+        self.queued: set[FunctionNode] = set()
+        self.order = 0
+        self.note_all = recorded or retain or bool(watch)
+        self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
+        arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
+        self.given: dict[int, Array] = {id(array): array for array in arrays}  # what users hold already, kept alive
+
+    def run(self) -> "Sweep":
+        """Run the sweep to its end, and return it."""
+        with using_config("enable_backprop", self.recorded):
+            for node, g in self.seeds:
+                self._deposit(node, g, True)
+            self._loop()
+            everything = self.active is None
+            for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
+                self._finish(key)
+        return self
+
+    def _loop(self) -> None:
+        """Run the functions, highest rank first, ties in order of discovery.
+
+        This is the hot loop. A function that was just discovered need not pass through the heap if nothing there goes
+        before it, which is every step of a chain.
+        """
+        slots, heap, nodes, active = self.slots, self.heap, self.nodes, self.active
+        recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
+        push, pop, borrowed = heapq.heappush, heapq.heappop, self.borrowed
+        order = self.order
+        ready: Any = None
+        ready_rank = ready_order = 0
+        while True:
+            if ready is not None and (not heap or (-ready_rank, ready_order) < heap[0]):
+                f = ready
+                ready = None
+            else:
+                if ready is not None:
+                    push(heap, (-ready_rank, ready_order, ready))
+                    ready = None
+                if not heap:
+                    break
+                f = pop(heap)[2]
+            pullback = f.pullback
+            if pullback is None or pullback is RELEASED:
+                if pullback is RELEASED:
+                    raise released(f)
+                if f in self.queued:
+                    self.queued.discard(f)
+                    self.order = order
+                    self._general(f)
+                    order = self.order
+                continue
+            gy = slots.pop(f)
+            if not recorded and type(gy) is not pullback.array_type:
+                gy = pullback.backend.restore(dense(gy, False))
+            elif recorded and type(gy) is not Variable:
+                gy = dense(gy, True)
+            node = None
+            if nodes and (node := nodes.pop(f, None)) is not None:
+                gy = self._total(f, node, gy)
+            if active is not None:
+                pullback = self._narrowed(f, pullback)
+            if careful:
+                gxs = self._inspected(f, pullback, gy, node)
+            elif recorded:
+                gxs = pullback.record(f, gy, node)
+            else:
+                try:
+                    gxs = pullback.pull(f, gy)
+                except AttributeError:
+                    if f.pullback is RELEASED:
+                        raise released(f) from None
+                    raise
+            elementwise = pullback.elementwise
+            for node, gx in zip(f.inputs, gxs):  # noqa: B905 - a pullback may stop at the last needed input
+                if gx is None or node is None or not node.requires_grad:
+                    continue
+                spec = node.spec
+                if gx.shape != spec.shape or gx.dtype is not spec.dtype:
+                    gx = fit(gx, spec, f, elementwise)
+                creator = node.creator_node
+                if creator is None:
+                    key = node
+                else:
+                    extra = node.extra
+                    key = creator
+                    if extra is not None:
+                        nodes[key] = node
+                        if extra.index:
+                            key = (creator, extra.index)
+                            nodes[key] = node
+                    elif note_all:
+                        nodes[key] = node
+                held = slots.get(key)
+                if held is not None:
+                    kind = type(gx)
+                    if spec.large or kind is not type(held) or kind is Scatter:
+                        slots[key] = self._sum(key, held, gx)
+                    else:
+                        slots[key] = held + gx
+                    continue
+                slots[key] = gx
+                if creator is None:
+                    if gx is gy:
+                        borrowed.add(key)
+                elif active is None or creator in active:
+                    if creator.pullback is None:
+                        if creator in self.queued:
+                            continue
+                        self.queued.add(creator)
+                    order += 1
+                    if ready is None:
+                        ready = creator
+                        ready_rank = creator.rank
+                        ready_order = order
+                    else:
+                        push(heap, (-creator.rank, order, creator))
+            if release:
+                f.release()
+
+    def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
+        """Return the pullback for those inputs only that lead to a wanted one."""
+        assert self.active is not None
+        needed = tuple(
+            need and node is not None and (key_of(node) in self.watch or node.creator_node in self.active)
+            for need, node in zip_longest(pullback.needed, f.inputs)
+        )
+        return pullback if needed == pullback.needed else pullback.plan.pullback(needed)
+
+    # Depositing
+
+    def _deposit(self, node: VariableNode, gx: Any, borrowed: bool) -> None:
+        """Put a contribution that did not come from a primitive into its slot, and queue the function behind it."""
+        key, creator = key_of(node), node.creator_node
+        self.nodes[key] = node
+        held = self.slots.get(key)
+        if held is not None:
+            self.slots[key] = self._sum(key, held, gx)
+        else:
+            self.slots[key] = gx
+            if borrowed:
+                self.borrowed.add(key)
+        if creator is None or creator in self.queued or (self.active is not None and creator not in self.active):
+            return
+        if creator.pullback is None:
+            self.queued.add(creator)
+        elif held is not None:
+            return
+        self.order += 1
+        heapq.heappush(self.heap, (-creator.rank, self.order, creator))
+
+    def _sum(self, key: Key, held: Any, gx: Any) -> Any:
+        """Return ``held + gx``; a total that the sweep has made itself may be written to."""
+        if type(held) is Gathered:
+            held.add(gx)
+            return held
+        if type(held) is Scatter or type(gx) is Scatter:
+            spec = held.spec if type(held) is Scatter else gx.spec
+            gathered = Gathered(spec, None, self.recorded)
+            gathered.add(held)
+            gathered.add(gx)
+            return gathered
+        if self.recorded:
+            return held + gx
+        if key in self.owned:
+            return plugins.backend_of(held).xp.accumulate(held, gx) if type(held) in plugins.by_type else held + gx
+        self.owned.add(key)
+        self.borrowed.discard(key)
+        return held + gx
+
+    # Completed cotangents
+
+    def _total(self, key: Key, node: VariableNode, gy: Any) -> Any:
+        """Let hooks see the complete cotangent of `node`, keep it where it is wanted, and return it."""
+        extra = node.extra
+        if extra is not None and extra.hooks:
+            gy = self._hooked(node, gy)
+        if key in self.watch:
+            self.totals[key] = self._private(self._conjugated(gy, node.spec))
+        if self.retain and node.get_variable_or_none() is not None:
+            self.retained.append((node, self._private(self._conjugated(gy, node.spec))))
+        return gy
+
+    def _hooked(self, node: VariableNode, gy: Any) -> Any:
+        seen = self._conjugated(gy, node.spec)
+        for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
+            result = hook(seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False))
+            if result is not None:
+                given = result if isinstance(result, Variable) else Variable(result, requires_grad=False)
+                if given.shape != node.shape or given.dtype != node.dtype:
+                    raise GradientError(
+                        f"register_hook: the hook of {node.label} returned {given.node.spec!r}, expected the array's shape and dtype"
+                    )
+                seen = given if self.recorded else given._array
+        return self._conjugated(seen, node.spec)
+
+    def _finish(self, key: Key) -> None:
+        """Move the cotangent of a root, or of a watched value that nothing was run for, to the totals."""
+        g = dense(self.slots.pop(key), self.recorded)
+        node = key if isinstance(key, VariableNode) else self.nodes[key]
+        if not self.recorded:
+            g = _as_array(g, node)
+        if node.extra is not None and node.extra.hooks:
+            hooked = self._hooked(node, g)
+            if hooked is not g:
+                self.borrowed.add(key)
+            g = hooked
+        seen = self._conjugated(g, node.spec)
+        if key in self.owned and key not in self.borrowed:
+            self.totals[key] = seen
+        elif key in self.borrowed:
+            self.totals[key] = self._copied(seen)
+        else:
+            self.totals[key] = self._private(seen)
+
+    def _private(self, g: Any) -> Any:
+        """Return `g` in memory that no other gradient shares."""
+        array = g._array if isinstance(g, Variable) else g
+        if type(array) not in plugins.by_type:
+            return plugins.role("cpu").restore(array)
+        backend = plugins.backend_of(array)
+        if backend.immutable:
+            return g
+        if id(array) in self.given or backend.is_view(array):
+            return self._copied(g)
+        self.given[id(array)] = array
+        return g
+
+    def _copied(self, g: Any) -> Any:
+        if isinstance(g, Variable):
+            return slot.functions.copy(g)
+        backend = plugins.backend_of(g)
+        return g if backend.immutable else backend.copy(g)
+
+    @staticmethod
+    def _conjugated(g: Any, spec: Spec) -> Any:
+        if not spec.complex:
+            return g
+        return slot.functions.conj(g) if isinstance(g, Variable) else spec.backend.xp.conj(g)
+
+    # Functions that are no primitives, and careful mode
+
+    def _general(self, f: FunctionNode) -> None:
+        """Run the backward of a `FunctionNode` on Variables, as its author wrote it."""
+        gys: list[Any] = []
+        count = max(len(f.outputs or ()), 1)
+        for index in range(count):
+            key = (f, index) if index else f
+            g = self.slots.pop(key, None)
+            node = self.nodes.pop(key, None)
+            if g is not None:
+                g = dense(g, self.recorded)
+                if node is not None:
+                    g = self._total(key, node, g if self.recorded else _as_array(g, node))
+                    g = self._conjugated(g, node.spec)
+                g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
+            gys.append(g)
+        if f.inputs is None:
+            return
+        if f.changed():
+            raise _changed(f)
+        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
+        seen = f.kept_inputs(), tuple(None if g is None else g._array for g in gys)
+        for hook in hooks:
+            hook.backward_preprocess(f, *seen)
+        try:
+            gxs = f.pull(tuple(gys))
+        except Exception as error:
+            _annotate(error, f)
+            raise
+        for hook in hooks:
+            hook.backward_postprocess(f, *seen)
+        if self.careful and config.debug:
+            inspection.check_finite([None if g is None else g._array for g in gxs], f, "backward")
+        for node, gx in zip(f.inputs, gxs, strict=True):
+            if gx is not None and node.requires_grad:
+                gx = self._conjugated(gx, node.spec)
+                given = gx if self.recorded else gx._array
+                if gx.shape != node.shape or gx.dtype is not node.dtype:
+                    given = fit(given, node.spec, f, f.is_elementwise)
+                self._deposit(node, given, True)
+        if not self.retain_graph:
+            f.release()
+
+    def _inspected(self, f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
+        """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
+        hooks = inspection.hooks_of(f)
+        if getattr(f, "_guards", None) is not None and inspection.changed(f._guards):
+            raise _changed(f)
+        seen = f.kept_inputs(), (gy._array if isinstance(gy, Variable) else gy,)
+        for hook in hooks:
+            hook.backward_preprocess(f, *seen)
+        try:
+            gxs = pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
+        except Exception as error:
+            _annotate(error, f)
+            raise
+        for hook in hooks:
+            hook.backward_postprocess(f, *seen)
+        if config.debug:
+            arrays = [g.values if type(g) is Scatter else g for g in gxs]
+            arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
+            inspection.check_finite(arrays, f, "backward")
+        return gxs
+
+
+def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
+    """Return a gradient with shape and dtype of its array, where that is a matter of broadcasting or of width."""
+    if type(gx) is Scatter:
+        return gx
+    recorded = isinstance(gx, Variable)
+    xp: Any = slot.functions if recorded else spec.backend.xp
+    if tuple(gx.shape) != spec.shape:
+        if not elementwise or len(gx.shape) < len(spec.shape) or not _stretched(spec.shape, tuple(gx.shape)):
+            raise ShapeError(
+                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the input, "
+                f"got {tuple(gx.shape)}"
+            )
+        gx = xp.sum_to(gx, shape=spec.shape)
+    if gx.dtype != spec.dtype:
+        backend = spec.backend
+        if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
+            raise DtypeError(
+                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the input, "
+                f"got {gx.dtype}"
+            )
+        if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
+            gx = xp.real(gx)
+        gx = xp.astype(gx, spec.dtype)
+    return gx
+
+
+def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    tail = large[len(large) - len(small) :]
+    return all(n in (1, m) for n, m in zip(small, tail, strict=True))
+
+
+def _as_array(g: Any, node: VariableNode) -> Array:
+    return g if type(g) in plugins.by_type else node.spec.backend.restore(g)
+
+
+def _changed(f: FunctionNode) -> ChangedArray:
+    return ChangedArray(
+        f"{f.label}: an array that the graph kept was changed in place after the forward computation, so the gradient "
+        f"would be wrong; change a copy instead{inspection.forward_place(f)}"
+    )
+
+
+def _annotate(error: Exception, f: FunctionNode) -> None:
+    place = inspection.forward_place(f)
+    if place:
+        text = str(error.args[0]) if error.args else ""
+        error.args = (text + place, *error.args[1:])
+
+
