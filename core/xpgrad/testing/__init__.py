@@ -1,0 +1,1 @@
+"""Tools that test differentiable functions and backends."""

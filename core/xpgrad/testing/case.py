@@ -1,0 +1,75 @@
+"""The case table's row: one differentiable function, how to call it, and an independent reference for its value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Input:
+    """One array input of a case.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    low, high : float
+        Range of the values, which are distinct and irrational-looking.
+    kind : str
+        "float" follows the case's dtype; "int" and "bool" are inputs without a gradient.
+    values : object
+        Nested lists, where the values matter (an index, a permutation); they override range and shape.
+    """
+
+    shape: tuple[int, ...] = (3, 4)
+    low: float = -2.0
+    high: float = 2.0
+    kind: str = "float"
+    values: Any = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the case table; it drives every test of its function on every backend.
+
+    Attributes
+    ----------
+    name : str
+        Name of the function with a suffix where it has several cases: ``sum``, ``sum-axis``.
+    call : callable
+        ``call(xp, *xs)`` calls the function; `xp` is the differentiable namespace, or `xpgrad.functions` for `area` "F".
+    reference : callable
+        ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, by another way where there is one.
+    inputs : tuple of Input
+    keeps : tuple of str or None
+        What the graph keeps when every input needs a gradient: names of inputs, and "y"; None where a composition decides.
+    order : int
+        Highest order of derivative that is checked: 0 for functions without a gradient.
+    elementwise : bool
+        Also run with 0-d, empty and (with two inputs) broadcast operands.
+    complex : bool
+        Also run with complex inputs.
+    needs : tuple of str
+        Capabilities without which a backend skips the case: "index_arrays", "float_power", "data_dependent_shapes", ...
+    dtype : str or None
+        Kind of the result if it is not the inputs' dtype: "bool", "int", "real".
+    rtol : dict
+        Wider relative tolerances by dtype name, each with its reason in a comment beside it.
+    area : str
+        "xp" for the Array API, "F" for Chainer's functions.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    reference: Callable[..., Any]
+    inputs: tuple[Input, ...] = (Input(),)
+    keeps: tuple[str, ...] | None = None
+    order: int = 3
+    elementwise: bool = False
+    complex: bool = False
+    needs: tuple[str, ...] = ()
+    dtype: str | None = None
+    rtol: dict[str, float] = field(default_factory=dict)
+    area: str = "xp"
+
+    def __repr__(self) -> str:
+        return self.name
