@@ -41,6 +41,8 @@ def _autograd() -> ModuleType:
 def _jax() -> ModuleType:
     jax = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)  # else float64 workloads would silently run in float32
+    # In the calling thread: Linux charges other threads' CPU time late, and so to another sample.
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
     return jax
 
 

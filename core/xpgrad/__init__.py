@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from xpgrad import array_api, functions
+from xpgrad import array_api, functions, utils
 from xpgrad.backend import random
 from xpgrad.backend.current import use, using_device
 from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.dtypes import get_dtype, mixed16
+from xpgrad.backend.modules import get_array_module, get_array_types, get_cpu_array_types, is_arrays_compatible
 from xpgrad.config import (
+    DebugMode,
     config,
     force_backprop_mode,
     global_config,
@@ -30,7 +33,6 @@ from xpgrad.errors import (
     UnknownArray,
     XpgradError,
 )
-from xpgrad.graph.arrays import get_array_module
 from xpgrad.graph.backward import backward, grad
 from xpgrad.graph.function import Function, FunctionAdapter
 from xpgrad.graph.function_hook import FunctionHook, get_function_hooks
@@ -47,6 +49,7 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
     "Variable", "Parameter", "Function", "FunctionAdapter", "FunctionNode", "FunctionHook", "VariableNode", "Scatter",
     "as_variable", "as_array", "grad", "backward", "elementwise", "primitive", "get_function_hooks",
     "config", "global_config", "using_config", "no_backprop_mode", "force_backprop_mode", "is_debug", "set_debug",
+    "DebugMode", "get_dtype", "mixed16", "get_array_types", "get_cpu_array_types", "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api", "functions",
     "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError", "GradientError", "GraphError",
@@ -57,7 +60,7 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
 _LAZY = {
     "gradient_check": "xpgrad.testing.gradient_check",
     "testing": "xpgrad.testing",
-    "function_hooks": "xpgrad.graph.function_hooks",
+    "function_hooks": "xpgrad.function_hooks",
     "plugin": "xpgrad.plugin",
 }
 

@@ -7,7 +7,10 @@ tells the call path in a single look-up whether anything at all is out of the or
 
 import os
 import sys
+import threading
+import warnings
 import weakref
+from contextlib import ContextDecorator
 from contextvars import ContextVar
 from typing import Any, TextIO
 
@@ -15,8 +18,34 @@ PLAIN_OFF = 1  # mode bit: enable_backprop is False
 CAREFUL = 2  # mode bit: debug mode, or function hooks are active
 
 
+DTYPES = ("float16", "float32", "float64", "mixed16")
+
+
+def _dtype_of_environment() -> str:
+    name = os.environ.get("XPGRAD_DTYPE") or "float32"
+    if name not in DTYPES:
+        raise ValueError(f"XPGRAD_DTYPE: expected one of {', '.join(DTYPES)}, got {name!r}")
+    return name
+
+
 class GlobalConfig:
-    """The values that hold in every thread that has not set its own."""
+    """The values that hold in every thread that has not set its own.
+
+    Attributes
+    ----------
+    debug : bool
+        Forward stacks in errors, NaN detection, detection of changed kept arrays (``XPGRAD_DEBUG``).
+    enable_backprop : bool
+        Whether operations make a graph.
+    train : bool
+        Whether functions such as dropout behave as in training.
+    type_check : bool
+        Whether `FunctionNode.check_type_forward` is asked (``XPGRAD_TYPE_CHECK``).
+    dtype : str or dtype
+        Of what parameters and initialisers make: float32, another real dtype, or mixed16 (``XPGRAD_DTYPE``).
+    keep_graph_on_report : bool
+        For programs that collect losses: whether to keep them with their graph.
+    """
 
     def __init__(self) -> None:
         values: dict[str, Any] = {
@@ -24,15 +53,20 @@ class GlobalConfig:
             "enable_backprop": True,
             "train": True,
             "type_check": os.environ.get("XPGRAD_TYPE_CHECK", "1") not in ("", "0"),
-            "dtype": os.environ.get("XPGRAD_DTYPE", "float32"),
+            "dtype": _dtype_of_environment(),
             "keep_graph_on_report": False,
         }
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__[name] = value
-        for switches in tuple(_every_switches):
-            switches.refresh()
+        _refresh()
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self.__dict__:
+            raise AttributeError(f"global_config has no entry {name!r}, so it cannot be deleted")
+        del self.__dict__[name]
+        _refresh()
 
     def show(self, file: TextIO | None = None) -> None:
         """Print all entries and their values, sorted, one a line."""
@@ -48,15 +82,24 @@ class Switches:
         self.overlay = overlay
         self.hooks = hooks
         self.refresh()
-        _every_switches.add(self)
+        with _lock:
+            _every_switches.add(self)
 
     def refresh(self) -> None:
         """Compute `mode` again, after a global entry changed."""
         read = global_config.__dict__ | self.overlay
-        recording = 0 if read["enable_backprop"] else PLAIN_OFF
-        self.mode = recording | (CAREFUL if read["debug"] or self.hooks else 0)
+        recording = 0 if read.get("enable_backprop", True) else PLAIN_OFF
+        self.mode = recording | (CAREFUL if read.get("debug", False) or self.hooks else 0)
 
 
+def _refresh() -> None:
+    with _lock:
+        everybody = tuple(_every_switches)
+    for switches in everybody:
+        switches.refresh()
+
+
+_lock = threading.Lock()
 _every_switches: "weakref.WeakSet[Switches]" = weakref.WeakSet()
 global_config = GlobalConfig()
 _current: "ContextVar[Switches]" = ContextVar("xpgrad_switches", default=Switches({}, {}))  # noqa: B039 - replaced, never written to
@@ -108,8 +151,8 @@ def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
         print(f"{name:<{width}} {entries[name]}", file=file or sys.stdout)
 
 
-class using_config:  # noqa: N801 - a context manager that reads as a verb, under Chainer's name
-    """Context manager that sets one entry, and restores what this thread had when it leaves.
+class using_config(ContextDecorator):  # noqa: N801 - a context manager that reads as a verb, under Chainer's name
+    """Context manager that sets one entry, and restores what this thread had when it leaves; a decorator, too.
 
     Parameters
     ----------
@@ -121,18 +164,21 @@ class using_config:  # noqa: N801 - a context manager that reads as a verb, unde
 
     def __init__(self, name: str, value: Any, config: LocalConfig | GlobalConfig = config) -> None:
         self._name, self._value, self._config = name, value, config
+        self._saved: list[tuple[bool, Any]] = []  # of each entry: one object may be entered again while it is active
+
+    def _recreate_cm(self) -> "using_config":
+        return using_config(self._name, self._value, self._config)  # calls of a decorated function share no state
 
     def __enter__(self) -> None:
         name, target = self._name, self._config
         held = target.__dict__ if isinstance(target, GlobalConfig) else _current.get().overlay
-        self._had, self._old = name in held, held.get(name)
+        self._saved.append((name in held, held.get(name)))
         setattr(target, name, self._value)
 
     def __exit__(self, *_: object) -> None:
-        if self._had:
-            setattr(self._config, self._name, self._old)
-        elif isinstance(self._config, GlobalConfig):
-            del self._config.__dict__[self._name]
+        had, old = self._saved.pop()
+        if had:
+            setattr(self._config, self._name, old)
         else:
             delattr(self._config, self._name)
 
@@ -155,3 +201,11 @@ def is_debug() -> bool:
 def set_debug(debug: bool) -> None:
     """Switch debug mode on or off in this thread: forward stacks, NaN detection, detection of changed kept arrays."""
     config.debug = debug
+
+
+class DebugMode(using_config):
+    """Context manager that switches debug mode on or off. Deprecated: ``using_config("debug", True)`` says the same."""
+
+    def __init__(self, debug: bool) -> None:
+        warnings.warn('DebugMode is deprecated; use using_config("debug", ...)', DeprecationWarning, stacklevel=2)
+        super().__init__("debug", debug)

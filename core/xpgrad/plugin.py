@@ -1,9 +1,45 @@
 """Everything that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
 
-from xpgrad.backend.backend import ArrayAPIBackend, Backend
+from typing import Any
+
+from xpgrad.backend.array_api_backend import ArrayAPIBackend
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.hookspecs import API_VERSION, hookimpl
+from xpgrad.backend.hookspecs import hookimpl
+from xpgrad.backend.loading import API_VERSION
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendUnavailable
 
-__all__ = ["API_VERSION", "ArrayAPIBackend", "Backend", "BackendUnavailable", "Device", "Spec", "hookimpl"]
+__all__ = [
+    "API_VERSION",
+    "ArrayAPIBackend",
+    "Backend",
+    "BackendUnavailable",
+    "Device",
+    "Spec",
+    "hookimpl",
+    "register",
+    "scatter_add_by_sorting",
+]
+
+
+def register(plugin: Any, name: str) -> Backend:
+    """Return the backend of a plugin that no installed distribution announces; for notebooks and tests.
+
+    Parameters
+    ----------
+    plugin : module or object
+        What has the hooks.
+    name : str
+        The name of the backend, as an entry point would give it.
+
+    Raises
+    ------
+    PluginError
+        The plugin breaks the contract; nothing is registered then.
+    BackendUnavailable
+        The plugin says that its library or hardware is missing.
+    """
+    return plugins.register(plugin, name)

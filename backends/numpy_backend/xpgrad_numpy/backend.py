@@ -35,6 +35,8 @@ class NumPyBackend(Backend):
     version = np.__version__
     in_place_from = 4096  # below that a fresh array is faster than adding in place
 
+    restore = staticmethod(np.asarray)  # type: ignore[assignment]  # NumPy's scalars become the 0-d arrays that they were
+
     def __init__(self) -> None:
         super().__init__()
         self._device = CpuDevice(self, CPU, "@numpy")
@@ -87,13 +89,13 @@ class NumPyBackend(Backend):
         spec.constants[value] = made
         return made
 
-    def restore(self, result: Any, spec_hint: Spec | None = None) -> Array:
-        """Return NumPy's scalars as the 0-d arrays that they were."""
-        return result if isinstance(result, np.ndarray) else np.asarray(result)
-
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from scalars, nested lists, or an array."""
         return np.array(obj, dtype)
+
+    def ones(self, spec: Spec) -> Array:
+        """Return ones of this shape and dtype."""
+        return np.ones(spec.shape, spec.dtype)
 
     def copy(self, array: Array) -> Array:
         """Return a copy in memory of its own, C-ordered like NumPy's."""

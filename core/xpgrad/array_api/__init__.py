@@ -8,23 +8,87 @@ from typing import Any
 
 from xpgrad.array_api import operators as _operators
 from xpgrad.array_api.arithmetic import (
-    add, constant_power, divide, floor_divide, multiply, negative, positive, pow, remainder, square, subtract,
+    add,
+    constant_power,
+    divide,
+    floor_divide,
+    multiply,
+    negative,
+    positive,
+    pow,
+    remainder,
+    square,
+    subtract,
+)  # fmt: skip
+from xpgrad.array_api.bitwise import (
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
 )  # fmt: skip
 from xpgrad.array_api.broadcasting import broadcast_to, sum_to
 from xpgrad.array_api.comparison import equal, greater, greater_equal, less, less_equal, not_equal
 from xpgrad.array_api.copying import astype, conj, copy, imag, real
 from xpgrad.array_api.creation import empty_like, full_like, ones_like, zeros_like
+from xpgrad.array_api.exponential import exp, expm1, log, log1p, log2, log10, logaddexp
+from xpgrad.array_api.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from xpgrad.array_api.indexing import getitem, setitem, take, take_along_axis
+from xpgrad.array_api.linear import matmul, matrix_transpose, outer, tensordot, vecdot
+from xpgrad.array_api.logical import isfinite, isinf, isnan, logical_and, logical_not, logical_or, logical_xor
+from xpgrad.array_api.magnitude import abs, copysign, hypot, reciprocal, sign, signbit, sqrt
+from xpgrad.array_api.manipulation import (
+    broadcast_arrays,
+    broadcast_shapes,
+    concat,
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    repeat,
+    reshape,
+    roll,
+    squeeze,
+    stack,
+    tile,
+    unstack,
+)  # fmt: skip
 from xpgrad.array_api.namespace import namespace as _namespace
+from xpgrad.array_api.products import cumulative_prod, prod
+from xpgrad.array_api.rounding import ceil, floor, nextafter, round, trunc
 from xpgrad.array_api.scattering import scatter as _scatter
+from xpgrad.array_api.searching import argmax, argmin, count_nonzero, nonzero, searchsorted
+from xpgrad.array_api.selection import clip, maximum, minimum, where
+from xpgrad.array_api.sorting import argsort, sort
+from xpgrad.array_api.statistical import average, cumulative_sum, max, mean, min, std, sum, var
+from xpgrad.array_api.trigonometric import acos, asin, atan, atan2, cos, sin, tan
+from xpgrad.array_api.utility import all, any, diff
 from xpgrad.graph.slot import slot as _slot
 
 __all__ = [  # noqa: RUF022 - by chapter
     "add", "constant_power", "divide", "floor_divide", "multiply", "negative", "positive", "pow", "remainder", "square",
     "subtract",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "broadcast_to", "sum_to",
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal",
     "astype", "conj", "copy", "imag", "real",
     "empty_like", "full_like", "ones_like", "zeros_like",
+    "exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp",
+    "acosh", "asinh", "atanh", "cosh", "sinh", "tanh",
+    "isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "abs", "copysign", "hypot", "reciprocal", "sign", "signbit", "sqrt",
+    "ceil", "floor", "nextafter", "round", "trunc",
+    "clip", "maximum", "minimum", "where",
+    "acos", "asin", "atan", "atan2", "cos", "sin", "tan",
+    "getitem", "setitem", "take", "take_along_axis",
+    "matmul", "matrix_transpose", "outer", "tensordot", "vecdot",
+    "broadcast_arrays", "broadcast_shapes", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
+    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "average", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+    "argmax", "argmin", "count_nonzero", "nonzero", "searchsorted",
+    "argsort", "sort",
+    "all", "any", "diff",
 ]  # fmt: skip
 
 

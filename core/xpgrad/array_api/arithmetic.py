@@ -7,6 +7,8 @@ from xpgrad.graph.primitive import elementwise, operators
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace
 
+SCALARS = bool, int, float, complex
+
 
 @elementwise(label="_ + _", x1=lambda xp, gy: gy, x2=lambda xp, gy: gy)
 def add(xp: Namespace, x1: Array, x2: Array, /) -> Array:
@@ -45,20 +47,24 @@ def remainder(xp: Namespace, x1: Array, x2: Array, /) -> Array:
 
 
 def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array) -> Array:
-    constant = x2 == 0  # there the derivative is 0, also where x1 is 0
-    lower = xp.where(constant, xp.ones_like(x2), x2 - 1)
-    return gy * (xp.where(constant, xp.zeros_like(x2), x2) * xp.pow(x1, lower))
+    if isinstance(x2, SCALARS):
+        return _constant_power_rule(xp, gy, x1, x2)
+    constant = xp.equal(x2, 0)  # there the derivative is 0, also where x1 is 0
+    lower = xp.where(constant, 1, xp.subtract(x2, 1))
+    return gy * (xp.where(constant, 0, x2) * xp.pow(x1, lower))
 
 
-@elementwise(
-    label="_ ** _",
-    x1=_power_base,
-    x2=lambda xp, gy, x1, y: gy * (y * xp.log(xp.where(x1 == 0, xp.ones_like(x1), x1))),
-)
+def _power_exponent(xp: Namespace, gy: Array, x1: Array, y: Array) -> Array:
+    if isinstance(x1, SCALARS):
+        x1 = xp.full_like(y, x1)  # a Python scalar has no logarithm in the standard
+    return gy * (y * xp.log(xp.where(xp.equal(x1, 0), 1, x1)))
+
+
+@elementwise(label="_ ** _", x1=_power_base, x2=_power_exponent)
 def pow(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     """Power of two arrays, elementwise.
 
-    Where the base is 0, the derivative with respect to the exponent is 0.
+    Where the base is 0, the derivative with respect to the exponent is 0; where a real base is negative, it is NaN.
     """
     return xp.pow(x1, x2)
 
@@ -79,7 +85,7 @@ def constant_power(xp: Namespace, x: Array, /, exponent: Any) -> Array:
     return x**exponent
 
 
-@elementwise(label="_ ** 2", x=lambda xp, gy, x: gy * (2 * x))
+@elementwise(label="_ ** 2", x=lambda xp, gy, x: gy * (x + x))  # half the time of 2 * x on small arrays
 def square(xp: Namespace, x: Array, /) -> Array:
     """Square, elementwise."""
     return xp.square(x)
@@ -104,9 +110,10 @@ def _power(x1: Any, x2: Any, /) -> Any:
     """The operator ``**``: a Python number as the exponent needs neither its gradient nor the general rule."""
     kind = type(x2)
     if kind is int or kind is float or (not isinstance(x2, Variable) and plugins.is_scalar(x2)):
-        if kind is int and x2 == 2 and x1._node.spec is not None and x1._node.spec.differentiable:
-            return square(x1)
-        return constant_power(x1, exponent=x2.item() if hasattr(x2, "item") else x2)
+        exponent = x2.item() if hasattr(x2, "item") else x2
+        spec = x1._node.spec
+        if spec is not None and spec.differentiable and (spec.complex or not isinstance(exponent, complex)):
+            return square(x1) if exponent == 2 else constant_power(x1, exponent=exponent)
     return _operator_pow(x1, x2)
 
 

@@ -80,7 +80,7 @@ def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) ->
     if device is not None:
         x = globals()["copy"](x, device)
     if x.dtype == dtype:
-        return duplicate(x) if copy else x
+        return duplicate(x) if copy else x  # type: ignore[no-any-return]  # a primitive
     return _cast(x, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
 
 

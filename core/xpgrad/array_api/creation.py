@@ -43,7 +43,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 
     def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Variable:
         """Return `obj`, a Variable, an array, a scalar or nested lists, as a Variable."""
-        from xpgrad.array_api.copying import astype, copy as copied
+        from xpgrad.array_api.copying import astype
+        from xpgrad.array_api.copying import copy as copied
 
         if isinstance(obj, Variable):
             y = obj if device is None else copied(obj, get_device_of(backend, device))

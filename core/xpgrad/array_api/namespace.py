@@ -8,9 +8,9 @@ from xpgrad.array_api.creation import creators
 from xpgrad.backend.backend import Backend
 
 DTYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 )
-CONSTANTS = "e inf nan newaxis pi".split()
+CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api import arithmetic, comparison
+from xpgrad.array_api import arithmetic, bitwise, comparison, linear, magnitude, methods
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable
 
@@ -14,6 +14,12 @@ _REFLECTED = {
     "truediv": arithmetic.divide,
     "floordiv": arithmetic.floor_divide,
     "mod": arithmetic.remainder,
+    "and": bitwise.bitwise_and,
+    "or": bitwise.bitwise_or,
+    "xor": bitwise.bitwise_xor,
+    "lshift": bitwise.bitwise_left_shift,
+    "rshift": bitwise.bitwise_right_shift,
+    "matmul": linear.matmul,
 }
 _COMPARISONS = {
     "eq": comparison.equal,
@@ -23,7 +29,12 @@ _COMPARISONS = {
     "gt": comparison.greater,
     "ge": comparison.greater_equal,
 }
-_UNARY: dict[str, Callable[..., Any]] = {"neg": arithmetic.negative, "pos": arithmetic.positive}
+_UNARY: dict[str, Callable[..., Any]] = {
+    "abs": magnitude.abs,
+    "invert": bitwise.bitwise_invert,
+    "neg": arithmetic.negative,
+    "pos": arithmetic.positive,
+}
 
 
 def bind() -> None:
@@ -39,6 +50,8 @@ def bind() -> None:
         _set(f"__{name}__", operators(function)[0])
     for name, function in _UNARY.items():
         _set(f"__{name}__", function)
+    for name, function in methods.METHODS.items():
+        _set(name, function)
 
 
 def _set(name: str, function: Callable[..., Any]) -> None:

@@ -1,13 +1,13 @@
-"""What xpgrad asks of an array library: a `Backend`, and `ArrayAPIBackend`, which derives it from a namespace."""
+"""What xpgrad asks of an array library: a `Backend`."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import KernelNamespace
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import SpecifierError
+from xpgrad.errors import BackendUnavailable, SpecifierError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 MOST_SPECS = 4096
@@ -72,7 +72,10 @@ class Backend:
     @property
     def default_device(self) -> Device:
         """The device that ``@name`` means."""
-        return self.devices()[0]
+        devices = self.devices()
+        if not devices:
+            raise BackendUnavailable(f"{self.name}: the library has no device here")
+        return devices[0]
 
     def device(self, index: str | None) -> Device:
         """Return the device that stands behind ``@name:`` in a specifier; None means the default one."""
@@ -82,7 +85,8 @@ class Backend:
         for device in self.devices():
             if device.name == wanted:
                 return device
-        raise SpecifierError(f"get_device: unknown device {wanted!r}; {self.name} has {', '.join(map(str, self.devices()))}")
+        here = ", ".join(map(str, self.devices()))
+        raise SpecifierError(f"get_device: unknown device {wanted!r}; {self.name} has {here}")
 
     def device_of(self, array: Array) -> Device:
         """Return the device of `array`."""
@@ -139,13 +143,17 @@ class Backend:
         """
         return value
 
-    def restore(self, result: Any, spec_hint: Spec | None = None) -> Array:
+    def restore(self, result: Any) -> Array:
         """Return what a kernel gave as an array of this backend: some libraries make scalars of 0-d arrays."""
         return result
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from Python scalars, nested lists of them, or an array of this library."""
         return self.namespace.asarray(obj, dtype=dtype, device=device)
+
+    def ones(self, spec: Spec) -> Array:
+        """Return ones of this shape and dtype on this device: where a sweep starts from."""
+        return self.namespace.ones(spec.shape, dtype=spec.dtype, device=spec.device)
 
     def copy(self, array: Array) -> Array:
         """Return a copy in memory of its own."""
@@ -185,136 +193,18 @@ class Backend:
             same = same | (xp.isnan(a) & xp.isnan(b))
         return bool(xp.all(same))
 
-
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as text whose later lines are indented by the length of `prefix`."""
         from xpgrad.backend.plugins import plugins
 
         return plugins.role("cpu").array_text(self.to_host(array), prefix, separator)
 
-
-class ArrayAPIBackend(Backend):
-    """A backend that derives everything from an Array API namespace.
-
-    Parameters
-    ----------
-    name : str
-        The entry point's name.
-    namespace : module
-        The library's Array API namespace, or array_api_compat's of it.
-    array_types : tuple of type
-        The types of its arrays, all of them.
-    scatter_add : callable
-        ``scatter_add(spec, [(index, values), ...])`` returns zeros of `spec` with all `values` added at their `index`;
-        positions that occur more than once accumulate. The standard lacks it, and every gather's gradient needs it.
-    devices : dict, sequence, callable or None
-        The library's devices: a dict from index to the library's own object, a sequence of those, or a function that
-        returns either; by default what the namespace says of itself.
-    scalar_types : tuple of type
-        The library's scalars that are no arrays.
-    kernels : dict
-        More kernels by name, each a function of raw arrays.
-    immutable : bool
-        Arrays can never be written to.
-    synchronize, is_view, to_host, from_host, move : callable, optional
-        Replacements for the methods of `Backend` of these names; they get the library's device objects.
-    version : str, optional
-
-    Notes
-    -----
-    `to_host` and `from_host` go through DLPack by default, with the buffer protocol of the host library as the last
-    resort.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        namespace: Namespace,
-        array_types: Iterable[type],
-        *,
-        scatter_add: Kernel | None = None,
-        devices: Any = None,
-        scalar_types: Iterable[type] = (),
-        kernels: Mapping[str, Kernel] | None = None,
-        immutable: bool = False,
-        synchronize: Callable[[Any], None] | None = None,
-        is_view: Callable[[Array], bool] | None = None,
-        to_host: Callable[[Array], Array] | None = None,
-        from_host: Callable[[Array, DeviceHandle], Array] | None = None,
-        move: Callable[[Array, DeviceHandle], Array] | None = None,
-        version: str | None = None,
-    ) -> None:
-        super().__init__()
-        self.name, self.namespace, self.array_types = name, namespace, tuple(array_types)
-        self.scalar_types, self.immutable = tuple(scalar_types), immutable
-        self.version = version or str(getattr(namespace, "__version__", "unknown"))
-        self._given_devices, self._devices = devices, ()  # type: tuple[Any, tuple[Device, ...]]
-        self._overrides = dict(kernels or {})
-        if scatter_add is not None:
-            self._overrides["scatter_add"] = scatter_add
-        self._synchronize, self._is_view, self._move = synchronize, is_view, move
-        self._to_host, self._from_host = to_host, from_host
-
-    def overrides(self) -> Mapping[str, Kernel]:
-        """Return the kernels that were given to the constructor."""
-        return self._overrides
-
-    def devices(self) -> Sequence[Device]:
-        """Return the devices, the default one first."""
-        if not self._devices:
-            given = self._given_devices() if callable(self._given_devices) else self._given_devices
-            if given is None:
-                info = self.namespace.__array_namespace_info__()
-                default = info.default_device()
-                given = [default, *(handle for handle in info.devices() if handle not in (None, default))]
-            self._devices = tuple(self._named(given))
-        return self._devices
-
-    def _named(self, given: Any) -> Iterable[Device]:
-        if isinstance(given, Mapping):
-            for index, handle in given.items():
-                yield Device(self, handle, f"@{self.name}" if index is None else f"@{self.name}:{index}")
-        else:
-            for position, handle in enumerate(given):
-                text = str(handle)
-                plain = len(text) <= 16 and text.replace(":", "").replace("_", "").isalnum()
-                yield Device(self, handle, f"@{self.name}:{text if plain else position}")
-
-    def handle_of(self, array: Array) -> DeviceHandle:
-        """Return the array's `device` attribute, as the standard has it."""
-        return array.device
-
-    def synchronize(self, device: Device) -> None:
-        """Wait until all work on `device` is done."""
-        if self._synchronize is not None:
-            self._synchronize(device.handle)
-
-    def is_view(self, array: Array) -> bool:
-        """Tell whether writing to `array` could show in another array; yes where the library does not say."""
-        if self.immutable:
-            return False
-        return True if self._is_view is None else self._is_view(array)
-
-    def move(self, array: Array, device: Device) -> Array:
-        """Return a copy of `array` on another device of this backend."""
-        if self._move is not None:
-            return self._move(array, device.handle)
-        return array.to_device(device.handle)
-
-    def to_host(self, array: Array) -> Array:
-        """Return a copy of `array` as an array of the host backend."""
-        from xpgrad.backend.plugins import plugins
-
-        if self._to_host is not None:
-            return self._to_host(array)
-        return plugins.role("cpu").from_foreign(array)
-
-    def from_host(self, array: Array, device: Device) -> Array:
-        """Return a copy of the host backend's `array` on `device`."""
-        if self._from_host is not None:
-            return self._from_host(array, device.handle)
-        return self.namespace.asarray(array, device=device.handle, copy=True)
+    # What is asked of the host backend only
 
     def from_foreign(self, array: Array) -> Array:
-        """Return a copy of another library's array that lies in host memory; asked of the host backend only."""
-        return self.namespace.asarray(self.namespace.from_dlpack(array), copy=True)
+        """Return a copy of another library's array that lies in host memory."""
+        raise NotImplementedError(f"{self.name}: Backend.from_foreign is not implemented; it is the host backend's")
+
+    def generator(self, seed: int | None) -> Any:
+        """Return a new stream of random numbers with NumPy's interface, seeded by chance for None."""
+        raise NotImplementedError(f"{self.name}: Backend.generator is not implemented; it is the host backend's")

@@ -1,10 +1,13 @@
 """The current device: this thread's choice, else the process's."""
 
 import os
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.device import Device, get_device
+from xpgrad.errors import XpgradError
+from xpgrad.types import Array
 
 _current: ContextVar[Device | None] = ContextVar("xpgrad_device", default=None)
 
@@ -12,8 +15,8 @@ _current: ContextVar[Device | None] = ContextVar("xpgrad_device", default=None)
 def current_device() -> Device:
     """Return the device where arrays are created when nothing else says where.
 
-    In order: the innermost `using_device` of this thread, or what `Device.use` set; `xpgrad.use`; ``XPGRAD_DEVICE``; the
-    host.
+    In order: the innermost `using_device` of this thread, or what `Device.use` set; `xpgrad.use`; ``XPGRAD_DEVICE``;
+    the host.
     """
     return _current.get() or _default()
 
@@ -22,7 +25,13 @@ def _default() -> Device:
     from xpgrad.backend.plugins import plugins
 
     if plugins.default_device is None:
-        plugins.default_device = get_device(os.environ.get("XPGRAD_DEVICE") or -1)
+        specifier = os.environ.get("XPGRAD_DEVICE", "").strip()
+        try:
+            plugins.default_device = get_device(specifier or -1)
+        except XpgradError as error:
+            if not specifier:
+                raise
+            raise type(error)(f"XPGRAD_DEVICE={specifier}: {error}") from error
     return plugins.default_device
 
 
@@ -54,11 +63,23 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
 
     def __init__(self, specifier: Any) -> None:
         self.device = get_device(specifier)
+        self._before: list[Device | None] = []  # one object may be entered again while it is active
 
     def __enter__(self) -> Device:
-        self._before = _current.get()
+        self._before.append(_current.get())
         _current.set(self.device)
         return self.device
 
     def __exit__(self, *_: object) -> None:
-        _current.set(self._before)
+        _current.set(self._before.pop())
+
+
+def call_on(array: Array, function: Callable[..., Any], *args: Any) -> Any:
+    """Return ``function(*args)``, called with the device of `array` as the current one."""
+    from xpgrad.backend.plugins import plugins
+
+    device = plugins.backend_of(array).device_of(array)
+    if device == current_device():
+        return function(*args)
+    with using_device(device):
+        return function(*args)

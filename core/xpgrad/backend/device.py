@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.errors import SpecifierError, UnknownArray
+from xpgrad.errors import BackendUnavailable, SpecifierError, UnknownArray
 
 if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
+    from xpgrad.backend.current import using_device
     from xpgrad.types import Array, DeviceHandle, Namespace
 
 
@@ -51,6 +52,26 @@ class Device:
 
         return send(arrays, self)
 
+    def send_array(self, array: "Array") -> "Array":
+        """Return `array` on this device; the array itself if it is here already."""
+        return self.send(array)
+
+    @staticmethod
+    def from_array(array: "Array") -> "Device | None":
+        """Return the device of `array`, or None if it is no backend's."""
+        from xpgrad.backend.plugins import plugins
+
+        try:
+            return plugins.backend_of(array).device_of(array)
+        except (UnknownArray, BackendUnavailable):
+            return None
+
+    def create_context(self) -> "using_device":
+        """Return a context manager that makes this the current device of its thread."""
+        from xpgrad.backend.current import using_device
+
+        return using_device(self)
+
     def use(self) -> None:
         """Make this the current device of this thread."""
         from xpgrad.backend.current import set_current_device
@@ -88,9 +109,9 @@ def get_device(specifier: Any = None) -> Device:
     Parameters
     ----------
     specifier : Device, str, int or None
-        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a word that a plugin has
-        claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the current
-        device.
+        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a word that a plugin
+        has claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the
+        current device.
 
     Raises
     ------
@@ -108,28 +129,28 @@ def get_device(specifier: Any = None) -> Device:
         return current_device()
     if isinstance(specifier, Device):
         return specifier
-    if isinstance(specifier, bool) or isinstance(specifier, (tuple, list, dict)):
-        raise TypeError(f"get_device: expected a device specifier such as '@name:0', got {specifier!r}")
-    if isinstance(specifier, str) and specifier.lstrip("-").isdigit():
-        specifier = int(specifier)
-    if isinstance(specifier, int):
+    if isinstance(specifier, int) and not isinstance(specifier, bool):
         return _numbered(specifier)
     if not isinstance(specifier, str):
-        device = plugins.parse_foreign_device(specifier)
+        device = None if isinstance(specifier, bool) else plugins.parse_foreign_device(specifier)
         if device is None:
-            raise TypeError(f"get_device: expected a device specifier such as '@name:0', got {specifier!r}")
+            kind = type(specifier)
+            title = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {title}")
         return device
+    if specifier.removeprefix("-").isdecimal():
+        return _numbered(int(specifier))
     if not specifier.startswith("@"):
         device = plugins.parse_device(specifier)
         if device is None:
             raise SpecifierError(_unknown(specifier))
         return device
-    name, colon, index = specifier[1:].partition(":")
+    name, *index = specifier[1:].split(":")
     if not plugins.knows(name):
         raise SpecifierError(_unknown(specifier))
-    if colon and not index:
-        raise SpecifierError(f"get_device: {specifier!r} ends in a colon; write '@{name}' or '@{name}:0'")
-    return plugins.backend(name).device(index or None)
+    if "" in index:
+        raise SpecifierError(f"get_device: {specifier!r} has an empty part; expected '@{name}' or '@{name}:index'")
+    return plugins.backend(name).device(":".join(index) or None)
 
 
 def _numbered(number: int) -> Device:
@@ -145,22 +166,17 @@ def _numbered(number: int) -> Device:
 def _unknown(specifier: str) -> str:
     from xpgrad.backend.plugins import plugins
 
-    return f"get_device: unknown device {specifier!r}; backends here: {', '.join('@' + n for n in sorted(plugins.names()))}"
+    here = ", ".join(f"@{name}" for name in sorted(plugins.names()))
+    return f"get_device: unknown device {specifier!r}; backends here: {here}"
 
 
 def get_device_from_array(*arrays: "Array") -> Device:
-    """Return the device of the first array that is not on the host, else the host's.
+    """Return the device of the first array that is not the host's, else the host.
 
-    Objects that no backend knows, Variables among them, are passed over.
+    Objects that no backend here serves, Variables among them, are passed over; nothing is raised for them.
     """
     from xpgrad.backend.plugins import plugins
 
     host = plugins.role("cpu")
-    for array in arrays:
-        try:
-            backend = plugins.backend_of(array)
-        except UnknownArray:
-            continue
-        if backend is not host:
-            return backend.device_of(array)
-    return host.default_device
+    found = (device for array in arrays if (device := Device.from_array(array)) and device.backend is not host)
+    return next(found, host.default_device)

@@ -1,20 +1,22 @@
 """Which plugins are installed: entry points, read once, when first needed, and nothing imported."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad.errors import PluginError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-BACKENDS, MODULES, WORDS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
+BACKENDS, MODULES, WORDS = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
+HOST = "cpu"
+"""The word that the host backend claims."""
+
+Entries = dict[str, "tuple[Entry, ...]"]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry point: which distribution says that `name` is served by the plugin module `module`."""
 
     name: str
@@ -25,11 +27,10 @@ class Entry:
     @property
     def origin(self) -> str:
         """The distribution with its version, for messages."""
-        return f"{self.distribution} {self.version}"
+        return f"{self.distribution} {self.version}".strip()
 
 
-@dataclass(frozen=True)
-class Installed:
+class Installed(NamedTuple):
     """All entries of the three groups by name, after the environment's allow-list and block-list."""
 
     backends: Mapping[str, tuple[Entry, ...]]
@@ -41,47 +42,73 @@ class Installed:
 def scan() -> Installed:
     """Read the entry points and ``XPGRAD_BACKENDS``, ``XPGRAD_DISABLE_BACKENDS``.
 
+    The host backend is always allowed, because arrays travel and are printed through it.
+
     Raises
     ------
     PluginError
-        One of the two variables names a backend that is not installed.
+        One of the two variables names a backend that is not installed, or the host backend is to be disabled.
     """
-    groups = {group: _entries(group) for group in (BACKENDS, MODULES, WORDS)}
-    names = groups[BACKENDS].keys()
-    allowed, blocked = (_listed(variable, names) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
-    disabled = {name: "disabled by XPGRAD_DISABLE_BACKENDS" for name in blocked or ()}
+    backends, modules, words = _groups()
+    hosts = {entry.module for entry in words.get(HOST, ())}
+    host_names = {name for name, entries in backends.items() if any(entry.module in hosts for entry in entries)}
+    allowed, blocked = (_listed(variable, backends) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
+    if blocked and (hostless := sorted(blocked & host_names)):
+        raise PluginError(f"XPGRAD_DISABLE_BACKENDS names {hostless[0]}, the host, which every other backend needs")
+    disabled = dict.fromkeys(blocked or (), "disabled by XPGRAD_DISABLE_BACKENDS")
     if allowed is not None:
-        disabled |= {name: "not listed in XPGRAD_BACKENDS" for name in names if name not in allowed}
-    off = {entry.module for name in disabled for entry in groups[BACKENDS][name]}
-    off -= {entry.module for name in names if name not in disabled for entry in groups[BACKENDS][name]}
-    modules, words = (
-        {name: kept for name, entries in groups[g].items() if (kept := tuple(e for e in entries if e.module not in off))}
-        for g in (MODULES, WORDS)
-    )
-    return Installed(groups[BACKENDS], modules, words, disabled)
+        disabled |= dict.fromkeys(backends.keys() - allowed - host_names, "not listed in XPGRAD_BACKENDS")
+    on = {entry.module for name, entries in backends.items() if name not in disabled for entry in entries}
+    off = {entry.module for name in disabled for entry in backends[name]} - on
+    return Installed(backends, _without(off, modules), _without(off, words), disabled)
 
 
-def _listed(variable: str, names: "Mapping[str, object] | object") -> set[str] | None:
-    text = os.environ.get(variable)
-    if text is None or not text.strip():
-        return None
-    wanted = {name.strip().removeprefix("@") for name in text.split(",") if name.strip()}
-    if unknown := sorted(wanted - set(names)):  # type: ignore[call-overload]  # any iterable of names
-        known = ", ".join(sorted(names))  # type: ignore[call-overload]  # as above
-        raise PluginError(f"{variable} names {', '.join(unknown)}, but no such backend is installed; installed: {known}")
-    return wanted
+def _without(off: set[str], group: Entries) -> Entries:
+    kept = {name: tuple(entry for entry in entries if entry.module not in off) for name, entries in group.items()}
+    return {name: entries for name, entries in kept.items() if entries}
 
 
-def _entries(group: str) -> dict[str, tuple[Entry, ...]]:
-    from importlib.metadata import entry_points  # 20 ms that `import xpgrad` does not pay
+def _listed(variable: str, backends: Entries) -> set[str] | None:
+    wanted = {name.strip().removeprefix("@") for name in os.environ.get(variable, "").split(",") if name.strip()}
+    if unknown := sorted(wanted - backends.keys()):
+        raise PluginError(
+            f"{variable} names {', '.join(unknown)}, but no such backend is installed; "
+            f"installed: {', '.join(sorted(backends))}"
+        )
+    return wanted or None
 
-    found: dict[str, dict[tuple[str, str], Entry]] = {}
-    for point in entry_points(group=group):
-        entry = _entry(point)
-        found.setdefault(point.name, {})[entry.distribution, entry.module] = entry  # editable installs may list twice
-    return {name: tuple(entries.values()) for name, entries in found.items()}
+
+def _groups() -> list[Entries]:
+    """Return the entries of the three groups by name; what an editable install lists twice is one entry."""
+    found: dict[str, dict[str, dict[tuple[str, str], Entry]]] = {group: {} for group in GROUPS}
+    titles: dict[int, tuple[str, str]] = {}
+    for point in _entry_points():
+        dist = point.dist
+        if id(dist) not in titles:
+            titles[id(dist)] = _title(dist)
+        entry = Entry(point.name, point.value.strip(), *titles[id(dist)])
+        found[point.group].setdefault(point.name, {})[entry.distribution, entry.module] = entry
+    return [{name: tuple(entries.values()) for name, entries in found[group].items()} for group in GROUPS]
 
 
-def _entry(point: "EntryPoint") -> Entry:
-    dist = point.dist
-    return Entry(point.name, point.module, dist.name if dist else "unknown", dist.version if dist else "unknown")
+def _entry_points() -> "Iterable[EntryPoint]":
+    from importlib.metadata import distributions, entry_points  # 20 ms that `import xpgrad` does not pay
+
+    try:
+        everything = entry_points()
+        return [point for group in GROUPS for point in everything.select(group=group)]
+    except Exception:  # somebody's unreadable entry_points.txt: then one distribution at a time, and without that one
+        found: list[EntryPoint] = []
+        for dist in distributions():
+            try:
+                found += [point for point in dist.entry_points if point.group in GROUPS]
+            except Exception:  # as above
+                continue
+        return found
+
+
+def _title(dist: Any) -> tuple[str, str]:
+    try:
+        return dist.name or "unknown", dist.version or "unknown"
+    except Exception:  # metadata that cannot be read, or is not there
+        return "unknown", "unknown"

@@ -1,4 +1,7 @@
-"""The contract between xpgrad and a plugin: four hooks, called when something is selected, never per operation."""
+"""The contract between xpgrad and a plugin: four hooks, called when something is selected, never per operation.
+
+A plugin module may state the range of versions of this contract that it supports: ``xpgrad_api = (1, 1)``.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,9 +11,6 @@ import pluggy
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.types import Array, Kernel
-
-API_VERSION = 1
-"""Version of this contract. A plugin module may state the range that it supports: ``xpgrad_api = (1, 1)``."""
 
 hookspec = pluggy.HookspecMarker("xpgrad")
 hookimpl = pluggy.HookimplMarker("xpgrad")

@@ -1,25 +1,22 @@
 """Kernels: named functions of raw arrays, each with a default body in standard calls that a backend may replace.
 
-`f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are declared
-by the functions that need them; backends and third parties provide faster bodies by name.
+`f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are
+declared by the functions that need them; backends and third parties provide faster bodies by name.
 """
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad.errors import PluginError
-from xpgrad.types import Array, Kernel, Namespace
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
     from xpgrad.backend.spec import Spec
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(NamedTuple):
     """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
 
     A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`).
@@ -35,6 +32,8 @@ class Declaration:
         """Raise `PluginError` if `kernel` cannot be called as this declaration says."""
         if not callable(kernel):
             raise PluginError(f"{provider}: kernel {self.name!r} is {type(kernel).__name__}, expected a function")
+        import inspect  # not needed before a plugin loads
+
         try:
             signature = inspect.signature(kernel)
         except (TypeError, ValueError):
@@ -89,31 +88,17 @@ class KernelNamespace:
         if name.startswith("__"):
             raise AttributeError(name)
         declaration = table.declared.get(name)
-        if declaration is None:
-            value = getattr(self._backend.namespace, name)
-        else:
-            value = self.kernel(name)
+        value = getattr(self._backend.namespace, name) if declaration is None else self.kernel(name)
         self.__dict__[name] = value
         return value
 
-    def add_provider(self, provider: str, kernels: Mapping[str, Kernel], *, check_names: bool = True) -> None:
-        """Let `kernels` go before what is there, after their names and signatures were checked."""
-        for name, kernel in kernels.items():
-            declaration = table.declared.get(name)
-            if declaration is None:
-                known = ", ".join(sorted(table.declared))
-                raise PluginError(f"{provider}: unknown kernel {name!r} for backend {self._backend.name}; kernels: {known}")
-            declaration.check(kernel, provider)
-        self._providers.insert(0, (provider, dict(kernels)))
-        kept = {"_backend": self._backend, "_providers": self._providers}
-        self.__dict__.clear()
-        self.__dict__.update(kept)
+    def set_providers(self, providers: list[tuple[str, Mapping[str, Kernel]]]) -> None:
+        """Let the kernels of `providers`, the first choice first, go before the backend's own."""
+        self._providers = providers
+        for name in tuple(self.__dict__):  # one at a time: another thread may be computing
+            if name not in ("_backend", "_providers"):
+                self.__dict__.pop(name, None)
         table.forget_plans()
-
-    def remove_provider(self, provider: str) -> None:
-        """Take back what `provider` added."""
-        self._providers = [held for held in self._providers if held[0] != provider]
-        self.add_provider(provider, {})
 
     def find(self, name: str) -> Kernel | None:
         """Return the best replacement of the kernel `name`, or None if nobody provides one."""
@@ -131,7 +116,7 @@ class KernelNamespace:
         if found is None:
             found = self._default(table.declared[name])
         if found is None:
-            raise PluginError(f"{self._backend.name}: the backend has no kernel {name!r}, and there is no default for it")
+            raise PluginError(f"{self._backend.name}: the backend has no kernel {name!r}, which has no default")
         return found
 
     def providers(self, name: str) -> Iterator[str]:
@@ -158,6 +143,18 @@ class _BodyNamespace:
         value = getattr(self._backend.namespace if name == self._own else self._kernels, name)
         self.__dict__[name] = value
         return value
+
+
+def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) -> None:
+    """Raise `PluginError` if a name is unknown, or a function cannot be called as its kernel is."""
+    for name, function in kernels.items():
+        declaration = table.declared.get(name)
+        if declaration is None:
+            import difflib  # not needed unless there is something to explain
+
+            close = difflib.get_close_matches(name, table.declared) or sorted(table.declared)
+            raise PluginError(f"{provider}: unknown kernel {name!r} for backend {backend}; there is {', '.join(close)}")
+        declaration.check(function, provider)
 
 
 def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:
@@ -190,21 +187,29 @@ def accumulate(xp: Namespace, total: Array, g: Array, /) -> Array:
 
 
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_uniform(xp: Namespace, /, shape: Any, dtype: Any, device: Any, generator: Any) -> Array:
+def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    return _drawn(xp, generator.random(shape), dtype, device)
+    values, spacing = generator.random(shape), float(xp.finfo(dtype).eps) / 2
+    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
+        values = values // spacing * spacing
+    return _from_host(xp._backend, values, dtype, device)
 
 
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_normal(xp: Namespace, /, shape: Any, dtype: Any, device: Any, generator: Any) -> Array:
+def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
-    return _drawn(xp, generator.standard_normal(shape), dtype, device)
+    return _from_host(xp._backend, generator.standard_normal(shape), dtype, device)
 
 
-def _drawn(xp: Namespace, values: Array, dtype: Any, device: Any) -> Array:
-    backend = xp._backend
-    moved = backend.from_host(values, backend.device_for(device))
-    return backend.namespace.astype(moved, dtype)
+def _from_host(backend: "Backend", values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
+    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
+    from xpgrad.backend.plugins import plugins
+
+    host = plugins.role("cpu")
+    nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
+    cast = host.asarray(values, nearest)
+    moved = cast if backend is host else backend.from_host(cast, backend.device_for(device))
+    return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)
 
 
 def _scatter_add(spec: "Spec", parts: list[tuple[Any, Array]], /) -> Array:

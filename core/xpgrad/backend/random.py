@@ -1,38 +1,44 @@
-"""Random numbers as kernels: one stream for each thread and device, seeded, saved and restored."""
+"""Random numbers as kernels: one stream for each thread and device, seeded, saved and restored.
 
-import contextvars
+A stream is the host's. The kernels' defaults draw on the host and move; a kernel of a backend that draws on its device
+takes its seed from the stream, so that `seed`, `get_state` and `set_state` hold for it too.
+"""
+
+import threading
 from typing import Any
 
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.types import Array
+from xpgrad.errors import DtypeError
+from xpgrad.types import Array, Dtype, Shape
 
-_streams: contextvars.ContextVar[dict[str, Any] | None] = contextvars.ContextVar("xpgrad_random", default=None)
+
+class _Streams(threading.local):
+    def __init__(self) -> None:
+        self.by_device: dict[str, Any] = {}
+
+
+_streams = _Streams()
 
 
 def _generator(device: Device) -> Any:
-    streams = _streams.get()
-    if streams is None:
-        streams = {}
-        _streams.set(streams)
-    found = streams.get(device.name)
+    found = _streams.by_device.get(device.name)
     if found is None:
-        found = streams[device.name] = plugins.role("cpu").generator(None)
+        found = _streams.by_device[device.name] = plugins.role("cpu").generator(None)
     return found
 
 
 def seed(value: int, device: Any = None) -> None:
-    """Start the stream of this thread on `device` (the current one by default) at `value`."""
-    target = get_device(device)
-    _generator(target)
-    streams = _streams.get()
-    assert streams is not None
-    streams[target.name] = plugins.role("cpu").generator(value)
+    """Start the stream of this thread on `device` (the current one by default) at `value`.
+
+    One seed gives the same numbers on every device whose kernels are the defaults.
+    """
+    _streams.by_device[get_device(device).name] = plugins.role("cpu").generator(value)
 
 
 def get_state(device: Any = None) -> Any:
-    """Return the state of this thread's stream on `device`, to be given to `set_state`."""
+    """Return the state of this thread's stream on `device`, to be given to `set_state`; it can be pickled."""
     return _generator(get_device(device)).bit_generator.state
 
 
@@ -41,12 +47,12 @@ def set_state(state: Any, device: Any = None) -> None:
     _generator(get_device(device)).bit_generator.state = state
 
 
-def uniform(shape: tuple[int, ...], dtype: Any = None, device: Any = None) -> Array:
+def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
     """Return an array of numbers from [0, 1) on `device`, in its default real dtype unless `dtype` says otherwise."""
     return _draw("random_uniform", shape, dtype, get_device(device))
 
 
-def normal(shape: tuple[int, ...], dtype: Any = None, device: Any = None) -> Array:
+def normal(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
     """Return an array of normally distributed numbers, mean 0 and variance 1, on `device`."""
     return _draw("random_normal", shape, dtype, get_device(device))
 
@@ -56,11 +62,12 @@ def uniform_like(spec: Spec) -> Array:
     return _draw("random_uniform", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
 
 
-def _draw(kernel: str, shape: tuple[int, ...], dtype: Any, device: Device) -> Array:
+def _draw(kernel: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array:
     backend = device.backend
     if dtype is None:
         dtype = backend.namespace.asarray(0.0, device=device.handle).dtype
+    elif not backend.is_kind(dtype, "real floating"):
+        raise DtypeError(f"{kernel}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
     draw = backend.xp.kernel(kernel)
-    return draw(shape=tuple(shape), dtype=dtype, device=device.handle, generator=_generator(device))
-
-
+    drawn = draw(shape=tuple(shape), dtype=dtype, device=device.handle, generator=_generator(device))
+    return backend.restore(drawn)

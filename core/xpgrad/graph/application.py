@@ -1,8 +1,7 @@
 """`Application`: the node that one call of a primitive leaves in the graph, and the general way to make one."""
 
-import traceback
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -13,6 +12,7 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphErro
 from xpgrad.graph import inspection
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.hooked import HookedPullback
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Plan, Pullback
 from xpgrad.graph.slot import slot
@@ -25,8 +25,8 @@ new = object.__new__
 class Application(FunctionNode):
     """One call of a primitive: its input nodes, and what its rules asked to keep.
 
-    Slots that no rule asked for stay empty: `a` and `b` hold the first two inputs, `c` the output, `d` parameters, further
-    inputs and specs, or the Python scalar that an operator met.
+    Slots that no rule asked for stay empty: `a` and `b` hold the first two inputs, `c` the output, `d` parameters,
+    further inputs and specs, or the Python scalar that an operator met.
     """
 
     __slots__ = ("__weakref__", "a", "b", "c", "d", "inputs", "pullback", "rank")
@@ -39,16 +39,16 @@ class Application(FunctionNode):
     d: Any
 
     @property
-    def outputs(self) -> None:  # type: ignore[override]  # primitives do not know their outputs: 40 ns and 72 bytes an operation
-        """None: the nodes of its outputs know the primitive, not the other way round."""
+    def outputs(self) -> None:
+        """None: the node of the output knows the primitive, not the other way round; that saves 40 ns and 72 bytes."""
         return None
 
     @property
     def label(self) -> str:
         """The primitive's name, or an operator with blanks for its operands and the scalar it met."""
         pullback = self.pullback
-        if pullback is RELEASED:
-            return "a released function"
+        if pullback is RELEASED or pullback is None:
+            return "a released function" if pullback is RELEASED else "an unchained function"
         label = pullback.definition.label
         if "{" in label:
             return label.format_map({k: _operand(v) for k, v in self.d.items()})
@@ -64,11 +64,43 @@ class Application(FunctionNode):
 
     @property
     def _impl_name(self) -> str:
-        return "a released function" if self.pullback is RELEASED else self.pullback.definition.name
+        return self.label if self.pullback in (RELEASED, None) else self.pullback.definition.name
+
+    @property
+    def unchained(self) -> bool:  # type: ignore[override]  # a constant for functions that know their outputs
+        """Whether the function was cut out of the graph; its output becomes a root when it is next looked at."""
+        return self.pullback is None
 
     def kept_inputs(self) -> tuple[Any, ...]:
-        """Return one array for each input, None for those that were not kept; for hooks."""
-        return tuple(getattr(self, place, None) for place, _ in zip("ab", self.inputs, strict=False))
+        """Return one array for each input that is an array, None for those that were not kept; for hooks."""
+        if self.inputs is None:
+            return ()
+        rest = getattr(self, "d", {})
+        with_scalar = not isinstance(rest, dict)
+        places = self.pullback.definition.inputs
+        values = []
+        for place, node in enumerate(self.inputs):
+            if node is None and with_scalar:
+                continue
+            if len(places) != len(self.inputs) and not with_scalar:
+                value = None  # variadic: its rule asks for no arrays
+            elif place < 2:
+                value = getattr(self, "ab"[place], None)
+            else:
+                value = None if with_scalar else rest.get(places[place])
+            values.append(value if type(value) in plugins.by_type else None)
+        return tuple(values)
+
+    @property
+    def _hooks(self) -> dict[str, Any] | None:  # type: ignore[override]  # they are on the pullback, where they cost nothing
+        return getattr(self.pullback, "hooks", None)
+
+    def _own_hooks(self) -> dict[str, Any]:
+        hooks = self._hooks
+        if hooks is None and self.pullback not in (RELEASED, None):
+            self.pullback = HookedPullback(self.pullback, {})
+            hooks = self._hooks
+        return {} if hooks is None else hooks
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
@@ -77,20 +109,20 @@ class Application(FunctionNode):
                 delattr(self, place)
             except AttributeError:
                 pass  # nothing was kept there
-        self.pullback = RELEASED  # type: ignore[assignment]  # a marker with the same duties
+        if self._guards is not None:
+            self._guards = None
+        self.pullback = RELEASED
 
     def unchain(self) -> None:
-        """Forget the inputs, so that nothing behind this function is reached any more."""
-        self.inputs = ()
-        for place in ("a", "b", "c"):
-            if hasattr(self, place):
-                delattr(self, place)
+        """Cut this function out of the graph: it forgets everything, and its output becomes a root."""
+        self.release()
+        self.inputs = self.pullback = None  # type: ignore[assignment]  # as in a function that was never applied
 
 
 class DebugApplication(Application):
     """An application in debug mode: where it happened, and copies of what it keeps."""
 
-    __slots__ = ("_guards", "_hooks", "stack")
+    __slots__ = ("_guards", "stack")
 
 
 def _operand(scalar: Any) -> str:
@@ -108,13 +140,15 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     if definition.elementwise:
         operands = _promoted(operands, lead, backend)
     spec = backend.spec(lead)
-    arrays, nodes, scalar = [], [], None
+    arrays, nodes, visible, scalar = [], [], [], None
     for x in operands:
         node = x._node if isinstance(x, Variable) else None
         array = x._array if isinstance(x, Variable) else x
         if node is None and type(array) not in plugins.by_type and array is not None and plugins.is_scalar(array):
             scalar = array.item() if hasattr(array, "item") else array
             array = backend.prepare(scalar, spec)
+        elif type(array) in plugins.by_type:
+            visible.append(array)
         nodes.append(node)
         arrays.append(array)
     plan = plan_for(definition, type(lead), backend)
@@ -124,15 +158,17 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     if mode & CAREFUL:
         function = new(DebugApplication)
         function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
-        function._guards = function._hooks = None
-        function.stack = traceback.extract_stack()[:-2] if config.debug else None
+        function._guards = None
+        if parameters or scalar is not None:
+            function.d = parameters or scalar  # labels name them
+        function.stack = inspection.forward_stack() if config.debug else None
+        function.d = parameters if scalar is None else scalar  # for the label, which hooks may ask for
         hooks = inspection.hooks_of(function)
-    visible = tuple(arrays)
     for hook in hooks:
-        hook.forward_preprocess(function, visible)
+        hook.forward_preprocess(function, tuple(visible))
     out = _run(plan, definition, arrays, parameters)
     for hook in hooks:
-        hook.forward_postprocess(function, visible)
+        hook.forward_postprocess(function, tuple(visible))
     if mode & CAREFUL and config.debug:
         inspection.check_finite((out,), function, "forward")
     y = output(out, backend.spec(out))
@@ -144,7 +180,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
         return y
     function = new(Application) if function is None else function
     function.pullback = plan.pullback(needed)
-    _keep(function, definition, needed, arrays, nodes, out, parameters, scalar)
+    keep(function, function.pullback.kept, definition, arrays, nodes, out, parameters, scalar)
     function.inputs = tuple(nodes)
     function.rank = max(node.rank for node, need in zip(nodes, needed, strict=True) if need and node is not None)
     node = y._node
@@ -175,18 +211,20 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
     return plan
 
 
-def _keep(
-    f: Any, definition: Definition, needed: tuple[bool, ...], arrays: list[Any], nodes: list[Any], out: Array,
-    parameters: dict[str, Any], scalar: Any,
+def keep(
+    f: Any, kept: Iterable[str], definition: Definition, arrays: list[Any], nodes: list[Any], out: Array,
+    parameters: dict[str, Any], scalar: Any = None,
 ) -> None:  # fmt: skip
-    kept, rest = definition.kept(needed), {}
+    """Put on the application what its rules ask for."""
+    rest = dict[str, Any]()
     for name in kept:
         if name == "y":
             f.c = out
-        elif name == "specs":
-            rest[name] = tuple(plugins.backend_of(a).spec(a) for a in arrays)
         elif name in parameters:
             rest[name] = parameters[name]
+        elif name == "specs":
+            specs = [plugins.backend_of(a).spec(a) if n is None else n.spec for a, n in zip(arrays, nodes, strict=True)]
+            rest[name] = tuple(specs)
         elif name in definition.inputs[:2] and not definition.variadic:
             setattr(f, "ab"[definition.inputs.index(name)], arrays[definition.inputs.index(name)])
         elif name in definition.inputs:
@@ -248,8 +286,11 @@ def _promoted(operands: Sequence[Any], lead: Array, backend: Backend) -> Sequenc
     if not scalars:
         return operands
     values = [x.item() if hasattr(x, "item") else x for x in scalars]
-    kind = "complex" if any(isinstance(v, complex) for v in values) else "float" if any(isinstance(v, float) for v in values) else ""
-    if not kind:
+    if any(isinstance(v, complex) for v in values):
+        kind = "complex"
+    elif any(isinstance(v, float) for v in values):
+        kind = "float"
+    else:
         return operands
     result = []
     for x in operands:
@@ -281,7 +322,7 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
     except (ValueError, TypeError, IndexError) as error:
         raise _explained(error, definition, arrays, plan.backend) from error
     if type(out) is not plan.array_type:
-        out = plan.backend.restore(out)
+        out = plan.restore(out)
     return out
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.config import force_backprop_mode, using_config
 from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Key, Sweep, key_of
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, same_place
 
 Seeds = list[tuple[VariableNode, Any]]
 
@@ -30,6 +32,8 @@ def backward_from(
                 "or reduce to one element"
             )
         grad = _ones(y, loss_scale, enable_double_backprop)
+    else:
+        y._check_grad(grad._array if isinstance(grad, Variable) else grad)  # the constructor took it as it came
     if not y._node.requires_grad:
         return
     _backward([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
@@ -73,7 +77,9 @@ def backward(
             continue
         _check_cotangent(y, given, "backward", i)
         seeds.append((y, given if enable_double_backprop else given._array))
-    _backward([s for s in seeds if s[0]._node.requires_grad], False, enable_double_backprop, None, True, clear=outputs)
+    seeds = [seed for seed in seeds if seed[0]._node.requires_grad]
+    used = outputs if grad_outputs is None else ()
+    _backward(seeds, False, enable_double_backprop, None, True, clear=used)
 
 
 def _backward(
@@ -84,19 +90,27 @@ def _backward(
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
     # From here on nothing of the user's may fail: first all sums, then all stores.
     cleared = {id(y) for y, _ in seeds} if clear is None else {id(y) for y in clear}
-    stores: list[tuple[Variable, Any]] = []
+    stores: dict[int, tuple[Variable, Any]] = {}
     for key, g in sweep.totals.items():
-        x = key.get_variable_or_none() if isinstance(key, VariableNode) else None
-        if x is not None:
-            held = None if id(x) in cleared else (x.grad_var if recorded else x.grad)
-            stores.append((x, _added(x, held, g, recorded)))
+        x = key.get_variable_or_none() if type(key) is VariableNode else None
+        if x is None:
+            continue
+        if id(x) in stores:  # it has moved, and is met as both nodes
+            held = stores[id(x)][1]
+        elif x._grad is None or id(x) in cleared:
+            held = None
+        else:
+            x._check_grad(x.grad)  # the constructor took it as it came
+            held = x._grad if recorded else x.grad
+        g = moved_to(g, x)
+        stores[id(x)] = x, _added(held, g, recorded)
     for y in clear if clear is not None else [y for y, _ in seeds]:
         y._grad = None
     for node, g in sweep.retained:
         variable = node.get_variable_or_none()
         if variable is not None:
             variable._grad = g
-    for x, g in stores:
+    for x, g in stores.values():
         _store(x, g)
         if loss_scale is not None:
             x._node.own_extra().loss_scale = loss_scale
@@ -104,17 +118,26 @@ def _backward(
 
 def _store(x: Variable, g: Any) -> None:
     x._grad = g
-    if hasattr(x, "_grad_valid"):
+    if isinstance(x, Parameter):
         x._grad_valid = True
 
 
-def _added(x: Variable, held: Any, g: Any, recorded: bool) -> Any:
-    array = g._array if isinstance(g, Variable) else g
-    if x._array is not None and type(array) is not type(x._array):
-        device = x.device
-        if plugins.backend_of(array).device_of(array) != device:
-            g = slot.functions.copy(g, device) if recorded else transfer(array, device)
-    return g if held is None else held + g
+def moved_to(g: Any, x: Variable) -> Any:
+    """Return a gradient on the device of `x`, which may have moved since its graph was made."""
+    array, spec = g._array if isinstance(g, Variable) else g, x._node.spec
+    if spec is None or (type(array) in spec.backend.array_types and spec.backend.handle_of(array) == spec.device):
+        return g
+    return slot.functions.copy(g, x.device) if isinstance(g, Variable) else transfer(array, x.device)
+
+
+def _added(held: Any, g: Any, recorded: bool) -> Any:
+    if held is None:
+        return g
+    if recorded:
+        with force_backprop_mode():
+            return slot.functions.add(held if isinstance(held, Variable) else Variable(held), g)
+    total = held + g
+    return total if type(total) in plugins.by_type else plugins.backend_of(g).restore(total)
 
 
 def grad(
@@ -175,15 +198,25 @@ def grad(
         if g is not None:
             _check_cotangent(x, g, "grad", i)
             seeds.append((x._node, g if enable_double_backprop else g._array))
-    keys = [key_of(x._node) for x in inputs]
-    active = _between([y._node for y in outputs], set(keys))
+    keys = {x: [key_of(node) for node in x._node.lineage()] for x in inputs}
+    watch = frozenset(key for each in keys.values() for key in each)
     sweep = Sweep(
-        seeds, recorded=enable_double_backprop, active=active, watch=frozenset(keys), retain=retain_grad
+        seeds,
+        recorded=enable_double_backprop,
+        active=_between([node for node, _ in seeds], watch),
+        watch=watch,
+        retain=retain_grad,
     ).run()
-    results: list[Variable | None] = []
-    for x, key in zip(inputs, keys, strict=True):
-        g = sweep.totals.get(key) if x._node.requires_grad else None
-        results.append(g if g is None or isinstance(g, Variable) else Variable(g, requires_grad=False))
+    found: dict[Variable, Variable | None] = {}
+    with using_config("enable_backprop", enable_double_backprop):
+        for x, each in keys.items():
+            total: Any = None
+            for key in each:
+                if key in sweep.totals and x._node.requires_grad:
+                    total = _added(total, moved_to(sweep.totals[key], x), enable_double_backprop)
+            known = total is None or isinstance(total, Variable)
+            found[x] = total if known else Variable(total, requires_grad=False)
+    results = [found[x] for x in inputs]
     for node, g in sweep.retained:
         variable = node.get_variable_or_none()
         if variable is not None:
@@ -194,11 +227,11 @@ def grad(
     return results
 
 
-def _between(outputs: Sequence[VariableNode], wanted: set[Key]) -> set[FunctionNode]:
+def _between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> set[FunctionNode]:
     """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion."""
     functions: list[FunctionNode] = []
     seen: set[FunctionNode] = set()
-    waiting = [node.creator_node for node in outputs if node.creator_node is not None]
+    waiting = [f for node in outputs if (f := node.live_creator()) is not None]
     while waiting:
         f = waiting.pop()
         if f in seen:
@@ -219,15 +252,20 @@ def _between(outputs: Sequence[VariableNode], wanted: set[Key]) -> set[FunctionN
 
 def _ones(y: Variable, loss_scale: float | None, recorded: bool) -> Any:
     backend = y._node.spec.backend
-    start = backend.restore(backend.xp.ones_like(y._array))
+    start = backend.ones(y._node.spec)
     if loss_scale is not None:
         start = backend.restore(start * loss_scale)
     return Variable(start, requires_grad=False) if recorded else start
 
 
 def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
-    if g.shape != y.shape or g.dtype != y.dtype:
-        raise GradientError(f"{operation}: gradient {i} is {g._node.spec!r}, but its Variable {y._node.spec!r}")
+    wanted, given = y._node.spec, g._node.spec
+    if wanted is None or given is None:
+        raise GradientError(f"{operation}: {'output' if wanted is None else 'gradient'} {i} is uninitialised")
+    if not same_place(wanted, given):
+        raise GradientError(
+            f"{operation}: gradient {i} is {given!r} on {g.device}, but its Variable {wanted!r} on {y.device}"
+        )
 
 
 def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:

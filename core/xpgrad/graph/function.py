@@ -1,21 +1,44 @@
 """Old-style functions: `Function` works on arrays in both directions, so its gradients cannot be differentiated again."""
 
+import warnings
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import GradientError, GraphError
+from xpgrad.config import PLAIN_OFF, switches
+from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, spec_of, variable_over
 from xpgrad.types import Array
 
 
 class FunctionAdapter(FunctionNode):
-    """The node that stands for an old-style function in the graph, and owns it once it was called."""
+    """The node that stands for an old-style function in the graph.
+
+    Before the call the function owns its adapter, after it the adapter, which is in the graph, owns the function; so
+    there never is a cycle.
+    """
 
     def __init__(self, function: "Function") -> None:
-        self.function = function
+        self._weak_function = weakref.ref(function)
+        self._function: Function | None = None
+
+    @property
+    def function(self) -> "Function":
+        """The function behind the adapter."""
+        function = self._function or self._weak_function()
+        if function is None:
+            raise RuntimeError("FunctionAdapter: the function has been deleted before it was called")
+        return function
+
+    def own(self) -> None:
+        """Hold the function from now on."""
+        self._function = self.function
+
+    def disown(self) -> None:
+        """Leave it to its owner again."""
+        self._function = None
 
     @property
     def label(self) -> str:
@@ -45,20 +68,40 @@ class FunctionAdapter(FunctionNode):
         inputs = tuple(kept.get(i) for i in range(len(self.inputs)))
         gys = tuple(None if g is None else g.array for g in grad_outputs)
         gxs = self.function.backward(inputs, gys)
+        if not isinstance(gxs, (tuple, list)):
+            raise GradientError(f"{self._bug()} backward must return a tuple, got {type(gxs).__name__}")
         if len(gxs) != len(self.inputs):
             raise self._wrong_number(gxs, len(self.inputs), len(self.inputs))
         return tuple(self._ended(gxs[i], i, grad_outputs) for i in target_input_indexes)
 
+    def _bug(self) -> str:
+        return f"Function `{self._impl_name}` ({self.label}) has a bug:"
+
     def _ended(self, gx: Any, index: int, grad_outputs: tuple[Any, ...]) -> Variable | None:
         if gx is None:
             return None
-        node = self.inputs[index]
+        wanted = self.inputs[index].spec
+        gx = self._checked_array(gx, index)
+        given = spec_of(gx, self.label)
+        what = f"{self._bug()} gradient {index} must be {wanted!r}, got {given!r}"
+        if given.backend is not wanted.backend or given.device != wanted.device:
+            raise DeviceMismatch(f"{what} on another device")
+        if given.dtype != wanted.dtype:
+            raise DtypeError(what)
+        if given.shape != wanted.shape:
+            raise ShapeError(what)
+        if switches().mode & PLAIN_OFF:
+            return Variable(gx, requires_grad=False)
+        # The end hangs on everything that the gradient depends on, so that both `backward` and `grad` run into it.
+        fellows = [variable_over(node, None) for node in self.inputs] + [g for g in grad_outputs if g is not None]
+        return _End(self.label)._connect(fellows, (), (gx,), recording=True)[0]
+
+    def _checked_array(self, gx: Any, index: int) -> Array:
+        if type(gx) not in plugins.by_type and isinstance(gx, plugins.scalar_types) and hasattr(gx, "dtype"):
+            gx = plugins.role("cpu").restore(gx)
         if type(gx) not in plugins.by_type:
-            gx = node.spec.backend.restore(gx)
-        if type(gx) not in plugins.by_type or tuple(gx.shape) != node.shape or gx.dtype != node.dtype:
-            got = f"{getattr(gx, 'dtype', type(gx).__name__)} {getattr(gx, 'shape', '')}"
-            raise GradientError(f"Function `{self._impl_name}` ({self.label}) has a bug: gradient {index} must be {node.label}, got {got}")
-        return _End(self.label).apply((as_variable(gx), *(g for g in grad_outputs if g is not None)))[0]
+            raise UnknownArray(f"{self._bug()} gradient {index} must be an array, got {type(gx).__name__}")
+        return gx
 
 
 class _End(FunctionNode):
@@ -71,10 +114,6 @@ class _End(FunctionNode):
     def label(self) -> str:
         """Label of the old-style function."""
         return self.name
-
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the gradient itself."""
-        return (inputs[0],)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         """Raise: there is no formula to differentiate."""
@@ -100,7 +139,7 @@ class Function:
 
     @property
     def node(self) -> FunctionAdapter:
-        """The `FunctionAdapter` of the last call; made here if there was none."""
+        """The `FunctionAdapter` of the last call, or of the next one, made here if there was none."""
         adapter = self._adapter or (self._weak_adapter() if self._weak_adapter is not None else None)
         if adapter is None:
             adapter = self._adapter = FunctionAdapter(self)
@@ -108,9 +147,16 @@ class Function:
 
     def __call__(self, *inputs: Any) -> Any:
         """Apply the function; return one Variable, or a tuple of several."""
-        adapter = FunctionAdapter(self)
+        adapter = self._adapter or FunctionAdapter(self)  # hooks may have been added to it
+        before = self._adapter, self._weak_adapter
+        adapter.own()
         self._adapter, self._weak_adapter = None, weakref.ref(adapter)
-        outputs = adapter.apply(inputs)
+        try:
+            outputs = adapter.apply(inputs)
+        except BaseException:
+            adapter.disown()
+            self._adapter, self._weak_adapter = before
+            raise
         return outputs[0] if len(outputs) == 1 else outputs
 
     def check_type_forward(self, in_types: Any) -> None:
@@ -147,8 +193,6 @@ class Function:
     def retain_outputs(self, indexes: Sequence[int], retain_after_backward: bool = False) -> None:
         """Keep these outputs, to be read from `output_data` in `backward`; to be called in `forward`."""
         if retain_after_backward:
-            import warnings
-
             warnings.warn("retain_outputs: retain_after_backward has no effect", DeprecationWarning, stacklevel=2)
         self.node.retain_outputs(indexes)
 

@@ -27,7 +27,11 @@ class FunctionHook:
         if self.name in active:
             raise KeyError(f"function hook {self.name!r} is active already")
         set_hooks({**active, self.name: self})
-        self.added(None)
+        try:
+            self.added(None)
+        except BaseException:
+            set_hooks(active)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

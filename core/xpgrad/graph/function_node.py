@@ -1,14 +1,14 @@
 """`FunctionNode`: one application of a differentiable function, and the class that users derive their own from."""
 
-import traceback
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
-from xpgrad.errors import BackendMismatch, GradientError
+from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray
 from xpgrad.graph import inspection
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
@@ -16,7 +16,7 @@ from xpgrad.graph.variable import Variable, as_variable, variable_over
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
-    from xpgrad.graph.primitive import Pullback
+    from xpgrad.graph.pullback import Pullback
 
 new = object.__new__
 
@@ -47,6 +47,7 @@ class FunctionNode:
     lazy_grad_sum: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
     chainerx_device: ClassVar[None] = None
+    unchained: bool = False  # only functions that do not know their outputs say True here
     pullback: "Pullback | None" = None
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
@@ -115,14 +116,25 @@ class FunctionNode:
 
     def retain_inputs(self, indexes: Sequence[int]) -> None:
         """Keep these inputs for `backward`; to be called in `forward`."""
-        self._kept_inputs = dict.fromkeys(sorted(set(indexes)))
+        self._kept_inputs = self._reserved(indexes, "retain_inputs")
 
     def retain_outputs(self, indexes: Sequence[int]) -> None:
         """Keep these outputs for `backward`; to be called in `forward`."""
-        self._kept_outputs = dict.fromkeys(sorted(set(indexes)))
+        self._kept_outputs = self._reserved(indexes, "retain_outputs")
+
+    def _reserved(self, indexes: Sequence[int], method: str) -> dict[int, Any]:
+        if self.inputs is not None:
+            raise GraphError(f"{self.label}: {method} is called in forward; the function has been applied already")
+        return dict.fromkeys(indexes)
+
+    def _filled(self, kept: Any, arrays: tuple[Array, ...], method: str) -> Any:
+        for i in kept or ():
+            if not 0 <= i < len(arrays):
+                raise IndexError(f"{self.label}: {method}: expected indexes below {len(arrays)}, got {i}")
+        return None if kept is None else {i: arrays[i] for i in kept}
 
     def get_retained_inputs(self) -> tuple[Any, ...]:
-        """Return the retained inputs as Variables of the graph."""
+        """Return the retained inputs as Variables of the graph, in the order in which they were named."""
         return tuple(self._over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
@@ -140,7 +152,7 @@ class FunctionNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
             node = _new_output(array, plugins.backend_of(array).spec(array))._node
-            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, True
+            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
             if index:
                 node.own_extra().index = index
             outputs = list(self.outputs)
@@ -158,20 +170,32 @@ class FunctionNode:
     # Application
 
     def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Return the outputs, Variables connected to `inputs`, which are Variables or arrays of one backend."""
+        """Return the outputs, Variables connected to `inputs`, which are Variables or arrays of one device.
+
+        Raises
+        ------
+        TypeError
+            The inputs are of two backends, or `forward` returns no tuple of arrays.
+        GraphError
+            This object has been applied already, and what it returned is still in use.
+        """
+        if self.inputs is not None:
+            if any(ref() is not None for ref in self.outputs or ()):
+                raise GraphError(f"{self.label}: the object stands in a graph already; make one for each application")
+            self.inputs = self.outputs = None
         variables = [as_variable(x) for x in inputs]
         arrays = tuple(x._array for x in variables)
-        _check_families(self, arrays)
+        _check_families(self, variables)
         mode = switches().mode
         if mode & CAREFUL and config.debug:
-            self.stack = traceback.extract_stack()[:-1]
+            self.stack = inspection.forward_stack()
         if config.type_check:
             self._check_types(arrays)
         hooks = inspection.hooks_of(self) if mode & CAREFUL or self._hooks else ()
         for hook in hooks:
             hook.forward_preprocess(self, arrays)
         self._kept_inputs = self._kept_outputs = None
-        outputs = self._checked_outputs(self.forward(arrays))
+        outputs = self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
         for hook in hooks:
             hook.forward_postprocess(self, arrays)
         if mode & CAREFUL and config.debug:
@@ -181,6 +205,8 @@ class FunctionNode:
     def _connect(
         self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool
     ) -> tuple[Variable, ...]:
+        kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
+        kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         specs = [plugins.backend_of(y).spec(y) for y in outputs]
         results = tuple(_new_output(y, spec) for y, spec in zip(outputs, specs, strict=True))
         needed = any(x._node.requires_grad for x in variables)
@@ -195,27 +221,33 @@ class FunctionNode:
             if index:
                 node.own_extra().index = index
         self.outputs = tuple(weakref.ref(y._node) for y in results)
-        for i in self._kept_inputs or ():
-            self._kept_inputs[i] = arrays[i]
-        for i in self._kept_outputs or ():
-            self._kept_outputs[i] = outputs[i]
+        self._kept_inputs, self._kept_outputs = kept_inputs, kept_outputs
         if self.stack is not None:
-            kept = [*(self._kept_inputs or {}).values(), *(self._kept_outputs or {}).values()]
-            self._guards = inspection.guards(kept)
+            self._guards = inspection.guards([*(kept_inputs or {}).values(), *(kept_outputs or {}).values()])
         return results
 
     def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
         if not isinstance(outputs, tuple):
             raise TypeError(f"{self.label}: forward output must be a tuple, got {type(outputs).__name__}")
-        restored = []
-        for y in outputs:
-            if isinstance(y, Variable) or (type(y) not in plugins.by_type and not plugins.is_scalar(y)):
-                raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {type(y).__name__} in it")
-            restored.append(plugins.role("cpu").restore(y) if type(y) not in plugins.by_type else y)
+        restored = [self._restored(y) for y in outputs]
         if len({plugins.backend_of(y) for y in restored}) > 1:
             kinds = ", ".join(type(y).__name__ for y in restored)
             raise TypeError(f"{self.label}: incompatible array types are mixed in the forward output: {kinds}")
         return tuple(restored)
+
+    def _restored(self, y: Any) -> Array:
+        """Return an output as an array: NumPy makes scalars of 0-d arrays. Python's scalars are not converted."""
+        kind = type(y)
+        if kind not in (bool, int, float, complex) and not isinstance(y, Variable):
+            if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):
+                return plugins.role("cpu").restore(y)
+            try:
+                plugins.backend_of(y).check(y)
+            except UnknownArray:
+                pass
+            else:
+                return y
+        raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {kind.__name__} in it")
 
     def _check_types(self, arrays: tuple[Array, ...]) -> None:
         if type(self).check_type_forward is FunctionNode.check_type_forward:
@@ -229,10 +261,9 @@ class FunctionNode:
 
     # The sweep's side
 
-    def pull(self, gys: tuple[Any, ...]) -> Sequence[Any]:
+    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...]) -> Sequence[Any]:
         """Return one gradient or None for each input, from Variables or None for each output."""
-        targets = tuple(i for i, node in enumerate(self.inputs) if node.requires_grad)
-        if type(self).backward_accumulate is FunctionNode.backward_accumulate:
+        if getattr(self.backward_accumulate, "__func__", None) is FunctionNode.backward_accumulate:
             gxs = self._checked(self.backward(targets, gys), targets)
         else:
             gxs = self.backward_accumulate(targets, gys, (None,) * len(targets))
@@ -277,7 +308,7 @@ class FunctionNode:
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
         self._kept_inputs = self._kept_outputs = self._guards = None
-        self.pullback = RELEASED  # type: ignore[assignment]  # a marker with the same duties
+        self.pullback = RELEASED
 
     def unchain(self) -> None:
         """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""
@@ -292,6 +323,9 @@ class FunctionNode:
     @property
     def local_function_hooks(self) -> dict[str, Any]:
         """The hooks that were added to this function, in order."""
+        return self._hooks or {}
+
+    def _own_hooks(self) -> dict[str, Any]:
         if self._hooks is None:
             self._hooks = {}
         return self._hooks  # type: ignore[no-any-return]  # class-level default None
@@ -309,7 +343,7 @@ class _Released:
     """Stands where a function's rules were, after `retain_graph=False` dropped what they need."""
 
 
-RELEASED = _Released()
+RELEASED: Any = _Released()
 
 
 def _new_output(array: Array, spec: Spec) -> Variable:
@@ -321,9 +355,18 @@ def _new_output(array: Array, spec: Spec) -> Variable:
     return y
 
 
-def _check_families(function: FunctionNode, arrays: tuple[Array, ...]) -> None:
-    if len({plugins.backend_of(a) for a in arrays}) > 1:
-        kinds = ", ".join(f"{type(a).__module__}.{type(a).__qualname__}" for a in arrays)
+def _check_families(function: FunctionNode, inputs: list[Variable]) -> None:
+    specs = [x._node.spec for x in inputs]
+    if None in specs:
+        raise UnknownArray(f"{function.label}: input {specs.index(None)} is uninitialised; give it data first")  # type: ignore[arg-type]  # a spec may be None
+    first = specs[0] if specs else None
+    if all(spec is first for spec in specs):
+        return
+    if len({spec.backend for spec in specs}) > 1:
+        kinds = ", ".join(f"{type(x._array).__module__}.{type(x._array).__qualname__}" for x in inputs)
         raise BackendMismatch(
             f"incompatible array types are mixed in the forward input ({function.label}): {kinds}; use to_device"
         )
+    if any(spec.device != specs[0].device for spec in specs):
+        devices = ", ".join(str(x.device) for x in inputs)
+        raise DeviceMismatch(f"{function.label}: arrays of several devices, {devices}; move them with to_device")

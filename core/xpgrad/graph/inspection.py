@@ -1,5 +1,7 @@
 """What debug mode and hooks look at: kept arrays against their copies, NaNs, and who listens to a function."""
 
+import os
+import traceback
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +14,21 @@ if TYPE_CHECKING:
     from xpgrad.graph.function_node import FunctionNode
 
 Guards = list[tuple[Array, Array]]
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def forward_stack() -> traceback.StackSummary:
+    """Return the stack of the caller as far as it is the user's: its last line applied a function."""
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(_HERE + os.sep):
+        stack.pop()
+    return stack
 
 
 def guards(kept: Iterable[Any]) -> Guards:
     """Return pairs of each kept array and a copy of it."""
-    return [(a, plugins.backend_of(a).copy(a)) for a in kept if type(a) in plugins.by_type]
+    items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
+    return [(a, plugins.backend_of(a).copy(a)) for a in items if type(a) in plugins.by_type]
 
 
 def changed(pairs: Guards) -> bool:
@@ -27,7 +39,9 @@ def changed(pairs: Guards) -> bool:
 def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str) -> None:
     """Raise `NotANumber` if any of `arrays` holds a NaN."""
     for array in arrays:
-        if array is not None and type(array) in plugins.by_type and plugins.backend_of(array).has_nan(array):
+        if array is None:
+            continue
+        if plugins.by_type[type(array)].has_nan(array) if type(array) in plugins.by_type else array != array:
             raise NotANumber(f"NaN is detected on {which} computation of {function.label}{forward_place(function)}")
 
 
@@ -53,14 +67,20 @@ def add_local_hook(function: "FunctionNode", hook: Any, name: str | None) -> Non
     if not isinstance(hook, FunctionHook):
         raise TypeError(f"add_hook: expected a FunctionHook, got {type(hook).__name__}")
     name = name or hook.name
-    if name in function.local_function_hooks:
-        raise KeyError(f"add_hook: hook {name!r} is there already")
-    function.local_function_hooks[name] = hook
-    hook.added(function)
+    hooks = function._own_hooks()
+    if name in hooks:
+        raise KeyError(f"add_hook: {function.label} has a hook {name!r} already")
+    hooks[name] = hook
+    try:
+        hook.added(function)
+    except BaseException:
+        del hooks[name]
+        raise
 
 
 def delete_local_hook(function: "FunctionNode", name: str) -> None:
     """Remove the hook `name` from `function`."""
-    if name not in function.local_function_hooks:
-        raise KeyError(f"delete_hook: there is no hook {name!r}")
-    function.local_function_hooks.pop(name).deleted(function)
+    hooks = function._own_hooks()
+    if name not in hooks:
+        raise KeyError(f"delete_hook: {function.label} has no hook {name!r}")
+    hooks.pop(name).deleted(function)

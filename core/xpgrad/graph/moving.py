@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.errors import BackendUnavailable
+from xpgrad.config import using_config
+from xpgrad.errors import BackendUnavailable, DtypeError, GraphError, ShapeError
+from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array
 
@@ -17,34 +19,53 @@ if TYPE_CHECKING:
 def to_device(x: "Variable", specifier: Any) -> "Variable":
     """Move data and gradient of `x`, and return `x`; if anything fails, `x` is as it was.
 
-    A root keeps its node. A Variable inside a graph becomes the output of a recorded copy, so that the graph stays whole.
+    A Variable inside a graph becomes the output of a recorded copy, so that the graph stays whole.
     """
     target = get_device(specifier)
     if x._array is None or x.device == target:
         return x
-    grad = x._grad
-    moved_grad = None if grad is None else transfer(x.grad, target)
-    if x.creator_node is not None:
+    grad = _moved_grad(x, target)
+    if x.creator_node is None:
+        _replace(x, transfer(x._array, target), grad)
+        return x
+    with using_config("enable_backprop", True):  # moving cuts no graph, whatever the mode
         copied = slot.functions.copy(x, target)
-        name, hooks = x.name, None if x._node.extra is None else x._node.extra.hooks
-        x._array, x._node = copied._array, copied._node
-        _adopt(x, name, hooks)
-    else:
-        array = transfer(x._array, target)
-        spec = target.backend.spec(array)
-        x._array, x._node.spec = array, spec
-        if x._node.extra is not None and x._node.extra.data is not None:
-            x._node.extra.data = array
-    x._grad = moved_grad
+    _adopt(x._node, copied._node, copied._array)
+    x._array, x._node, x._grad = copied._array, copied._node, grad
+    x._node.variable = weakref.ref(x)
     return x
 
 
-def _adopt(x: "Variable", name: str | None, hooks: Any) -> None:
-    x._node.variable = weakref.ref(x)
-    if name is not None:
-        x._node.name = name
-    if hooks:
-        x._node.own_extra().hooks = hooks
+def _moved_grad(x: "Variable", target: Device) -> Any:
+    """Return what `x` holds as its gradient on `target`, connected to its graph if it is in one."""
+    grad = x._grad
+    if grad is None or not hasattr(grad, "_node"):
+        return None if grad is None else transfer(grad, target)
+    if grad.creator_node is None:
+        return transfer(grad._array, target)
+    with using_config("enable_backprop", True):
+        return slot.functions.copy(grad, target)
+
+
+def _replace(x: "Variable", array: Array, grad: Any) -> None:
+    """Give a root another place: a node for there, which gradients from graphs that know the old one still find."""
+    old, spec = x._node, plugins.backend_of(array).spec(array)
+    node = leaf_node(x, spec, x.requires_grad)
+    _adopt(old, node, array)
+    x._array, x._node, x._grad = array, node, grad
+    ref = weakref.ref(old)
+    del old
+    if (known := ref()) is not None:  # no graph holds it otherwise
+        node.succeed(known)
+
+
+def _adopt(old: VariableNode, node: VariableNode, array: Array) -> None:
+    """Let `node` have the name, hooks and retained data of `old`."""
+    if old.extra is not None:
+        extra = node.own_extra()
+        extra.name, extra.hooks, extra.declared = old.extra.name, old.extra.hooks, old.extra.declared
+        extra.loss_scale = old.extra.loss_scale
+        extra.data = None if old.extra.data is None else array
 
 
 def to_gpu(x: "Variable", device: Any) -> "Variable":
@@ -53,13 +74,13 @@ def to_gpu(x: "Variable", device: Any) -> "Variable":
         gpu = plugins.role("gpu")
         current = get_device(None)
         device = current if current.backend is gpu else 0
-    return to_device(x, device)
+    return x.to_device(device)
 
 
 def to_chx(x: "Variable") -> "Variable":
     """Let data and gradient become chx arrays on the same physical device, without a copy."""
-    backend = plugins.role("native")
-    return _share(x, backend.adopt)
+    backend: Any = plugins.role("native")
+    return _share(x, backend.adopt, "to_chx")
 
 
 def from_chx(x: "Variable") -> "Variable":
@@ -67,16 +88,18 @@ def from_chx(x: "Variable") -> "Variable":
     if x._array is None:
         return x
     release = getattr(plugins.backend_of(x._array), "release", None)
-    return x if release is None else _share(x, release)
+    return x if release is None else _share(x, release, "from_chx")
 
 
-def _share(x: "Variable", convert: Any) -> "Variable":
+def _share(x: "Variable", convert: Any, operation: str) -> "Variable":
     if x._array is None:
         return x
+    if x.creator_node is not None:
+        raise GraphError(f"{operation}: the Variable is inside a graph, which a view would not stay part of; use to_device")
     grad = x.grad
     array, moved = convert(x._array), None if grad is None else convert(grad)
-    x.array = array
-    x._grad = moved
+    if array is not x._array:
+        _replace(x, array, moved)
     return x
 
 
@@ -90,8 +113,8 @@ def to_intel64(x: "Variable") -> "Variable":
         else:
             suits = getattr(device.backend, "suits", None)
             if x._array is not None and (suits is None or suits(x._array)):
-                return to_device(x, device)
-    return to_device(x, -1)
+                return x.to_device(device)
+    return x.to_cpu()
 
 
 def copydata(target: "Variable", source: "Variable") -> None:
@@ -99,19 +122,29 @@ def copydata(target: "Variable", source: "Variable") -> None:
     if source._array is None:
         if target._array is None:
             return
-        initialize = getattr(source, "initialize", None)
-        if initialize is None:
+        if not hasattr(source, "initialize"):
             source.array = plugins.backend_of(target._array).copy(target._array)
             return
-        initialize(target.shape)
+        source.initialize(target.shape)
     if target._array is None:
-        initialize = getattr(target, "initialize", None)
-        if initialize is None:
+        if not hasattr(target, "initialize"):
             target.array = plugins.backend_of(source._array).copy(source._array)
             return
-        initialize(source.shape)
+        target.initialize(source.shape)
+    if source is target:
+        return
+    if tuple(source.shape) != tuple(target.shape):
+        raise ShapeError(f"copydata: expected an array of shape {target.shape}, got {source.shape}")
     moved = transfer(source._array, target.device)
-    backend = plugins.backend_of(target._array)
+    backend = target._node.spec.backend
+    if moved.dtype != target.dtype:
+        kinds = ("bool", "integral", "real floating", "complex floating")
+        wide, narrow = (
+            next(i for i, kind in enumerate(kinds) if backend.is_kind(dtype, kind)) for dtype in (target.dtype, moved.dtype)
+        )
+        if narrow > wide:
+            raise DtypeError(f"copydata: {source._node.spec!r} does not fit into {target._node.spec!r}; cast it first")
+        moved = backend.namespace.astype(moved, target.dtype)
     if backend.immutable:
         target.array = backend.copy(moved)
     else:
@@ -120,21 +153,20 @@ def copydata(target: "Variable", source: "Variable") -> None:
 
 def addgrad(target: "Variable", source: "Variable") -> None:
     """Add the gradient of `source` to `target`'s, across devices; both stay differentiable if they are."""
-    grad = source.grad_var
-    if grad is None:
+    if source._grad is None:
         return
     if target._array is None:
-        initialize = getattr(target, "initialize", None)
-        if initialize is not None:
-            initialize(source.shape)
+        if hasattr(target, "initialize"):
+            target.initialize(source.shape)
             target.cleargrad()
         else:
-            xp = plugins.backend_of(source._array).xp
-            target.array = xp.full_like(source._array, float("nan"))
+            target.array = source._node.spec.backend.xp.full_like(source._array, float("nan"))
+    held, grad = target.grad_var, source.grad_var
     if target.device != source.device:
         grad = slot.functions.copy(grad, target.device)
-    held = target.grad_var
-    target.grad_var = slot.functions.copy(grad) if held is None else slot.functions.add(held, grad)
+        target.grad_var = grad if held is None else slot.functions.add(grad, held)
+    else:
+        target.grad_var = slot.functions.copy(grad) if held is None else slot.functions.add(grad, held)
 
 
 def on_host(array: Array) -> Array:

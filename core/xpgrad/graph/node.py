@@ -15,9 +15,9 @@ new = object.__new__
 
 
 class NodeExtra:
-    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs."""
+    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, a move behind them."""
 
-    __slots__ = ("data", "declared", "hooks", "index", "loss_scale", "name")
+    __slots__ = ("data", "declared", "hooks", "index", "loss_scale", "name", "predecessors", "successor")
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -26,6 +26,19 @@ class NodeExtra:
         self.index = 0
         self.loss_scale: float | None = None
         self.declared = False
+        self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
+        self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
+
+
+def leaf_node(variable: "Variable", spec: Spec | None, requires_grad: bool) -> "VariableNode":
+    """Return a new root for `variable`."""
+    node = new(VariableNode)
+    node.creator_node, node.rank, node.extra = None, 0, None
+    node.spec, node.variable = spec, weakref.ref(variable)  # type: ignore[assignment]  # None while uninitialised
+    node.requires_grad = requires_grad and (spec is None or spec.differentiable)
+    if requires_grad and not node.requires_grad:
+        node.own_extra().declared = True
+    return node
 
 
 class VariableNode:
@@ -87,7 +100,7 @@ class VariableNode:
     @property
     def creator(self) -> Any:
         """The function that made the value: the old-style `Function` where it was one, else the `FunctionNode`."""
-        node = self.creator_node
+        node = self.live_creator()
         return None if node is None else node.implementation()
 
     @creator.setter
@@ -96,38 +109,52 @@ class VariableNode:
 
     def set_creator(self, creator: Any) -> None:
         """Make `creator`, a `FunctionNode`, a `Function` or None, the function that made this value."""
-        node = getattr(creator, "node", None) if creator is not None else None
-        self.set_creator_node(creator if node is None else node)
+        from xpgrad.graph.function import Function  # functions are built on nodes
+
+        self.set_creator_node(creator.node if isinstance(creator, Function) else creator)
 
     def set_creator_node(self, creator_node: "FunctionNode | None") -> None:
         """Make `creator_node` the function that made this value; None cuts the graph here and keeps the rank."""
+        from xpgrad.graph.function_node import FunctionNode  # as above
+
+        if creator_node is not None and not isinstance(creator_node, FunctionNode):
+            raise TypeError(f"set_creator_node: expected a FunctionNode or None, got {type(creator_node).__name__}")
         self.creator_node = creator_node
         if creator_node is not None:
             self.rank = creator_node.rank + 1
-            self.requires_grad = True
+            self.requires_grad = self.spec is None or self.spec.differentiable
 
     def unchain(self) -> None:
         """Cut the graph here: the node becomes a root."""
         self.creator_node = None
 
+    def live_creator(self) -> "FunctionNode | None":
+        """Return the creator; None, and the node becomes a root, if that was unchained and did not know this node."""
+        creator = self.creator_node
+        if creator is not None and creator.unchained:
+            creator = self.creator_node = None
+        return creator
+
     @property
-    def shape(self) -> Shape:
-        """Shape of the array."""
-        return self.spec.shape
+    def shape(self) -> Shape | None:
+        """Shape of the array; None while the Variable is uninitialised, like dtype and device."""
+        return None if self.spec is None else self.spec.shape
 
     @property
     def dtype(self) -> Dtype:
         """Dtype of the array."""
-        return self.spec.dtype
+        return None if self.spec is None else self.spec.dtype
 
     @property
-    def device(self) -> "Device":
+    def device(self) -> "Device | None":
         """Device of the array."""
-        return self.spec.backend.device_for(self.spec.device)
+        return None if self.spec is None else self.spec.backend.device_for(self.spec.device)
 
     @property
     def label(self) -> str:
         """Shape and dtype in a few words, for pictures."""
+        if self.spec is None:
+            return "uninitialised"
         dtype = self.spec.backend.dtype_name(self.spec.dtype)
         return f"{self.spec.shape}, {dtype}" if self.spec.shape else dtype
 
@@ -180,6 +207,23 @@ class VariableNode:
         return variable
 
     def get_variable_or_none(self) -> "Variable | None":
-        """Return the live Variable, or None."""
+        """Return the live Variable, or None.
+
+        A Variable that moved to another device since the graph was made is found, too.
+        """
         variable = self.variable()
-        return variable if variable is not None and variable._node is self else None
+        if variable is None or variable._node is self:
+            return variable
+        successor = None if self.extra is None else self.extra.successor
+        return variable if successor is not None and variable._node is successor else None
+
+    def lineage(self) -> "list[VariableNode]":
+        """Return this node, and those that its Variable had on other devices, as far as a graph still knows them."""
+        earlier = [] if self.extra is None else [node for ref in self.extra.predecessors if (node := ref()) is not None]
+        return [self, *earlier]
+
+    def succeed(self, old: "VariableNode") -> None:
+        """Take the place of `old`, whose Variable moved to another device: gradients from older graphs still find it."""
+        for earlier in old.lineage():
+            earlier.own_extra().successor = self
+            self.own_extra().predecessors.append(weakref.ref(earlier))

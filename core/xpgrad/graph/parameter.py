@@ -1,11 +1,12 @@
 """`Parameter`: a Variable that a model learns, which may be initialised later, when its shape is known."""
 
-from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import config
+from xpgrad.backend.transfer import transfer
+from xpgrad.errors import ShapeError
 from xpgrad.graph import moving
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Dtype, Shape
@@ -33,7 +34,7 @@ class Parameter(Variable):
         self._initial_device: Device | None = None
         self._grad_valid, self._zero_grad = data is not None, False
         if shape is not None:
-            self.initialize((shape,) if isinstance(shape, int) else tuple(shape))
+            self.initialize(shape)
 
     @property
     def is_initialized(self) -> bool:
@@ -45,7 +46,7 @@ class Parameter(Variable):
         """Dtype of the array; before that of the initialiser, if it has one."""
         if self._array is not None:
             return self._array.dtype
-        dtype = getattr(self.initializer, "dtype", None)
+        dtype = None if plugins.is_scalar(self.initializer) else getattr(self.initializer, "dtype", None)
         if dtype is None:
             raise RuntimeError("Parameter.dtype: the Parameter is uninitialised, and its initialiser has no dtype")
         return dtype
@@ -92,20 +93,23 @@ class Parameter(Variable):
         self._grad_valid = True
         self._zero_grad = self._array is None
 
-    def initialize(self, shape: Shape) -> None:
+    def initialize(self, shape: Shape | int) -> None:
         """Make the data by the initialiser, on the device that `to_device` said last, and fill the gradient with NaN.
 
         The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
         """
         device = self._initial_device or plugins.role("cpu").default_device
-        xp, cleared = device.backend.xp, self._grad_valid
-        array = _generate(self.initializer, tuple(shape), device)
-        self.array = array
+        xp = device.backend.xp
+        array = _generate(self.initializer, (shape,) if isinstance(shape, int) else tuple(shape), device)
         if self._zero_grad:
-            self._grad = xp.zeros_like(array)
-        elif not cleared:
-            self._grad = xp.full_like(array, float("nan"))
-        self._grad_valid = True
+            grad = xp.zeros_like(array)
+        elif self._grad_valid:
+            grad = None
+        else:
+            floating = device.backend.spec(array).differentiable
+            grad = xp.full_like(array, float("nan")) if floating else None  # integers have no gradient, and no NaN
+        self.array = array
+        self._grad, self._grad_valid, self._zero_grad = grad, True, False
 
     def update(self) -> None:
         """Let the update rule change the data, if there is one."""
@@ -115,39 +119,18 @@ class Parameter(Variable):
     def to_device(self, device: Any, /, *, stream: Any = None) -> "Parameter":
         """Move data and gradient, or remember where to initialise; a Parameter may always move, it is a root."""
         target = get_device(device)
-        self.unchain()
-        if self._array is None:
-            self._initial_device = target
-        else:
+        creator, self._node.creator_node = self._node.creator_node, None
+        try:
             moving.to_device(self, target)
+        except BaseException:
+            self._node.creator_node = creator
+            raise
+        self._initial_device = target
         return self
 
     def to_cpu(self) -> "Parameter":
         """Move to the host."""
         return self.to_device(-1)
-
-    def __copy__(self) -> "Parameter":
-        copied = super().__copy__()
-        for name in Parameter.__slots__:
-            setattr(copied, name, getattr(self, name))
-        return copied  # type: ignore[return-value]  # of the same class as self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        grad = None if self._array is None and not self._grad_valid else self.grad
-        host = [None if each is None else moving.on_host(each) for each in (self._array, grad)]
-        state = {name: getattr(self, name) for name in Parameter.__slots__}
-        return _restore, (type(self), host[0], host[1], self.name, str(self.device), state)
-
-
-def _restore(kind: type[Parameter], host: Array, host_grad: Array, name: str | None, device: str, state: dict[str, Any]) -> Parameter:
-    parameter = kind(name=name)
-    if host is not None:
-        parameter.array = moving.from_host(host, device)
-    if host_grad is not None:
-        parameter._grad = moving.from_host(host_grad, device)
-    for key, value in state.items():
-        setattr(parameter, key, value)
-    return parameter
 
 
 def _is_array(obj: Any) -> bool:
@@ -155,24 +138,19 @@ def _is_array(obj: Any) -> bool:
 
 
 def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
+    """Return what the initialiser makes of this shape on `device`."""
     backend = device.backend
     xp = backend.xp
-    dtype = getattr(initializer, "dtype", None) or getattr(xp, str(config.dtype))
-    if initializer is None:
-        return xp.full(shape, float("nan"), dtype=dtype, device=device.handle)
-    if plugins.is_scalar(initializer):
-        return xp.full(shape, initializer, dtype=getattr(xp, str(config.dtype)), device=device.handle)
+    if _is_array(initializer):
+        if tuple(initializer.shape) not in (shape, ()):
+            raise ShapeError(f"Parameter: the initial array has shape {tuple(initializer.shape)}, expected {shape}")
+        stretched = plugins.backend_of(initializer).namespace.broadcast_to(initializer, shape)
+        return backend.copy(transfer(stretched, device))
+    own = None if plugins.is_scalar(initializer) else getattr(initializer, "dtype", None)
+    dtype = dtype_of(own, backend)
     if not callable(initializer):
-        source = plugins.backend_of(initializer)
-        if tuple(initializer.shape) != shape:
-            raise ValueError(f"Parameter: the initial array has shape {initializer.shape}, expected {shape}")
-        moved = moving.from_host(initializer, device)
-        return source.copy(initializer) if moved is initializer else moved
-    return _filled(initializer, shape, dtype, device)
-
-
-def _filled(initializer: Callable[[Array], Any], shape: Shape, dtype: Dtype, device: Device) -> Array:
-    """Return an array that the callable has written into, as Chainer's initialisers do; it may also return one."""
-    array = device.backend.xp.zeros(shape, dtype=dtype, device=device.handle)
+        return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
+    # Chainer's initialisers write into the array that they get; where arrays cannot be written to they return one.
+    array = xp.zeros(shape, dtype=dtype, device=device.handle)
     made = initializer(array)
     return array if made is None else made

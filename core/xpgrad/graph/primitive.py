@@ -1,7 +1,7 @@
 """Primitives: a decorated formula becomes plain functions, specialised for one and for two inputs.
 
-The whole budget of an operation is about a microsecond, so the two specialised call paths resolve everything beforehand:
-one look-up for this thread's mode, one for the plan of the array type, the array library's own call, and the making of a
+The whole budget of an operation is about a microsecond, so the specialised call paths resolve everything beforehand: one
+look-up for this thread's mode, one for the plan of the array type, the array library's own call, and the making of a
 node. Whatever is out of the ordinary (mixed types or devices, hooks, debug mode, an exception) goes to
 `application.apply`, which checks everything and explains what is wrong.
 """
@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.config import switches
+from xpgrad.errors import UnknownArray
 from xpgrad.graph.application import Application, apply, plan_for
 from xpgrad.graph.definition import Definition, Rule
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameter import Parameter
+from xpgrad.graph.parameterised import joined, parameterised
+from xpgrad.graph.several import several
 from xpgrad.graph.variable import Variable
-from xpgrad.errors import UnknownArray
 
 Function = Callable[..., Any]
 new = object.__new__
@@ -34,7 +36,7 @@ def primitive(*, variadic: bool = False, label: str | None = None, **rules: Rule
         How messages call it; the function's name by default.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
-        the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of the input x), or a parameter.
+        the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.
 
     Returns
     -------
@@ -71,8 +73,10 @@ def elementwise(*, same_dtype: bool = True, label: str | None = None, **rules: R
 def _public(definition: Definition) -> Function:
     if definition.simple:
         function = _unary(definition) if len(definition.inputs) == 1 else _binary(definition, Variable)
+    elif len(definition.inputs) == 1 and not definition.variadic:
+        function = parameterised(definition)
     else:
-        function = _general(definition)
+        function = joined(definition) if definition.variadic else several(definition)
     function.__name__ = function.__qualname__ = definition.name
     function.__doc__, function.__module__ = definition.body.__doc__, definition.body.__module__
     function.__signature__ = definition.signature  # type: ignore[attr-defined]  # read by inspect.signature
@@ -85,16 +89,6 @@ def operators(function: Function) -> tuple[Function, Function]:
     definition: Definition = function.definition  # type: ignore[attr-defined]  # set by `_public`
     forward = _binary(definition, NotImplemented)
     return forward, _reflected(definition)
-
-
-def _general(definition: Definition) -> Function:
-    bind = definition.bind
-
-    def function(*args: Any, **kwargs: Any) -> Variable:
-        operands, parameters = bind(args, kwargs)
-        return apply(definition, operands, parameters)
-
-    return function
 
 
 def _unary(definition: Definition) -> Function:
@@ -116,11 +110,11 @@ def _unary(definition: Definition) -> Function:
                 return apply(definition, (x,), {})
             out = plan.kernel(left)
             if type(out) is not plan.array_type:
-                out = plan.backend.restore(out)
+                out = plan.restore(out)
             spec = node.spec
             if not (same and spec.differentiable):
                 spec = plan.backend.spec(out)
-        except Exception:  # noqa: BLE001 - the general path raises it again, explained
+        except Exception:  # the general path raises it again, explained
             return apply(definition, (x,), {})
         y = new(Variable)
         y._array = out
@@ -134,7 +128,7 @@ def _unary(definition: Definition) -> Function:
             result.rank = 0
             result.requires_grad = False
             return y
-        f = result.creator_node = new(Application)
+        f = result.creator_node = Application()
         f.pullback = plan.first
         f.inputs = (node,)
         if keep_a:
@@ -195,13 +189,18 @@ def _binary(definition: Definition, foreign: Any) -> Function:
                 n2 = None
                 needs2 = False
                 out = plan.kernel(left, right)
+            elif kind2 is kind and plan.alone:
+                right = x2
+                n2 = spec = None
+                needs2 = False
+                out = plan.kernel(left, right)
             else:
                 return _careful(definition, x1, x2, is_operator)
             if type(out) is not plan.array_type:
-                out = plan.backend.restore(out)
+                out = plan.restore(out)
             if spec is None or not (same and spec.differentiable):
                 spec = plan.backend.spec(out)
-        except Exception:  # noqa: BLE001 - the general path raises it again, explained
+        except Exception:  # the general path raises it again, explained
             return _careful(definition, x1, x2, is_operator)
         y = new(Variable)
         y._array = out
@@ -216,12 +215,13 @@ def _binary(definition: Definition, foreign: Any) -> Function:
             result.rank = 0
             result.requires_grad = False
             return y
-        f = result.creator_node = new(Application)
+        f = result.creator_node = Application()
         rank = n1.rank
         if n2 is None:
             f.pullback = plan.first
             f.inputs = (n1,)
-            f.d = x2
+            if kind2 is not kind:
+                f.d = x2
             if first_a:
                 f.a = left
             if first_b:
@@ -285,7 +285,70 @@ def _known(x: Any) -> bool:
 
 
 def _reflected(definition: Definition) -> Function:
+    """Return the reflected operator, for a scalar or an array on the left."""
+    plans, same, scalars_fit = definition.plans, definition.same_dtype and definition.elementwise, definition.elementwise
+    x1_name, x2_name = definition.inputs
+    kept = definition.kept((False, True))
+    keep_a, keep_b, keep_c = x1_name in kept, x2_name in kept, "y" in kept
+    differentiable = x2_name in definition.rules
+
     def reflected(x2: Any, x1: Any, /) -> Any:
-        return _careful(definition, x1, x2, True)
+        kind1 = type(x1)
+        try:
+            mode = switches().mode
+            if mode > 1:
+                return _careful(definition, x1, x2, True)
+            node = x2._node
+            right = x2._array
+            spec = node.spec
+            kind = type(right)
+            plan = plans.get(kind)
+            if plan is None:
+                plan = plan_for(definition, kind)
+            if (kind1 is float or kind1 is int) and scalars_fit:
+                left = spec.constants.get(x1)
+                if left is None:
+                    if not spec.differentiable:
+                        return _careful(definition, x1, x2, True)
+                    left = plan.backend.prepare(x1, spec)
+            elif kind1 is kind and plan.alone:
+                left = x1
+                spec = None
+            else:
+                return _careful(definition, x1, x2, True)
+            out = plan.kernel(left, right)
+            if type(out) is not plan.array_type:
+                out = plan.restore(out)
+            if spec is None or not (same and spec.differentiable):
+                spec = plan.backend.spec(out)
+        except Exception:  # the general path raises it again, explained
+            return _careful(definition, x1, x2, True)
+        y = new(Variable)
+        y._array = out
+        y._grad = None
+        result = y._node = new(VariableNode)
+        result.variable = ref(y)
+        result.spec = spec
+        result.extra = None
+        if mode or not node.requires_grad or not differentiable or not spec.differentiable:
+            result.creator_node = None
+            result.rank = 0
+            result.requires_grad = False
+            return y
+        f = result.creator_node = Application()
+        f.pullback = plan.second
+        f.inputs = (None, node)
+        if kind1 is not kind:
+            f.d = x1
+        if keep_a:
+            f.a = left
+        if keep_b:
+            f.b = right
+        if keep_c:
+            f.c = out
+        rank = f.rank = node.rank
+        result.rank = rank + 1
+        result.requires_grad = True
+        return y
 
     return reflected

@@ -26,18 +26,28 @@ class Pullback:
         ``pull(f, gy)`` returns a gradient or None for each input, as raw arrays.
     record : callable
         ``record(f, gy, node)`` does the same on Variables; `node` is the output's.
+    kept : set of str
+        What the graph keeps for them.
     array_type : type
         Type of the backend's arrays.
     """
 
-    __slots__ = ("array_type", "backend", "definition", "elementwise", "needed", "plan", "pull", "record")
+    __slots__ = (
+        "array_type", "backend", "definition", "elementwise", "kept", "needed", "plan", "pull", "record", "restore",
+    )  # fmt: skip
 
     def __init__(self, plan: "Plan", needed: tuple[bool, ...]) -> None:
         definition, backend = plan.definition, plan.backend
         self.plan, self.definition, self.backend, self.needed = plan, definition, backend, needed
+        self.kept = definition.kept(needed)
         self.elementwise, self.array_type = definition.elementwise, backend.array_types[0]
+        self.restore = backend.restore
         self.pull: Pull = _raw(definition, backend, needed)
         self.record = _recorded(definition, backend, needed)
+
+    def narrowed(self, needed: tuple[bool, ...]) -> "Pullback":
+        """Return the pullback for fewer inputs."""
+        return self if needed == self.needed else self.plan.pullback(needed)
 
 
 def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
@@ -75,6 +85,15 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     if places == ["c"]:
         return lambda f, gy: rule(xp, gy, f.c)
     getters = [_getter(definition, name) for name in names]
+    if len(getters) == 1:
+        (only,) = getters
+        return lambda f, gy: rule(xp, gy, only(f))
+    if len(getters) == 2:
+        first, second = getters
+        return lambda f, gy: rule(xp, gy, first(f), second(f))
+    if len(getters) == 3:
+        first, second, third = getters
+        return lambda f, gy: rule(xp, gy, first(f), second(f), third(f))
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
@@ -90,7 +109,7 @@ def _with_override(rule: Rule, override: Kernel | None) -> Rule:
 
 
 def _place(definition: Definition, name: str) -> str:
-    """Return the slot of an application that holds `name`: a and b for the first inputs, c for the output, d for the rest."""
+    """Return the slot of an application that holds `name`: a, b for the first inputs, c the output, d the rest."""
     if name == "y":
         return "c"
     if name in definition.inputs[:2] and not definition.variadic:
@@ -111,6 +130,13 @@ def _getter(definition: Definition, name: str) -> Getter:
         return lambda f: f.b
     if place == "c":
         return lambda f: f.c
+    if index == 0:
+
+        def first_spec(f: "Application") -> Any:
+            node = f.inputs[0]
+            return node.spec if node is not None else f.d[name]
+
+        return first_spec
     if index is not None:
 
         def spec(f: "Application") -> Any:
@@ -147,9 +173,8 @@ def _recorded(definition: Definition, backend: Backend, needed: tuple[bool, ...]
 
         if definition.variadic:
             return vjp(definition.inputs[0])  # type: ignore[no-any-return]  # a rule's list
-        return [
-            vjp(x) if need and x in definition.rules else None for x, need in zip(definition.inputs, needed, strict=True)
-        ]
+        needs = zip(definition.inputs, needed, strict=True)
+        return [vjp(x) if need and x in definition.rules else None for x, need in needs]
 
     return record
 
@@ -157,12 +182,16 @@ def _recorded(definition: Definition, backend: Backend, needed: tuple[bool, ...]
 class Plan:
     """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs."""
 
-    __slots__ = ("array_type", "backend", "both", "definition", "first", "kernel", "pullbacks", "second")
+    __slots__ = (
+        "alone", "array_type", "backend", "both", "definition", "first", "kernel", "pullbacks", "restore", "second",
+    )  # fmt: skip
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
         self.definition, self.backend, self.array_type = definition, backend, backend.array_types[0]
-        self.kernel = backend.xp.kernel(definition.name)
-        self.pullbacks: dict[tuple[bool, ...], Pullback] = {}  # pullbacks know their plan: a cycle, but plans are few and stay
+        self.kernel, self.restore = backend.xp.kernel(definition.name), backend.restore
+        self.alone = len(backend.devices()) == 1  # so that arrays need no comparison of their devices
+        # Pullbacks know their plan: a cycle, but plans are few and stay.
+        self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
         if len(definition.inputs) == 2 and not definition.variadic:
             self.first, self.second = self.pullback((True, False)), self.pullback((False, True))
             self.both = self.pullback((True, True))

@@ -19,42 +19,37 @@ class Scatter:
         Shape, dtype and device of the dense cotangent.
     """
 
-    __slots__ = ("index", "spec", "values")
+    __slots__ = ("dtype", "index", "shape", "spec", "values")
 
     def __init__(self, index: Index, values: Any, spec: Spec) -> None:
-        self.index, self.values, self.spec = index, values, spec
-
-    @property
-    def shape(self) -> Shape:
-        """Shape of the dense cotangent."""
-        return self.spec.shape
-
-    @property
-    def dtype(self) -> Dtype:
-        """Dtype of the dense cotangent."""
-        return self.spec.dtype
+        self.index = index
+        self.values = values
+        self.spec = spec
+        self.shape: Shape = spec.shape  # read by the sweep, as of any cotangent
+        self.dtype: Dtype = spec.dtype
 
 
 class Gathered:
-    """What a slot of the sweep holds once a `Scatter` has arrived: a dense part and a list of scatters, flushed late."""
+    """What a slot of the sweep holds once a `Scatter` has arrived: a dense part and a list of scatters."""
 
-    __slots__ = ("dense", "owned", "parts", "pending", "recorded", "spec")
+    __slots__ = ("dense", "owned", "parts", "pending", "recorded", "size", "spec")
 
     def __init__(self, spec: Spec, dense: Any, recorded: bool) -> None:
         self.spec, self.dense, self.recorded = spec, dense, recorded
         self.parts: list[tuple[Index, Any]] = []
-        self.pending = 0
+        self.pending, self.size = 0, spec.size
         self.owned = False
 
     def add(self, item: Any) -> None:
         """Add a contribution, dense or scattered."""
         if type(item) is Scatter:
-            self.parts.append((item.index, item.values))
+            parts = self.parts
+            parts.append((item.index, item.values))
             size = 1
             for length in item.values.shape:
                 size *= length
             self.pending += size
-            if self.pending > self.spec.size and len(self.parts) > 1:
+            if self.pending > self.size and len(parts) > 1:
                 self.flush()
         else:
             self._add_dense(item)

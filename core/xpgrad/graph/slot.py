@@ -47,7 +47,7 @@ class _Empty:
 class Slot:
     """Holder of the functions."""
 
-    functions: Differentiable = _Empty()  # type: ignore[assignment]  # filled at import of array_api
+    functions: Differentiable = _Empty()  # filled at import of array_api
 
 
 slot = Slot()

@@ -1,36 +1,49 @@
 """The sweep: reverse-mode differentiation of a graph, raw or recorded, in one loop.
 
 All state lives in the sweep: cotangents in a dictionary keyed by function (the output of most), by function and index
-(further outputs) or by node (roots). So sweeps nest and run side by side on one graph, and one that raises leaves no trace.
+(further outputs) or by node (roots). So sweeps nest and run side by side on one graph, and one that raises leaves no
+trace.
 Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
 import heapq
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 from typing import Any
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches, using_config
-from xpgrad.errors import ChangedArray, DtypeError, GradientError, GraphError, ShapeError
+from xpgrad.config import CAREFUL, PLAIN_OFF, config, force_backprop_mode, no_backprop_mode, switches
+from xpgrad.errors import (
+    BackendMismatch,
+    ChangedArray,
+    DeviceMismatch,
+    DtypeError,
+    GradientError,
+    GraphError,
+    ShapeError,
+)
 from xpgrad.graph import inspection
 from xpgrad.graph.application import released
 from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.hooked import shown
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import Gathered, Scatter, dense
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, same_place
 from xpgrad.types import Array
 
+NOTHING = nullcontext()
 Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
 
 
 def key_of(node: VariableNode) -> Key:
     """Return under which key a node's cotangent is collected."""
     creator = node.creator_node
-    if creator is None:
+    if creator is None or (creator.pullback is None and node.live_creator() is None):
         return node
     extra = node.extra
     return creator if extra is None or not extra.index else (creator, extra.index)
@@ -81,9 +94,9 @@ class Sweep:
         self.nodes: dict[Key, VariableNode] = {}
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
-        self.heap: list[tuple[int, int, FunctionNode]] = []
+        self.heap: list[int] = []  # ranks of which functions wait, negative
+        self.ranks: dict[int, list[FunctionNode]] = {}
         self.queued: set[FunctionNode] = set()
-        self.order = 0
         self.note_all = recorded or retain or bool(watch)
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
@@ -91,7 +104,7 @@ class Sweep:
 
     def run(self) -> "Sweep":
         """Run the sweep to its end, and return it."""
-        with using_config("enable_backprop", self.recorded):
+        with force_backprop_mode() if self.recorded and switches().mode & PLAIN_OFF else NOTHING:
             for node, g in self.seeds:
                 self._deposit(node, g, True)
             self._loop()
@@ -100,44 +113,50 @@ class Sweep:
                 self._finish(key)
         return self
 
-    def _loop(self) -> None:
-        """Run the functions, highest rank first, ties in order of discovery.
+    def _mode(self) -> AbstractContextManager[None]:
+        """Return the context in which code of others runs: rules need none, they compute on arrays or on Variables."""
+        return NOTHING if self.recorded else no_backprop_mode()
 
-        This is the hot loop. A function that was just discovered need not pass through the heap if nothing there goes
-        before it, which is every step of a chain.
+    def _loop(self) -> None:
+        """Run the functions, highest rank first, those of one rank in order of discovery.
+
+        This is the hot loop. A function that was just discovered need not pass through the queue if nothing there goes
+        before it, which is every step of a chain. Whatever a function leads to has a lower rank, so the functions of
+        the highest rank are taken as one batch.
         """
-        slots, heap, nodes, active = self.slots, self.heap, self.nodes, self.active
+        slots, heap, nodes, active, ranks = self.slots, self.heap, self.nodes, self.active, self.ranks
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
-        push, pop, borrowed = heapq.heappush, heapq.heappop, self.borrowed
-        order = self.order
+        push, borrowed = heapq.heappush, self.borrowed
         ready: Any = None
-        ready_rank = ready_order = 0
+        ready_rank = 0
+        batch: list[FunctionNode] = []
         while True:
-            if ready is not None and (not heap or (-ready_rank, ready_order) < heap[0]):
+            if batch:
+                f = batch.pop()
+            elif ready is not None and (not heap or ready_rank > -heap[0]):
                 f = ready
                 ready = None
             else:
                 if ready is not None:
-                    push(heap, (-ready_rank, ready_order, ready))
+                    self._queue(ready)
                     ready = None
                 if not heap:
                     break
-                f = pop(heap)[2]
+                batch = ranks.pop(-heapq.heappop(heap))
+                batch.reverse()
+                f = batch.pop()
             pullback = f.pullback
             if pullback is None or pullback is RELEASED:
                 if pullback is RELEASED:
                     raise released(f)
                 if f in self.queued:
                     self.queued.discard(f)
-                    self.order = order
                     self._general(f)
-                    order = self.order
                 continue
             gy = slots.pop(f)
-            if not recorded and type(gy) is not pullback.array_type:
-                gy = pullback.backend.restore(dense(gy, False))
-            elif recorded and type(gy) is not Variable:
-                gy = dense(gy, True)
+            kind = type(gy)
+            if kind is not pullback.array_type and kind is not Variable:
+                gy = dense(gy, recorded) if kind is Scatter or kind is Gathered else gy
             node = None
             if nodes and (node := nodes.pop(f, None)) is not None:
                 gy = self._total(f, node, gy)
@@ -168,17 +187,18 @@ class Sweep:
                     extra = node.extra
                     key = creator
                     if extra is not None:
-                        nodes[key] = node
                         if extra.index:
                             key = (creator, extra.index)
-                            nodes[key] = node
+                        nodes[key] = node
                     elif note_all:
                         nodes[key] = node
                 held = slots.get(key)
                 if held is not None:
-                    kind = type(gx)
-                    if spec.large or kind is not type(held) or kind is Scatter:
-                        slots[key] = self._sum(key, held, gx)
+                    kind = type(held)
+                    if kind is Gathered:
+                        held.add(gx)
+                    elif spec.large or kind is Scatter or type(gx) is Scatter:
+                        slots[key] = self._sum(key, held, gx, spec)
                     else:
                         slots[key] = held + gx
                     continue
@@ -190,25 +210,42 @@ class Sweep:
                     if creator.pullback is None:
                         if creator in self.queued:
                             continue
+                        if node.live_creator() is None:  # unchained, and the node is a root from now on
+                            slots[node] = slots.pop(key)
+                            nodes.pop(key, None)
+                            if gx is gy:
+                                borrowed.add(node)
+                            continue
                         self.queued.add(creator)
-                    order += 1
-                    if ready is None:
+                    rank = creator.rank
+                    if ready is None and not batch:
                         ready = creator
-                        ready_rank = creator.rank
-                        ready_order = order
+                        ready_rank = rank
+                        continue
+                    if ready is not None and rank >= ready_rank:
+                        self._queue(ready)
+                        ready = None
+                    waiting = ranks.get(rank)
+                    if waiting is None:
+                        ranks[rank] = [creator]
+                        push(heap, -rank)
                     else:
-                        push(heap, (-creator.rank, order, creator))
+                        waiting.append(creator)
             if release:
                 f.release()
+            gxs = gx = gy = held = None  # so that large arrays are freed before the next ones are made, in the same place
 
     def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
-        assert self.active is not None
         needed = tuple(
-            need and node is not None and (key_of(node) in self.watch or node.creator_node in self.active)
+            need and node is not None and self._leads(node)
             for need, node in zip_longest(pullback.needed, f.inputs)
         )
-        return pullback if needed == pullback.needed else pullback.plan.pullback(needed)
+        return pullback.narrowed(needed)
+
+    def _leads(self, node: VariableNode) -> bool:
+        """Tell whether a cotangent of `node` is of use to this sweep."""
+        return self.active is None or node.creator_node in self.active or key_of(node) in self.watch
 
     # Depositing
 
@@ -218,7 +255,7 @@ class Sweep:
         self.nodes[key] = node
         held = self.slots.get(key)
         if held is not None:
-            self.slots[key] = self._sum(key, held, gx)
+            self.slots[key] = self._sum(key, held, gx, node.spec)
         else:
             self.slots[key] = gx
             if borrowed:
@@ -229,24 +266,33 @@ class Sweep:
             self.queued.add(creator)
         elif held is not None:
             return
-        self.order += 1
-        heapq.heappush(self.heap, (-creator.rank, self.order, creator))
+        self._queue(creator)
 
-    def _sum(self, key: Key, held: Any, gx: Any) -> Any:
+    def _queue(self, f: FunctionNode) -> None:
+        """Let `f` wait among the functions of its rank."""
+        waiting = self.ranks.get(f.rank)
+        if waiting is None:
+            self.ranks[f.rank] = [f]
+            heapq.heappush(self.heap, -f.rank)
+        else:
+            waiting.append(f)
+
+    def _sum(self, key: Key, held: Any, gx: Any, spec: Spec) -> Any:
         """Return ``held + gx``; a total that the sweep has made itself may be written to."""
-        if type(held) is Gathered:
+        if key in self.owned and spec.large and type(gx) is not Scatter:
+            return spec.backend.xp.accumulate(held, gx)
+        kind = type(held)
+        if kind is Gathered:
             held.add(gx)
             return held
-        if type(held) is Scatter or type(gx) is Scatter:
-            spec = held.spec if type(held) is Scatter else gx.spec
+        if kind is Scatter or type(gx) is Scatter:
             gathered = Gathered(spec, None, self.recorded)
             gathered.add(held)
             gathered.add(gx)
+            self.owned.discard(key)
             return gathered
         if self.recorded:
             return held + gx
-        if key in self.owned:
-            return plugins.backend_of(held).xp.accumulate(held, gx) if type(held) in plugins.by_type else held + gx
         self.owned.add(key)
         self.borrowed.discard(key)
         return held + gx
@@ -267,41 +313,46 @@ class Sweep:
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
         seen = self._conjugated(gy, node.spec)
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
-            result = hook(seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False))
+            with self._mode():
+                visible = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
+                result = hook(visible)
             if result is not None:
                 given = result if isinstance(result, Variable) else Variable(result, requires_grad=False)
-                if given.shape != node.shape or given.dtype != node.dtype:
+                if not same_place(given._node.spec, node.spec):
                     raise GradientError(
-                        f"register_hook: the hook of {node.label} returned {given.node.spec!r}, expected the array's shape and dtype"
+                        f"register_hook: the hook of {node.label} returned {given._node.spec!r} on {given.device}; "
+                        f"expected the array's shape and dtype on {node.device}"
                     )
                 seen = given if self.recorded else given._array
         return self._conjugated(seen, node.spec)
 
     def _finish(self, key: Key) -> None:
         """Move the cotangent of a root, or of a watched value that nothing was run for, to the totals."""
-        g = dense(self.slots.pop(key), self.recorded)
-        node = key if isinstance(key, VariableNode) else self.nodes[key]
-        if not self.recorded:
-            g = _as_array(g, node)
+        g = self.slots.pop(key)
+        node = key if type(key) is VariableNode else self.nodes[key]
+        spec = node.spec
+        if type(g) not in plugins.by_type and type(g) is not Variable:
+            g = dense(g, self.recorded)
+            if not self.recorded:
+                g = _as_array(g, node)
         if node.extra is not None and node.extra.hooks:
             hooked = self._hooked(node, g)
             if hooked is not g:
                 self.borrowed.add(key)
             g = hooked
-        seen = self._conjugated(g, node.spec)
-        if key in self.owned and key not in self.borrowed:
-            self.totals[key] = seen
-        elif key in self.borrowed:
-            self.totals[key] = self._copied(seen)
+        if spec.complex:
+            g = self._conjugated(g, spec)
+        if key in self.borrowed:
+            self.totals[key] = self._copied(g)
         else:
-            self.totals[key] = self._private(seen)
+            self.totals[key] = g if key in self.owned else self._private(g)
 
     def _private(self, g: Any) -> Any:
         """Return `g` in memory that no other gradient shares."""
-        array = g._array if isinstance(g, Variable) else g
-        if type(array) not in plugins.by_type:
+        array = g._array if type(g) is Variable else g
+        backend = plugins.by_type.get(type(array))
+        if backend is None:
             return plugins.role("cpu").restore(array)
-        backend = plugins.backend_of(array)
         if backend.immutable:
             return g
         if id(array) in self.given or backend.is_view(array):
@@ -319,12 +370,15 @@ class Sweep:
     def _conjugated(g: Any, spec: Spec) -> Any:
         if not spec.complex:
             return g
-        return slot.functions.conj(g) if isinstance(g, Variable) else spec.backend.xp.conj(g)
+        return slot.functions.conj(g) if isinstance(g, Variable) else spec.backend.restore(spec.backend.xp.conj(g))
 
     # Functions that are no primitives, and careful mode
 
     def _general(self, f: FunctionNode) -> None:
         """Run the backward of a `FunctionNode` on Variables, as its author wrote it."""
+        if f.inputs is None:  # never applied, or unchained by a hook just now
+            self.slots.pop(f, None)
+            return
         gys: list[Any] = []
         count = max(len(f.outputs or ()), 1)
         for index in range(count):
@@ -333,31 +387,37 @@ class Sweep:
             node = self.nodes.pop(key, None)
             if g is not None:
                 g = dense(g, self.recorded)
+                if not isinstance(g, Variable):
+                    g = g if type(g) in plugins.by_type else f.inputs[0].spec.backend.restore(g)
                 if node is not None:
-                    g = self._total(key, node, g if self.recorded else _as_array(g, node))
-                    g = self._conjugated(g, node.spec)
+                    g = self._total(key, node, g)
                 g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
+                g = self._conjugated(g, g._node.spec)
             gys.append(g)
-        if f.inputs is None:
+        targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
+        if not targets:
             return
         if f.changed():
             raise _changed(f)
         hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
         seen = f.kept_inputs(), tuple(None if g is None else g._array for g in gys)
-        for hook in hooks:
-            hook.backward_preprocess(f, *seen)
-        try:
-            gxs = f.pull(tuple(gys))
-        except Exception as error:
-            _annotate(error, f)
-            raise
-        for hook in hooks:
-            hook.backward_postprocess(f, *seen)
+        with self._mode():
+            for hook in hooks:
+                hook.backward_preprocess(f, *seen)
+            try:
+                lead = next(g._array for g in gys if g is not None)
+                gxs = call_on(lead, f.pull, tuple(gys), targets)
+            except Exception as error:
+                _annotate(error, f)
+                raise
+            for hook in hooks:
+                hook.backward_postprocess(f, *seen)
         if self.careful and config.debug:
             inspection.check_finite([None if g is None else g._array for g in gxs], f, "backward")
         for node, gx in zip(f.inputs, gxs, strict=True):
             if gx is not None and node.requires_grad:
-                gx = self._conjugated(gx, node.spec)
+                _check_place(gx, node.spec, f)
+                gx = self._conjugated(gx, gx._node.spec)
                 given = gx if self.recorded else gx._array
                 if gx.shape != node.shape or gx.dtype is not node.dtype:
                     given = fit(given, node.spec, f, f.is_elementwise)
@@ -368,18 +428,20 @@ class Sweep:
     def _inspected(self, f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
         """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
         hooks = inspection.hooks_of(f)
+        pullback = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are called here
         if getattr(f, "_guards", None) is not None and inspection.changed(f._guards):
             raise _changed(f)
-        seen = f.kept_inputs(), (gy._array if isinstance(gy, Variable) else gy,)
-        for hook in hooks:
-            hook.backward_preprocess(f, *seen)
-        try:
-            gxs = pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
-        except Exception as error:
-            _annotate(error, f)
-            raise
-        for hook in hooks:
-            hook.backward_postprocess(f, *seen)
+        seen = f.kept_inputs(), (shown(gy),)
+        with self._mode():
+            for hook in hooks:
+                hook.backward_preprocess(f, *seen)
+            try:
+                gxs = pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
+            except Exception as error:
+                _annotate(error, f)
+                raise
+            for hook in hooks:
+                hook.backward_postprocess(f, *seen)
         if config.debug:
             arrays = [g.values if type(g) is Scatter else g for g in gxs]
             arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
@@ -393,19 +455,20 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
         return gx
     recorded = isinstance(gx, Variable)
     xp: Any = slot.functions if recorded else spec.backend.xp
-    if tuple(gx.shape) != spec.shape:
-        if not elementwise or len(gx.shape) < len(spec.shape) or not _stretched(spec.shape, tuple(gx.shape)):
+    if gx.shape != spec.shape:
+        if elementwise and len(gx.shape) >= len(spec.shape) and _stretched(spec.shape, gx.shape):
+            gx = xp.sum_to(gx, shape=spec.shape)
+        if gx.shape != spec.shape:
             raise ShapeError(
-                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the input, "
-                f"got {tuple(gx.shape)}"
+                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the "
+                f"input, got {tuple(gx.shape)}"
             )
-        gx = xp.sum_to(gx, shape=spec.shape)
-    if gx.dtype != spec.dtype:
+    if gx.dtype is not spec.dtype and gx.dtype != spec.dtype:
         backend = spec.backend
         if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
             raise DtypeError(
-                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the input, "
-                f"got {gx.dtype}"
+                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the "
+                f"input, got {gx.dtype}"
             )
         if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
             gx = xp.real(gx)
@@ -413,9 +476,23 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
     return gx
 
 
+def _check_place(gx: Variable, spec: Spec, f: FunctionNode) -> None:
+    """Raise if a gradient lies on another device than its array."""
+    given = gx._node.spec
+    if given is spec or (given.backend is spec.backend and given.device == spec.device):
+        return
+    place = spec.backend.device_for(spec.device)
+    if given.backend is not spec.backend:
+        raise BackendMismatch(f"{f.label}: backward returned a gradient on {gx.device} for an input on {place}; move it")
+    raise DeviceMismatch(f"{f.label}: backward returned a gradient on {gx.device} for an input on {place}; move it")
+
+
 def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    tail = large[len(large) - len(small) :]
-    return all(n in (1, m) for n, m in zip(small, tail, strict=True))
+    lead = len(large) - len(small)
+    for i, n in enumerate(small):
+        if n != 1 and n != large[lead + i]:
+            return False
+    return True
 
 
 def _as_array(g: Any, node: VariableNode) -> Array:
@@ -434,5 +511,3 @@ def _annotate(error: Exception, f: FunctionNode) -> None:
     if place:
         text = str(error.args[0]) if error.args else ""
         error.args = (text + place, *error.args[1:])
-
-

@@ -46,7 +46,7 @@ def debug_print(x: "Variable") -> str:
 
 def _statistics(array: Array) -> str:
     backend = plugins.backend_of(array)
-    if not array.size:
+    if not backend.spec(array).size:
         return "no elements"
     xp, values = backend.namespace, array
     if not backend.is_kind(values.dtype, ("real floating", "complex floating")):

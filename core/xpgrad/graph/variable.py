@@ -9,15 +9,20 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, ShapeError, UnknownArray
-from xpgrad.graph import moving, text
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph import copies, moving, text
+from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Index, Namespace, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.graph.declared import Declared
+else:
+    Declared = object  # the operators and methods declared there are bound by `array_api.operators`
 
 new = object.__new__
 
 
-class Variable:
+class Variable(Declared):
     """An array that remembers how it was computed.
 
     Parameters
@@ -69,7 +74,7 @@ class Variable:
         if grad is not None:
             spec_of(grad, "Variable: grad")
         self._array, self._grad = data, grad
-        self._node = _leaf_node(self, spec, requires_grad)
+        self._node = leaf_node(self, spec, requires_grad)
         if name is not None:
             self._node.name = name
 
@@ -79,7 +84,7 @@ class Variable:
     def array(self) -> Array:
         """The underlying array, disconnected from the graph; None while uninitialised.
 
-        An array of another shape, dtype or device gives the Variable a fresh node.
+        Setting an array of another shape, dtype or device gives the Variable a fresh node, a root, and no gradient.
         """
         return self._array
 
@@ -87,13 +92,13 @@ class Variable:
     def array(self, array: Array | None) -> None:
         spec = None if array is None else spec_of(array, "Variable.array")
         node = self._node
-        if spec is not node.spec:
-            self._node = _leaf_node(self, spec, self.requires_grad)
+        if spec is not node.spec and not same_place(spec, node.spec):
+            self._node, self._grad = leaf_node(self, spec, self.requires_grad), None
             if node.extra is not None:
                 extra = self._node.own_extra()
                 extra.name, extra.hooks = node.extra.name, node.extra.hooks
         if node.extra is not None and node.extra.data is not None:
-            self._node.data = array
+            self._node.own_extra().data = array
         self._array = array
 
     data = array
@@ -107,22 +112,34 @@ class Variable:
     @property
     def shape(self) -> Shape:
         """Shape of the array."""
-        return self._array.shape  # type: ignore[no-any-return]  # an unknown library's
+        try:
+            return self._node.spec.shape
+        except AttributeError:
+            raise self._uninitialised("shape") from None
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return self._array.ndim  # type: ignore[no-any-return]  # an unknown library's
+        try:
+            return len(self._node.spec.shape)
+        except AttributeError:
+            raise self._uninitialised("ndim") from None
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self._known_spec("size").size
+        try:
+            return self._node.spec.size
+        except AttributeError:
+            raise self._uninitialised("size") from None
 
     @property
     def dtype(self) -> Dtype:
         """Dtype of the array."""
-        return self._array.dtype
+        try:
+            return self._node.spec.dtype
+        except AttributeError:
+            raise self._uninitialised("dtype") from None
 
     @property
     def device(self) -> Device:
@@ -160,10 +177,9 @@ class Variable:
     def name(self, name: str | None) -> None:
         self._node.name = name
 
-    def _known_spec(self, attribute: str) -> Spec:
-        if self._array is None:
-            raise AttributeError(f"Variable.{attribute}: the Variable is uninitialised")
-        return self._node.spec
+    @staticmethod
+    def _uninitialised(attribute: str) -> AttributeError:
+        return AttributeError(f"Variable.{attribute}: the Variable is uninitialised; give it an array first")
 
     def _title(self) -> str:
         return "an uninitialised Variable" if self._array is None else f"{self._node.spec!r} on {self.device}"
@@ -193,7 +209,7 @@ class Variable:
     @property
     def creator_node(self) -> Any:
         """The `FunctionNode` that made this Variable; setting None cuts the graph here."""
-        return self._node.creator_node
+        return self._node.live_creator()
 
     @creator_node.setter
     def creator_node(self, creator_node: Any) -> None:
@@ -216,7 +232,7 @@ class Variable:
         waiting = [self._node]
         while waiting:
             node = waiting.pop()
-            function, node.creator_node = node.creator_node, None
+            function, node.creator_node = node.live_creator(), None
             if function is not None and function.inputs is not None:
                 waiting.extend(each for each in function.inputs if each is not None)
                 function.unchain()
@@ -304,10 +320,18 @@ class Variable:
         self._grad = None
 
     def zerograd(self) -> None:
-        """Fill the gradient with zeros. Deprecated: `cleargrad` costs nothing."""
+        """Fill the gradient with zeros, in place if there is one. Deprecated: `cleargrad` costs nothing."""
         warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
-        if self._array is not None:
-            self._grad = self._node.spec.backend.xp.zeros_like(self._array)
+        if self._array is None:
+            return
+        grad, backend = self.grad, self._node.spec.backend
+        if grad is None or backend.immutable:
+            self._grad = backend.xp.zeros_like(self._array)
+            return
+        if isinstance(self._grad, Variable):
+            self._grad.unchain()  # what computed it no longer says what it holds
+        grad[...] = 0
+        self._grad = grad
 
     def addgrad(self, var: "Variable") -> None:
         """Add the gradient of `var` to this one's, also from another device; initialise this Variable if it is not."""
@@ -409,7 +433,7 @@ class Variable:
 
     def item(self) -> Any:
         """Return the only element as a Python scalar."""
-        if self._known_spec("item").size != 1:
+        if self.size != 1:
             raise ValueError(f"item: expected one element, got shape {self.shape}")
         backend, array = self._node.spec.backend, self._array
         kinds = ("bool", bool), ("integral", int), ("real floating", float)
@@ -417,10 +441,17 @@ class Variable:
         return kind(backend.namespace.reshape(array, ()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if self.requires_grad and self._node.spec.differentiable:
-            raise TypeError("a Variable that requires a gradient is not converted silently; use v.array")
-        host = moving.on_host(self._array)
-        return host if dtype is None else host.astype(dtype)
+        if self._array is None or self._node.requires_grad:
+            raise TypeError(f"a Variable is not converted silently, its gradient would be lost; use v.array (v: {self._title()})")
+        convert = getattr(self._array, "__array__", None)
+        if convert is None:
+            raise TypeError(f"{self._title()} is not converted silently; use v.to_cpu().array")
+        plain = convert()  # the library decides whether its arrays are converted
+        if dtype is not None and plain.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"a Variable of dtype {self.dtype} cannot be viewed as {dtype} without a copy")
+            return plain.astype(dtype)
+        return plain.copy() if copy else plain
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Namespace:
         """Return the differentiable namespace of this Variable's backend."""
@@ -431,25 +462,13 @@ class Variable:
     # Copies and text
 
     def __copy__(self) -> "Variable":
-        copied = new(type(self))
-        copied._array, copied._grad = self._array, self._grad
-        copied._node = _leaf_node(copied, self._node.spec, self.requires_grad)
-        _copy_attributes(self, copied)
-        return copied
+        return copies.shallow(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Variable":
-        copied = self.__copy__()
-        memo[id(self)] = copied
-        grad = self.grad
-        if self._array is not None:
-            copied._array = self._node.spec.backend.copy(self._array)
-        copied._grad = None if grad is None else plugins.backend_of(grad).copy(grad)
-        return copied
+        return copies.deep(self, memo)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        grad, device = self.grad, str(self.device)
-        host = [None if each is None else moving.on_host(each) for each in (self._array, grad)]
-        return _restore, (type(self), host[0], host[1], self.name, self.requires_grad, device, _attributes(self))
+        return copies.reduced(self)
 
     def __repr__(self) -> str:
         return text.as_text(self, ", ", shape_of_empty=True)
@@ -464,10 +483,6 @@ class Variable:
     def debug_print(self) -> str:
         """Return a few lines about place, shape, dtype and statistics of data and gradient."""
         return text.debug_print(self)
-
-    # Declared here for type checkers and readers; `array_api.operators` binds them.
-    if TYPE_CHECKING:
-        __add__: Callable[["Variable", Any], "Variable"]
 
 
 def spec_of(array: Array, operation: str) -> Spec:
@@ -510,37 +525,11 @@ def as_array(obj: Any) -> Array:
     return obj._array if isinstance(obj, Variable) else obj
 
 
-def _leaf_node(variable: Variable, spec: Spec | None, requires_grad: bool) -> VariableNode:
-    node = new(VariableNode)
-    node.creator_node, node.rank, node.extra = None, 0, None
-    node.spec, node.variable = spec, weakref.ref(variable)  # type: ignore[assignment]  # None while uninitialised
-    node.requires_grad = requires_grad and (spec is None or spec.differentiable)
-    if requires_grad and not node.requires_grad:
-        node.own_extra().declared = True
-    return node
+plugins.unwrap = as_array
 
 
-def _attributes(x: Variable) -> dict[str, Any]:
-    return dict(getattr(x, "__dict__", {}))
-
-
-def _copy_attributes(source: Variable, target: Variable) -> None:
-    if source.name is not None:
-        target._node.name = source.name
-    for name, value in _attributes(source).items():
-        setattr(target, name, value)
-
-
-def _restore(
-    kind: type[Variable], host: Array, host_grad: Array, name: str | None, requires_grad: bool, device: str, attributes: dict[str, Any]
-) -> Variable:
-    variable = new(kind)
-    array, grad = (None if each is None else moving.from_host(each, device) for each in (host, host_grad))
-    variable._array, variable._grad = array, grad
-    spec = None if array is None else spec_of(array, "Variable")
-    variable._node = _leaf_node(variable, spec, requires_grad)
-    if name is not None:
-        variable._node.name = name
-    for key, value in attributes.items():
-        setattr(variable, key, value)
-    return variable
+def same_place(a: Spec | None, b: Spec | None) -> bool:
+    """Tell whether two specs agree; equal ones are one object only as long as their backend remembers them."""
+    if a is b or a is None or b is None:
+        return a is b
+    return a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)

@@ -13,9 +13,10 @@ class Input:
     ----------
     shape : tuple of int
     low, high : float
-        Range of the values, which are distinct and irrational-looking.
+        Range of the values, which are distinct and irrational-looking; for complex inputs that of both parts.
     kind : str
-        "float" follows the case's dtype; "int" and "bool" are inputs without a gradient.
+        "float" follows the run's dtype, "real" is its real part's also in complex runs; "int" and "bool" are inputs
+        without a gradient.
     values : object
         Nested lists, where the values matter (an index, a permutation); they override range and shape.
     """
@@ -36,22 +37,26 @@ class Case:
     name : str
         Name of the function with a suffix where it has several cases: ``sum``, ``sum-axis``.
     call : callable
-        ``call(xp, *xs)`` calls the function; `xp` is the differentiable namespace, or `xpgrad.functions` for `area` "F".
+        ``call(xp, *xs)`` calls the function and returns its output or a tuple of them; `xp` is the differentiable
+        namespace, or `xpgrad.functions` for `area` "F".
     reference : callable
-        ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, by another way where there is one.
+        ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, by another way where there is
+        one. Finite differences of it are the reference of the gradient.
     inputs : tuple of Input
     keeps : tuple of str or None
-        What the graph keeps when every input needs a gradient: names of inputs, and "y"; None where a composition decides.
+        What the graph keeps when every input needs a gradient: names of inputs, and "y"; None where a composition
+        decides. For FunctionNodes, which have no names, "x0", "x1", ... and "y0", ...
     order : int
         Highest order of derivative that is checked: 0 for functions without a gradient.
     elementwise : bool
-        Also run with 0-d, empty and (with two inputs) broadcast operands.
+        Also run with 0-d, empty and (with several inputs) broadcast operands.
     complex : bool
         Also run with complex inputs.
     needs : tuple of str
         Capabilities without which a backend skips the case: "index_arrays", "float_power", "data_dependent_shapes", ...
-    dtype : str or None
-        Kind of the result if it is not the inputs' dtype: "bool", "int", "real".
+    dtype : str, tuple of str or None, or None
+        Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", or a dtype by name; a tuple
+        has one for each output.
     rtol : dict
         Wider relative tolerances by dtype name, each with its reason in a comment beside it.
     area : str
@@ -67,7 +72,7 @@ class Case:
     elementwise: bool = False
     complex: bool = False
     needs: tuple[str, ...] = ()
-    dtype: str | None = None
+    dtype: str | tuple[str | None, ...] | None = None
     rtol: dict[str, float] = field(default_factory=dict)
     area: str = "xp"
 

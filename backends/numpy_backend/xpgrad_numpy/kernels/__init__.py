@@ -2,5 +2,19 @@
 
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
+from xpgrad_numpy.kernels.indexing import INDEXING
+from xpgrad_numpy.kernels.linear import LINEAR
+from xpgrad_numpy.kernels.manipulation import MANIPULATION
+from xpgrad_numpy.kernels.neural import NEURAL
+from xpgrad_numpy.kernels.statistical import STATISTICAL
 
-KERNELS = {**ELEMENTWISE, "accumulate": accumulate, "scatter_add": scatter_add}
+KERNELS = {
+    **ELEMENTWISE,
+    **INDEXING,
+    **LINEAR,
+    **MANIPULATION,
+    **NEURAL,
+    **STATISTICAL,
+    "accumulate": accumulate,
+    "scatter_add": scatter_add,
+}

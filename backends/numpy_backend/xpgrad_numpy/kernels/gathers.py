@@ -1,5 +1,7 @@
 """What gathers need in their gradients: adding into positions, and into a buffer that belongs to the sweep."""
 
+import math
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,9 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Index
 
+MANY = 8  # parts from which one call for all of them pays
+WIDE = 512  # elements of a row from which adding row by row pays
+EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 
@@ -20,12 +25,54 @@ def accumulate(total: Array, g: Array, /) -> Array:
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate."""
     total = np.zeros(spec.shape, spec.dtype)
+    if len(parts) > MANY and len(spec.shape) == 1 and all(type(index) is int for index, _ in parts):
+        places = np.array([index for index, _ in parts])
+        np.add.at(total, places, np.fromiter((value for _, value in parts), spec.dtype, len(parts)))
+        return total
     for index, value in parts:
-        if _is_basic(index):
+        if type(index) is int and not value.ndim:
+            total[index] += value.item()  # NumPy adds a scalar to a scalar ten times as fast as a 0-d array
+        elif _is_basic(index) or (type(index) is np.ndarray and index.dtype == bool):
             total[index] += value
         else:
-            np.add.at(total, index, value)
+            _add_at(total, index, value)
     return total
+
+
+def _add_at(total: Array, index: Index, value: Array) -> None:
+    """Add `value` into `total` at an index with arrays, which may repeat positions.
+
+    NumPy's `add.at` is fast for one index array and one axis only, so the two common kinds of index become that:
+    rows by their numbers, and an array for each axis.
+    """
+    items = index if type(index) is tuple else (index,)
+    rest = total.ndim - 1
+    if _is_array(items[0]) and all(
+        type(item) in (EllipsisType, slice) and item in (..., EVERYTHING) for item in items[1:]
+    ):
+        width = math.prod(total.shape[1:])
+        rows = _from_the_front(items[0], total.shape[0]).ravel()
+        if rest and width >= WIDE:
+            for row, line in zip(rows, value.reshape(-1, *total.shape[1:]), strict=True):
+                total[row] += line
+            return
+        places = (rows[:, None] * width + np.arange(width)).ravel() if rest else rows
+        np.add.at(total.reshape(-1), places, np.ravel(value))
+    elif len(items) == total.ndim and all(type(item) is int or _is_array(item) for item in items):
+        axes = [_from_the_front(np.asarray(item), n) for item, n in zip(items, total.shape, strict=True)]
+        places = np.ravel_multi_index(tuple(np.broadcast_arrays(*axes)), total.shape).ravel()
+        np.add.at(total.reshape(-1), places, np.ravel(value))
+    else:
+        np.add.at(total, index, value)
+
+
+def _is_array(item: Any) -> bool:
+    return type(item) is np.ndarray and item.dtype.kind in "iu"
+
+
+def _from_the_front(places: Array, length: int) -> Array:
+    """Return positions in which negative ones count from the front, too."""
+    return np.where(places < 0, places + length, places) if places.size and places.min() < 0 else places
 
 
 def _is_basic(index: Any) -> bool:

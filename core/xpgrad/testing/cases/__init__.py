@@ -2,5 +2,35 @@
 
 from xpgrad.testing.case import Case
 from xpgrad.testing.cases.arithmetic import CASES as ARITHMETIC
+from xpgrad.testing.cases.comparison import CASES as COMPARISON
+from xpgrad.testing.cases.copying import CASES as COPYING
+from xpgrad.testing.cases.exponential import CASES as EXPONENTIAL
+from xpgrad.testing.cases.indexing import CASES as INDEXING
+from xpgrad.testing.cases.linear import CASES as LINEAR
+from xpgrad.testing.cases.logical import CASES as LOGICAL
+from xpgrad.testing.cases.magnitude import CASES as MAGNITUDE
+from xpgrad.testing.cases.manipulation import CASES as MANIPULATION
+from xpgrad.testing.cases.neural import CASES as NEURAL
+from xpgrad.testing.cases.rounding import CASES as ROUNDING
+from xpgrad.testing.cases.searching import CASES as SEARCHING
+from xpgrad.testing.cases.selection import CASES as SELECTION
+from xpgrad.testing.cases.statistical import CASES as STATISTICAL
+from xpgrad.testing.cases.trigonometric import CASES as TRIGONOMETRIC
 
-CASES: tuple[Case, ...] = ARITHMETIC
+CASES: tuple[Case, ...] = (
+    ARITHMETIC
+    + COMPARISON
+    + COPYING
+    + EXPONENTIAL
+    + INDEXING
+    + LINEAR
+    + LOGICAL
+    + MAGNITUDE
+    + MANIPULATION
+    + NEURAL
+    + ROUNDING
+    + SEARCHING
+    + SELECTION
+    + STATISTICAL
+    + TRIGONOMETRIC
+)

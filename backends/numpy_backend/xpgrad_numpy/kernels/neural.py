@@ -1,0 +1,176 @@
+"""Kernels of neural networks: fewer passes and fewer temporary arrays than their default bodies, with the same bits."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array
+from xpgrad_numpy.kernels.linear import matmul
+
+# Up to this many classes, NumPy's loops run along the examples, whose lines are longer. With 10 classes that takes 0.8
+# times as long for 64 examples, and half as long for 4096.
+FEW_CLASSES = 64
+
+
+def relu(x: Array, /) -> Array:
+    """Return ``max(x, 0)``."""
+    return np.maximum(x, 0)
+
+
+def relu_x(gy: Array, y: Array, /) -> Array:
+    """Return `gy` times whether `y` is positive: the loop casts the boolean as it goes."""
+    return np.multiply(gy, y > 0)
+
+
+def sigmoid(x: Array, /) -> Array:
+    """Return ``1 / (1 + exp(-x))`` in one new array."""
+    y = np.negative(x)
+    with np.errstate(over="ignore"):  # exp overflows to infinity, whose reciprocal is the right 0
+        np.exp(y, out=y)
+    y += 1
+    return np.reciprocal(y, out=y)
+
+
+def sigmoid_x(gy: Array, y: Array, /) -> Array:
+    """Return ``gy * y * (1 - y)`` in one new array."""
+    gx = np.subtract(1, y)
+    gx *= y
+    gx *= gy
+    return gx
+
+
+def softmax(x: Array, /, axis: int) -> Array:
+    """Return exponentials normalised along `axis`, in one new array."""
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True))
+    np.exp(y, out=y)
+    y /= np.add.reduce(y, axis, keepdims=True)
+    return y
+
+
+def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+    """Return ``y * (gy - sum(gy * y))`` in one new array."""
+    gx = gy * y
+    total = np.add.reduce(gx, axis, keepdims=True)
+    np.subtract(gy, total, out=gx)
+    gx *= y
+    return gx
+
+
+def log_softmax(x: Array, /, axis: int) -> Array:
+    """Return the logarithm of `softmax`; a transposed view where there are few classes."""
+    if x.ndim == 2 and x.shape[1] <= FEW_CLASSES and axis in (1, -1):
+        y = np.array(x.T, order="C", copy=True)
+        y -= np.maximum.reduce(y, 0)
+        y -= np.log(np.add.reduce(np.exp(y), 0))
+        return y.T
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True))
+    y -= np.log(np.add.reduce(np.exp(y), axis, keepdims=True))
+    return y
+
+
+def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+    """Return ``gy - exp(y) * sum(gy)`` in one new array."""
+    gx = np.exp(y)
+    gx *= np.add.reduce(gy, axis, keepdims=True)
+    return np.subtract(gy, gx, out=gx)
+
+
+def affine(x: Array, W: Array, b: Array | None, /) -> Array:
+    """Return ``x @ W.T + b``, `b` added in place."""
+    y = x @ W.T
+    if b is not None:
+        y += b
+    return y
+
+
+def affine_x(gy: Array, W: Array, /) -> Array:
+    """Return ``gy @ W``."""
+    return matmul(gy, W)
+
+
+def affine_w(gy: Array, x: Array, /) -> Array:
+    """Return ``gy.T @ x``."""
+    return matmul(gy.T, x)
+
+
+def affine_b(gy: Array, /) -> Array:
+    """Return the sum over the examples."""
+    return np.add.reduce(gy, 0)
+
+
+def _labels(t: Array, classes: int, ignore_label: int) -> tuple[Array, Array | None]:
+    """Return the labels and, where some do not count, which ones do; raise where one is neither."""
+    if ignore_label < 0 and not np.count_nonzero(t < 0):
+        return t, None  # too large ones raise where they are used
+    counted = t != ignore_label
+    wrong = counted & ((t < 0) | (t >= classes))
+    if wrong.any():
+        label = t[wrong].flat[0]
+        raise IndexError(f"label {label} is neither a class, 0 to {classes - 1}, nor ignore_label {ignore_label}")
+    return np.where(counted, t, 0), counted
+
+
+def _places(score: Array, t: Array) -> tuple[Array, ...]:
+    """Return the index of each example's class in an array of the shape of `score`."""
+    if score.ndim == 2:
+        return np.arange(score.shape[0]), t
+    first, *rest = np.ogrid[tuple(map(slice, t.shape))]
+    return first, t, *rest
+
+
+def cross_entropy(
+    x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
+) -> Array:
+    """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
+    score = log_softmax(x, 1) if score is None else score
+    t, counted = _labels(t, score.shape[1], ignore_label)
+    losses = score[_places(score, t)]
+    if weight is not None:
+        losses *= weight[t]
+    if counted is not None:
+        losses[~counted] = 0
+    if reduce == "no":
+        return np.negative(losses, out=losses)
+    return -np.add.reduce(losses, axis=None) / _count(score, t, counted, normalize)
+
+
+def _count(score: Array, t: Array, counted: Array | None, normalize: bool) -> int:
+    if not normalize:
+        return score.shape[0] or 1
+    return (t.size if counted is None else int(np.count_nonzero(counted))) or 1
+
+
+def cross_entropy_x(
+    gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Any, normalize: bool,
+    ignore_label: int, reduce: str, /,
+) -> Array:  # fmt: skip
+    """Return the gradient of the cross entropy: the kept scores' exponentials, changed in place."""
+    score = log_softmax(x, 1) if score is None else score
+    t, counted = _labels(t, score.shape[1], ignore_label)
+    gx = np.exp(score)
+    gx[_places(score, t)] -= 1
+    share = np.expand_dims(gy, 1) if reduce == "no" else gy / _count(score, t, counted, normalize)
+    if weight is not None:
+        share = np.expand_dims(weight[t], 1) * share
+    gx *= share
+    if counted is not None:
+        np.moveaxis(gx, 1, -1)[~counted] = 0
+    return gx
+
+
+NEURAL = {
+    "relu": relu,
+    "relu.x": relu_x,
+    "sigmoid": sigmoid,
+    "sigmoid.x": sigmoid_x,
+    "softmax": softmax,
+    "softmax.x": softmax_x,
+    "log_softmax": log_softmax,
+    "log_softmax.x": log_softmax_x,
+    "affine": affine,
+    "affine.x": affine_x,
+    "affine.W": affine_w,
+    "affine.b": affine_b,
+    "cross_entropy": cross_entropy,
+    "cross_entropy.x": cross_entropy_x,
+}

@@ -1,0 +1,142 @@
+"""Reductions: NumPy's loops without its wrappers, which cost more than the work on small arrays."""
+
+import functools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from xpgrad.plugin import Spec
+from xpgrad.types import Array, Dtype, Kernel, Shape
+
+Axis = int | Sequence[int] | None
+_add: Kernel = np.add.reduce
+_multiply: Kernel = np.multiply.reduce
+_maximum: Kernel = np.maximum.reduce
+_minimum: Kernel = np.minimum.reduce
+
+
+def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
+    """Sum over `axis`; small integers in the default integer, as the loop does by itself."""
+    return _add(x, axis, dtype, None, keepdims)
+
+
+def prod(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
+    """Product over `axis`."""
+    return _multiply(x, axis, dtype, None, keepdims)
+
+
+def max(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Maximum over `axis`."""
+    return _maximum(x, axis, None, None, keepdims)
+
+
+def min(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Minimum over `axis`."""
+    return _minimum(x, axis, None, None, keepdims)
+
+
+def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Mean over `axis`; what needs a wider accumulator or a warning is left to NumPy."""
+    count = _count(x, axis)
+    if not count or x.dtype.char not in "fdFD":
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    return _add(x, axis, None, None, keepdims) / count
+
+
+def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Variance over `axis`."""
+    count = _count(x, axis) - correction
+    if count <= 0 or x.dtype.char not in "fd":
+        return np.var(x, axis=axis, correction=correction, keepdims=keepdims)
+    centred = x - mean(x, axis, True)
+    return _add(np.square(centred, out=centred if centred.ndim else None), axis, None, None, keepdims) / count
+
+
+def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over `axis`."""
+    return np.sqrt(var(x, axis, correction, keepdims))
+
+
+def _count(x: Array, axis: Axis) -> int:
+    if axis is None:
+        return int(x.size)
+    if type(axis) is int:
+        return int(x.shape[axis])
+    return math.prod(x.shape[a] for a in axis)  # type: ignore[union-attr]  # a sequence
+
+
+def broadcast_to(x: Array, /, shape: Shape) -> Array:
+    """Return `x` stretched to `shape`: a view with strides of 0, made directly where `x` is contiguous."""
+    if x.shape == shape:
+        return x
+    strides = _stretched(x.shape, x.strides, shape)
+    if strides is None or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    return np.ndarray(shape, x.dtype, x, 0, strides)
+
+
+@functools.lru_cache(4096)
+def _stretched(small: Shape, strides: Shape, large: Shape) -> Shape | None:
+    """Return the strides with which `small` fills `large`, or None where it does not or where there is nothing."""
+    lead = len(large) - len(small)
+    if lead < 0 or 0 in small or any(n not in (1, m) for n, m in zip(small, large[lead:], strict=True)):
+        return None
+    return (0,) * lead + tuple(s if n == m else 0 for n, m, s in zip(small, large[lead:], strides, strict=True))
+
+
+def sum_to(x: Array, /, shape: Shape) -> Array:
+    """Return `x` summed over the axes that broadcasting from `shape` added or stretched."""
+    axes = _summed(x.shape, shape)
+    if not axes:
+        return x
+    total = _add(x, axes, x.dtype, None, True)
+    return total if total.shape == shape else total.reshape(shape)
+
+
+@functools.lru_cache(4096)
+def _summed(large: Shape, small: Shape) -> tuple[int, ...]:
+    lead = len(large) - len(small)
+    return tuple(range(lead)) + tuple(i + lead for i, n in enumerate(small) if n == 1 and large[i + lead] != 1)
+
+
+def sum_vjp(gy: Array, x_spec: Spec, axis: Axis, keepdims: bool, /) -> Array:
+    """Return the gradient of `sum`: a view of the cotangent."""
+    if not (keepdims or axis is None):
+        gy = gy.reshape(_kept(x_spec.shape, axis if type(axis) is int else tuple(axis)))  # type: ignore[arg-type]  # no None
+    return broadcast_to(gy, x_spec.shape)
+
+
+@functools.lru_cache(4096)
+def _kept(shape: Shape, axis: int | tuple[int, ...]) -> Shape:
+    axes = [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))
+
+
+def extremum_vjp(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool, /) -> Array:
+    """Return the gradient of `max` and `min`: the cotangent in equal shares where `x` is the extreme."""
+    if not (keepdims or axis is None):
+        shape = _kept(x.shape, axis if type(axis) is int else tuple(axis))  # type: ignore[arg-type]  # no None
+        gy, y = gy.reshape(shape), y.reshape(shape)
+    extreme = x == y
+    if axis is None:
+        share = gy / gy.dtype.type(np.count_nonzero(extreme))
+    else:
+        share = gy / _add(extreme, axis, gy.dtype, None, True)
+    return np.where(extreme, share, share.dtype.type(0))
+
+
+STATISTICAL = {
+    "broadcast_to": broadcast_to,
+    "max": max,
+    "max.x": extremum_vjp,
+    "mean": mean,
+    "min": min,
+    "min.x": extremum_vjp,
+    "prod": prod,
+    "std": std,
+    "sum": sum,
+    "sum.x": sum_vjp,
+    "sum_to": sum_to,
+    "var": var,
+}

@@ -1,0 +1,224 @@
+"""Indexing: what stands between square brackets, the assignment to it as a function, and gathers along one axis."""
+
+import math
+import weakref
+from types import EllipsisType
+from typing import Any
+
+from xpgrad.array_api.copying import astype
+from xpgrad.backend import indexing
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import PLAIN_OFF, config, switches
+from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
+from xpgrad.graph.parameterised import indexer
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.scatter import Scatter
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Array, Dtype, Index, Namespace, Shape
+
+
+@primitive(x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
+def getitem(xp: Namespace, x: Array, /, index: Index) -> Array:
+    """Elements of `x` at `index`; what repeated positions get back is added up.
+
+    The index is as `prepared` returns it; ``x[index]`` takes Variables and lists too.
+    """
+    return indexing.getitem(xp._backend, x, index)
+
+
+def _careful_getitem(x: Variable, index: Index) -> Variable:
+    return getitem(x, index=prepared(x, index, "getitem"))  # type: ignore[no-any-return]  # a primitive
+
+
+index_operator = indexer(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
+
+
+def prepared(x: Variable, index: Index, operation: str) -> Index:
+    """Return an index for `x` in which lists and Variables have become arrays of its backend.
+
+    Raises
+    ------
+    IndexError
+        Something is neither an integer, a slice, None or an ellipsis, nor an array of integers or booleans.
+    ValueError
+        Debug mode is on, and there are two ellipses.
+    """
+    if x._array is None:
+        raise UnknownArray(f"{operation}: the Variable is uninitialised; give it data first")
+    items = index if type(index) is tuple else (index,)
+    if config.debug and sum(isinstance(item, EllipsisType) for item in items) > 1:
+        raise ValueError(f"{operation}: expected at most one ellipsis (...) in an index, got {index}")
+    made = tuple(item if type(item) in indexing.BASIC - {slice} else _prepared(x, item, operation) for item in items)
+    return made if type(index) is tuple else made[0]
+
+
+def _prepared(x: Variable, item: Any, operation: str) -> Any:
+    backend = x.node.spec.backend
+    if isinstance(item, slice):
+        return slice(*(part if part is None else part.__index__() for part in (item.start, item.stop, item.step)))
+    if isinstance(item, (list, tuple)):
+        item = backend.asarray(_plain(item), device=x.node.spec.device)
+        if not item.shape[-1]:  # libraries take an empty list for floats
+            item = backend.namespace.astype(item, backend.namespace.int64)
+    array = as_array(item)
+    if type(array) not in plugins.by_type and plugins.is_scalar(array):
+        return array if isinstance(array, bool) else _whole(array, operation)
+    if plugins.backend_of(array) is not backend:
+        raise BackendMismatch(
+            f"{operation}: the array is {backend.name}'s but the index {plugins.backend_of(array).name}'s; "
+            "move one with to_device"
+        )
+    if not backend.is_kind(array.dtype, ("bool", "integral")):
+        raise IndexError(f"{operation}: expected integers or booleans as an index, got {backend.spec(array)!r}")
+    if backend.handle_of(array) != x.node.spec.device:
+        raise DeviceMismatch(
+            f"{operation}: the array is on {x.device} but the index on {backend.device_of(array)}; "
+            "move one with to_device"
+        )
+    return array
+
+
+def _plain(item: Any) -> Any:
+    """Return nested lists in which 0-d Variables have become integers."""
+    if isinstance(item, (list, tuple)):
+        return [_plain(part) for part in item]
+    return item.__index__() if isinstance(item, Variable) else item
+
+
+def _whole(scalar: Any, operation: str) -> Any:
+    try:
+        return scalar.__index__()
+    except (AttributeError, TypeError):
+        if type(scalar).__name__.startswith("bool"):
+            return bool(scalar)
+        raise IndexError(f"{operation}: expected an integer as an index, got {scalar!r}") from None
+
+
+def _written_rule(xp: Namespace, gy: Array, x_spec: Spec, u_spec: Spec, index: Index) -> Array:
+    taken = xp.getitem(gy, index=index)
+    if not indexing.is_basic(index):
+        remains = _remaining(x_spec, tuple(taken.shape), index)
+        taken = xp.where(remains, taken, xp.zeros_like(taken))
+    surplus = len(u_spec.shape) - len(taken.shape)  # libraries let leading lengths of 1 pass
+    if surplus <= 0:
+        return xp.sum_to(taken, shape=u_spec.shape)
+    return xp.reshape(xp.sum_to(taken, shape=u_spec.shape[surplus:]), shape=u_spec.shape)
+
+
+def _remaining(spec: Spec, shape: Shape, index: Index) -> Array:
+    """Return which of the elements that were written are still there: positions may repeat."""
+    backend, device = spec.backend, spec.device
+    numbers = backend.namespace.reshape(backend.namespace.arange(math.prod(shape), device=device), shape)
+    nobody = backend.namespace.full(spec.shape, -1, dtype=numbers.dtype, device=device)
+    written = backend.xp.setitem(nobody, numbers, index=index)
+    return backend.xp.getitem(written, index=index) == numbers
+
+
+@primitive(x=lambda xp, gy, index: xp.setitem(gy, 0, index=index), u=_written_rule)
+def setitem(xp: Namespace, x: Array, u: Array, /, index: Index) -> Array:
+    """A copy of `x` with `u` at `index`; what ``x[index] = u`` makes of a Variable.
+
+    Parameters
+    ----------
+    x : Variable or array
+    u : Variable, array or scalar
+        Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
+    index : index as `prepared` returns it
+    """
+    return indexing.setitem(xp._backend, x, u, index)
+
+
+def assign(x: Variable, index: Index, u: Any) -> None:
+    """Rebind `x` to a copy of itself with `u` at `index`; inside a graph, and for `u` from one, this is recorded.
+
+    No memory is written to, so views and whatever was computed from `x` before keep their values.
+
+    Raises
+    ------
+    GraphError
+        `x` is a leaf that requires a gradient, and a graph is being made: its gradient would have two meanings.
+    """
+    index = prepared(x, index, "setitem")
+    node = x.node
+    leaf = node.creator_node is None
+    if leaf and node.requires_grad and not switches().mode & PLAIN_OFF:
+        raise GraphError(
+            f"setitem: the Variable of {node.spec!r} is a leaf that requires a gradient, so assigning to its elements "
+            "cannot be recorded; assign to a copy, v = xpgrad.array_api.copy(v), or inside no_backprop_mode()"
+        )
+    y = setitem(x, _castable(u, node.spec), index=index)
+    if leaf and not y.node.requires_grad:  # nothing to record: the same leaf with another value
+        x.array = y.array
+        return
+    x._array, x._node, x._grad = y._array, y._node, None
+    x._node.variable = weakref.ref(x)
+    if node.name is not None:
+        x._node.name = node.name
+
+
+KINDS = "bool", "integral", "real floating", "complex floating"
+
+
+def _castable(u: Any, spec: Spec) -> Any:
+    """Return `u` in the dtype of `spec`, or raise where that would lose the fraction or the imaginary part."""
+    own = _kind(spec.backend, spec.dtype)
+    if not isinstance(u, Variable) and type(u) not in plugins.by_type and plugins.is_scalar(u):
+        given = _kind(spec.backend, u.dtype) if hasattr(u, "dtype") else (bool, int, float, complex).index(type(u))
+        dtype = type(u).__name__
+    else:
+        u = as_variable(u)
+        given, dtype = _kind(u.node.spec.backend, u.dtype), u.dtype
+        if given <= own and u.node.spec.backend is spec.backend and u.dtype != spec.dtype:
+            u = astype(u, spec.dtype)
+    if given > own:
+        raise DtypeError(f"setitem: expected values that {spec.dtype} can hold, got {dtype}; cast them with astype")
+    return u
+
+
+def _kind(backend: Backend, dtype: Dtype) -> int:
+    return next(i for i, kind in enumerate(KINDS) if backend.is_kind(dtype, kind))
+
+
+@primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_along(indices, axis, x_spec), gy, x_spec))
+def take(xp: Namespace, x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Elements of `x` at `indices` along one axis.
+
+    Parameters
+    ----------
+    x : Variable or array
+    indices : Variable or array of int, one-dimensional
+    axis : int or None
+        It may be None if there is one axis only.
+    """
+    return xp.take(x, indices, axis=axis)
+
+
+def _along(indices: Any, axis: int | None, spec: Spec) -> Index:
+    return indexing.at_axis(0 if axis is None else axis % spec.ndim, as_array(indices))
+
+
+@primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
+def take_along_axis(xp: Namespace, x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Elements of `x` at `indices` along one axis, where each line has indices of its own.
+
+    Parameters
+    ----------
+    x : Variable or array
+    indices : Variable or array of int
+        With as many axes as `x`, of lengths that broadcast but for `axis`.
+    axis : int
+    """
+    return xp.take_along_axis(x, indices, axis=axis)
+
+
+def _grid(indices: Any, axis: int, spec: Spec) -> Index:
+    """Return the index in which each axis but one counts along itself."""
+    xp, own = spec.backend.namespace, axis % spec.ndim
+    counted = []
+    for i, length in enumerate(spec.shape):
+        shape = tuple(length if i == j else 1 for j in range(spec.ndim))
+        counted.append(xp.reshape(xp.arange(length, device=spec.device), shape))
+    counted[own] = as_array(indices)
+    return tuple(counted)

@@ -1,0 +1,138 @@
+"""Linear algebra of the standard's main namespace: products of matrices and vectors."""
+
+from typing import Any
+
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import ShapeError
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Namespace
+
+
+@primitive(x=lambda xp, gy: xp.matrix_transpose(gy))
+def matrix_transpose(xp: Namespace, x: Array, /) -> Array:
+    """The array with its last two axes swapped."""
+    return xp.matrix_transpose(x)
+
+
+def _matmul_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec) -> Array:
+    shape, columns = x1_spec.shape, x2.ndim
+    if columns == 1:  # a matrix, or a vector, times a vector
+        return gy * x2 if len(shape) == 1 else gy[..., None] * x2
+    if len(shape) == 1:  # a vector times matrices
+        gx = xp.matmul(x2, gy[..., None])
+        return xp.sum_to(xp.reshape(gx, shape=gx.shape[:-1]), shape=shape)
+    gx = xp.matmul(gy, xp.matrix_transpose(x2))
+    return gx if gx.shape == shape else xp.sum_to(gx, shape=shape)
+
+
+def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
+    shape, ndim = x2_spec.shape, x1.ndim
+    if len(shape) == 1:
+        if ndim == 1:
+            return gy * x1
+        return xp.matmul(xp.reshape(gy, shape=(-1,)), xp.reshape(x1, shape=(-1, *shape)))
+    if ndim == 1:  # a vector times matrices
+        return x1[:, None] * gy[..., None, :]
+    if ndim == 2 and len(shape) == 2:
+        return xp.matmul(xp.matrix_transpose(x1), gy)
+    if len(shape) == 2:  # one matrix for a whole batch: one product instead of many and their sum
+        rows, gy = xp.reshape(x1, shape=(-1, shape[0])), xp.reshape(gy, shape=(-1, shape[1]))
+        return xp.matmul(xp.matrix_transpose(rows), gy)
+    gx = xp.matmul(xp.matrix_transpose(x1), gy)
+    return gx if gx.shape == shape else xp.sum_to(gx, shape=shape)
+
+
+@primitive(label="_ @ _", x1=_matmul_first, x2=_matmul_second)
+def matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Product of two matrices, of two stacks of matrices (which broadcast), or of one with a vector.
+
+    Parameters
+    ----------
+    x1 : Variable or array, shape (..., M, K) or (K,)
+    x2 : Variable or array, shape (..., K, N) or (K,)
+
+    Returns
+    -------
+    Variable, shape (..., M, N) without the axis of an operand that is a vector
+    """
+    return xp.matmul(x1, x2)
+
+
+def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the axes that `tensordot` sums over, counted from the front."""
+    if isinstance(axes, int):
+        return tuple(range(spec1.ndim - axes, spec1.ndim)), tuple(range(axes))
+    first, second = ((a,) if isinstance(a, int) else tuple(a) for a in axes)
+    return tuple(a % spec1.ndim for a in first), tuple(a % spec2.ndim for a in second)
+
+
+def _free(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    return tuple(i for i in range(ndim) if i not in axes)
+
+
+def _tensordot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, x2_spec: Spec, axes: Any) -> Array:
+    summed1, summed2 = _paired(axes, x1_spec, x2_spec)
+    free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
+    gx = xp.tensordot(gy, x2, axes=(tuple(range(len(free1), len(free1) + len(free2))), free2))
+    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # the axis of x1 that each axis of gx is
+    return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x1_spec.ndim)))
+
+
+def _tensordot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: Spec, axes: Any) -> Array:
+    summed1, summed2 = _paired(axes, x1_spec, x2_spec)
+    free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
+    gx = xp.tensordot(x1, gy, axes=(free1, tuple(range(len(free1)))))
+    order = tuple(summed2[summed1.index(a)] for a in sorted(summed1)) + free2
+    return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x2_spec.ndim)))
+
+
+@primitive(x1=_tensordot_first, x2=_tensordot_second)
+def tensordot(xp: Namespace, x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """Product of two arrays, summed over pairs of their axes.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array
+    axes : int, or two sequences of int
+        The last `axes` axes of `x1` with as many first ones of `x2`, or which axes of `x1` go with which of `x2`.
+    """
+    return xp.tensordot(x1, x2, axes=axes)
+
+
+def _conjugate(xp: Namespace, x: Array, spec: Spec) -> Array:
+    return xp.conj(x) if spec.complex else x
+
+
+def _unreduced(xp: Namespace, gy: Array, axis: int) -> Array:
+    at = gy.ndim + 1 + axis
+    return xp.reshape(gy, shape=(*gy.shape[:at], 1, *gy.shape[at:]))
+
+
+def _vecdot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, axis: int) -> Array:
+    return xp.sum_to(_conjugate(xp, _unreduced(xp, gy, axis) * x2, x1_spec), shape=x1_spec.shape)
+
+
+def _vecdot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: Spec, axis: int) -> Array:
+    return xp.sum_to(_unreduced(xp, gy, axis) * _conjugate(xp, x1, x1_spec), shape=x2_spec.shape)
+
+
+@primitive(x1=_vecdot_first, x2=_vecdot_second)
+def vecdot(xp: Namespace, x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Dot product along `axis`, of the conjugate of `x1` with `x2`; the other axes broadcast.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, numeric
+    axis : int
+        Counted from the back, so negative.
+    """
+    return xp.vecdot(x1, x2, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Variable:
+    """Return the product of each element of the vector `x1` with each of the vector `x2`."""
+    x1, x2 = as_variable(x1), as_variable(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
+    return x1[:, None] * x2[None, :]  # type: ignore[no-any-return]  # a primitive

@@ -1,0 +1,212 @@
+"""Manipulation: the same elements in another shape or order, or several arrays in one."""
+
+import functools
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import ShapeError
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Namespace, Shape
+
+Axes = int | Sequence[int]
+
+
+@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+def reshape(xp: Namespace, x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
+    """The same elements in another shape.
+
+    Parameters
+    ----------
+    x : Variable or array
+    shape : tuple of int
+        One length may be -1: it follows from the others.
+    copy : bool or None
+        True always copies, False raises where a copy would be necessary.
+    """
+    return xp.reshape(x, shape) if copy is None else xp.reshape(x, shape, copy=copy)
+
+
+@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+def expand_dims(xp: Namespace, x: Array, /, *, axis: Axes = 0) -> Array:
+    """The array with an axis of length 1 more at each position `axis` of the result."""
+    return xp.expand_dims(x, axis=axis)
+
+
+@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+def squeeze(xp: Namespace, x: Array, /, axis: Axes) -> Array:
+    """The array without the axes `axis`, which have length 1."""
+    return xp.squeeze(x, axis=axis)
+
+
+@functools.lru_cache(1024)
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    forward = [a % len(axes) for a in axes]
+    return tuple(sorted(range(len(forward)), key=forward.__getitem__))
+
+
+@primitive(x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(axes))))
+def permute_dims(xp: Namespace, x: Array, /, axes: Sequence[int]) -> Array:
+    """The array with its axes in another order: axis i of the result is axis ``axes[i]`` of `x`."""
+    return xp.permute_dims(x, tuple(axes))
+
+
+def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Variable:
+    """Return `x` with its axes `source` at the positions `destination`; the others stay in their order."""
+    ndim = len(x.shape)
+    sources, destinations = _axes(source, ndim, "moveaxis"), _axes(destination, ndim, "moveaxis")
+    if len(sources) != len(destinations):
+        raise ShapeError(f"moveaxis: expected as many destinations as sources, got {source} and {destination}")
+    order = [i for i in range(ndim) if i not in sources]
+    for target, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(target, axis)
+    return permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+
+
+def _axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
+    """Return `axis` as a tuple of different axes counted from the front."""
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
+        raise IndexError(f"{operation}: expected different axes of an array with {ndim} of them, got {axis}")
+    return tuple(a % ndim for a in given)
+
+
+@primitive(x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
+def flip(xp: Namespace, x: Array, /, *, axis: Axes | None = None) -> Array:
+    """The elements in reverse order along `axis`, by default along all axes."""
+    return xp.flip(x, axis=axis)
+
+
+def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Array:
+    return xp.roll(gy, shift=-shift if isinstance(shift, int) else tuple(-s for s in shift), axis=axis)
+
+
+@primitive(x=_roll_rule)
+def roll(xp: Namespace, x: Array, /, shift: Axes, *, axis: Axes | None = None) -> Array:
+    """The elements shifted along `axis`; those that leave at the end come in at the front.
+
+    Parameters
+    ----------
+    x : Variable or array
+    shift : int or tuple of int
+        By how many places, for each axis of `axis`.
+    axis : int, tuple of int or None
+        None rolls the flattened array, and restores the shape.
+    """
+    return xp.roll(x, shift, axis=axis)
+
+
+def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | None) -> list[Array]:
+    if axis is None:
+        ends = list(accumulate(spec.size for spec in specs))
+        return [xp.reshape(gy[end - s.size : end], shape=s.shape) for s, end in zip(specs, ends, strict=True)]
+    axis = axis % specs[0].ndim
+    ends = list(accumulate(spec.shape[axis] for spec in specs))
+    return [gy[at_axis(axis, slice(end - s.shape[axis], end))] for s, end in zip(specs, ends, strict=True)]
+
+
+@primitive(variadic=True, arrays=_concat_rule)
+def concat(xp: Namespace, arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """The arrays one behind the other along an existing axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Variables or arrays
+        Of the same shape but for `axis`.
+    axis : int or None
+        None flattens them first.
+    """
+    return xp.concat(arrays, axis=axis)
+
+
+def _stack_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int) -> list[Array]:
+    along = axis % (specs[0].ndim + 1)
+    return [gy[at_axis(along, i)] for i in range(len(specs))]
+
+
+@primitive(variadic=True, arrays=_stack_rule)
+def stack(xp: Namespace, arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """The arrays, all of one shape, one behind the other along a new axis."""
+    return xp.stack(arrays, axis=axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Variable, ...]:
+    """Return the parts of `x` along `axis`, which they do not have any more."""
+    x = as_variable(x)
+    (along,) = _axes(axis, x.ndim, "unstack")
+    return tuple(x[at_axis(along, i)] for i in range(x.shape[along]))
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """Return the shape to which arrays of these shapes broadcast."""
+    ndim = max(map(len, shapes), default=0)
+    result = [1] * ndim
+    for shape in shapes:
+        for place, length in enumerate(shape, ndim - len(shape)):
+            if result[place] == 1:
+                result[place] = length
+            elif length not in (1, result[place]):
+                raise ShapeError(f"broadcast_shapes: shapes do not broadcast; got {', '.join(map(str, shapes))}")
+    return tuple(result)
+
+
+def broadcast_arrays(*arrays: Any) -> list[Variable]:
+    """Return the arrays, stretched to the shape to which they broadcast."""
+    shape = broadcast_shapes(*(tuple(a.shape) for a in arrays))
+    return [broadcast_to(a, shape=shape) for a in arrays]
+
+
+def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int | None) -> Array:
+    shape, along = (x_spec.shape, axis % x_spec.ndim) if axis is not None else ((x_spec.size,), 0)
+    split = (*shape[: along + 1], repeats, *shape[along + 1 :])
+    return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1, dtype=gy.dtype), shape=x_spec.shape)
+
+
+@primitive(label="repeat", x=_repeat_rule)
+def _repeat(xp: Namespace, x: Array, /, repeats: int, *, axis: int | None = None) -> Array:
+    """Each element `repeats` times along `axis`."""
+    return xp.repeat(x, repeats, axis=axis)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
+    """Return `x` with each of its elements several times.
+
+    Parameters
+    ----------
+    x : Variable or array
+    repeats : int, or Variable or array of int
+        How often, for all elements or for each position along `axis`.
+    axis : int or None
+        None repeats the elements of the flattened array.
+    """
+    if isinstance(repeats, int):
+        return _repeat(x, repeats=repeats, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    x = as_variable(x)
+    if axis is None:
+        x, axis = reshape(x, shape=(-1,)), 0
+    backend = x.node.spec.backend
+    places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
+    chosen = backend.namespace.repeat(places, as_variable(repeats).array)
+    return x[at_axis(axis % x.ndim, chosen)]  # type: ignore[no-any-return]  # as above
+
+
+def tile(x: Any, repetitions: Sequence[int], /) -> Variable:
+    """Return copies of the whole of `x`, side by side along each axis.
+
+    Parameters
+    ----------
+    x : Variable or array
+    repetitions : tuple of int
+        How many copies along each axis, counted from the last one.
+    """
+    x = as_variable(x)
+    counts = (1,) * (x.ndim - len(repetitions)) + tuple(repetitions)
+    shape = (1,) * (len(counts) - x.ndim) + x.shape
+    split = reshape(x, shape=tuple(n for length in shape for n in (1, length)))
+    wide = broadcast_to(split, shape=tuple(n for pair in zip(counts, shape, strict=True) for n in pair))
+    return reshape(wide, shape=tuple(map(math.prod, zip(counts, shape, strict=True))))  # type: ignore[no-any-return]  # as above

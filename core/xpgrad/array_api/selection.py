@@ -1,0 +1,64 @@
+"""Choices between numbers, elementwise: the larger, the smaller, the one that a condition names."""
+
+from typing import Any
+
+from xpgrad.array_api.arithmetic import positive
+from xpgrad.graph.primitive import elementwise
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace
+
+
+def _won(xp: Namespace, gy: Array, x1: Array, x2: Array, won: Array) -> Array:
+    """Return `gy` where `won`, half of it at a tie, 0 elsewhere."""
+    return xp.where(x1 == x2, 0.5 * gy, xp.where(won, gy, 0.0))
+
+
+@elementwise(
+    x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 > x2),
+    x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 > x1),
+)
+def maximum(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Larger one of two numbers, elementwise. A tie shares the gradient equally."""
+    return xp.maximum(x1, x2)
+
+
+@elementwise(
+    x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 < x2),
+    x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 < x1),
+)
+def minimum(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Smaller one of two numbers, elementwise. A tie shares the gradient equally."""
+    return xp.minimum(x1, x2)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
+    """Return `x` limited to the range from `min` to `max`.
+
+    Parameters
+    ----------
+    x : Variable or array, real-valued
+    min, max : Variable, array, scalar or None
+        Bounds, which broadcast with `x`; None leaves a side open. Variables get gradients where they are the result.
+
+    Returns
+    -------
+    Variable
+        ``minimum(maximum(x, min), max)``. So exactly at a bound `x` and the bound share the gradient equally, and the
+        derivative there is 1/2 even if the bound is a constant.
+    """
+    y = positive(x) if min is None and max is None else x
+    if min is not None:
+        y = maximum(y, min)
+    return y if max is None else minimum(y, max)  # type: ignore[no-any-return]  # primitives
+
+
+@elementwise(
+    x1=lambda xp, gy, condition: xp.where(condition, gy, 0.0),
+    x2=lambda xp, gy, condition: xp.where(condition, 0.0, gy),
+)
+def where(xp: Namespace, condition: Array, x1: Array, x2: Array, /) -> Array:
+    """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
+
+    Each input gets the gradient of the elements that were taken from it. One of `x1` and `x2` may be a scalar.
+    """
+    return xp.where(condition, x1, x2)

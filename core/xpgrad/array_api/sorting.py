@@ -1,0 +1,31 @@
+"""Sorting."""
+
+from xpgrad.graph.primitive import primitive
+from xpgrad.types import Array, Namespace
+
+
+@primitive()
+def argsort(xp: Namespace, x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The indices that sort `x` along `axis`; they have no gradient."""
+    return xp.argsort(x, axis=axis, descending=descending, stable=stable)
+
+
+def _sort_rule(xp: Namespace, gy: Array, x: Array, axis: int, descending: bool) -> Array:
+    order = xp.argsort(x, axis=axis, descending=descending, stable=True)
+    return xp.take_along_axis(gy, xp.argsort(order, axis=axis, descending=False, stable=True), axis=axis)
+
+
+@primitive(x=_sort_rule)
+def sort(xp: Namespace, x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The elements in order along `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        Among elements that are equal, gradients go by the order in which a stable sort takes them.
+    axis : int
+    descending : bool
+    stable : bool
+        Leave equal elements in their order.
+    """
+    return xp.sort(x, axis=axis, descending=descending, stable=stable)

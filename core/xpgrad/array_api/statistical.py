@@ -1,0 +1,235 @@
+"""Statistics along axes: sums, products, extrema, moments."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.manipulation import permute_dims, reshape
+from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import ShapeError
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Dtype, Namespace, Shape
+
+Axis = int | Sequence[int] | None
+
+
+def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Return the axes that a reduction over `axis` removes, counted from the front and sorted."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = (axis,) if isinstance(axis, int) or not isinstance(axis, Sequence) else axis
+    return tuple(sorted(int(a) % ndim for a in given)) if ndim else ()
+
+
+def kept_shape(spec: Spec, axis: Axis) -> Shape:
+    """Return the shape that a reduction of `spec` over `axis` has with ``keepdims=True``."""
+    axes = reduced_axes(axis, spec.ndim)
+    return tuple(1 if i in axes else n for i, n in enumerate(spec.shape))
+
+
+def reduced_count(spec: Spec, axis: Axis) -> int:
+    """Return how many elements of `spec` go into one element of a reduction over `axis`."""
+    return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
+
+
+def with_kept_axes(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    """Return the cotangent of a reduction in a shape that broadcasts against the array that was reduced."""
+    if keepdims or axis is None:
+        return gy
+    return xp.reshape(gy, shape=kept_shape(x_spec, axis))
+
+
+def _sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    return xp.broadcast_to(with_kept_axes(xp, gy, x_spec, axis, keepdims), shape=x_spec.shape)
+
+
+@primitive(x=_sum_rule)
+def sum(xp: Namespace, x: Array, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
+    """Sum over `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array, numeric
+    axis : int, tuple of int or None
+        None sums over all axes.
+    dtype : dtype or None
+        Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
+    keepdims : bool
+        Leave reduced axes with length 1. An empty sum is 0.
+    """
+    return xp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    share = gy / (reduced_count(x_spec, axis) or 1)
+    return xp.broadcast_to(with_kept_axes(xp, share, x_spec, axis, keepdims), shape=x_spec.shape)
+
+
+@primitive(x=_mean_rule)
+def mean(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Arithmetic mean over `axis`; NaN where there is nothing to average.
+
+    Parameters
+    ----------
+    x : Variable or array, floating-point
+    axis : int, tuple of int or None
+    keepdims : bool
+    """
+    return xp.mean(x, axis=axis, keepdims=keepdims)
+
+
+def _extremum_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    extreme = x == with_kept_axes(xp, y, x_spec, axis, keepdims)
+    count = xp.sum(xp.astype(extreme, x_spec.dtype), axis=axis, keepdims=True)
+    share = with_kept_axes(xp, gy, x_spec, axis, keepdims) / count
+    return xp.where(extreme, share, xp.zeros_like(share))
+
+
+@primitive(x=_extremum_rule)
+def max(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Maximum over `axis`; elements that tie share the gradient equally.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        There must be at least one element to choose from.
+    axis : int, tuple of int or None
+    keepdims : bool
+    """
+    return xp.max(x, axis=axis, keepdims=keepdims)
+
+
+@primitive(x=_extremum_rule)
+def min(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Minimum over `axis`; elements that tie share the gradient equally.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        There must be at least one element to choose from.
+    axis : int, tuple of int or None
+    keepdims : bool
+    """
+    return xp.min(x, axis=axis, keepdims=keepdims)
+
+
+def _variance_rule(
+    xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
+) -> Array:
+    count = reduced_count(x_spec, axis) - correction
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    return with_kept_axes(xp, gy * 2.0 / count, x_spec, axis, keepdims) * centred
+
+
+@primitive(x=_variance_rule)
+def var(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Variance over `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    axis : int, tuple of int or None
+    correction : int or float
+        The sum of squares is divided by the number of elements less `correction`; 1 gives the unbiased estimate.
+    keepdims : bool
+    """
+    return xp.var(x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def _deviation_rule(
+    xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
+) -> Array:
+    count = reduced_count(x_spec, axis) - correction
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    return with_kept_axes(xp, gy / (y * count), x_spec, axis, keepdims) * centred
+
+
+@primitive(x=_deviation_rule)
+def std(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over `axis`; where it is 0 the derivative does not exist, and is NaN.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    axis : int, tuple of int or None
+    correction : int or float
+        The sum of squares is divided by the number of elements less `correction`.
+    keepdims : bool
+    """
+    return xp.std(x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | None, include_initial: bool) -> Array:
+    along = 0 if axis is None else axis % x_spec.ndim
+    if include_initial:
+        gy = gy[at_axis(along, slice(1, None))]
+    return xp.flip(xp.cumulative_sum(xp.flip(gy, axis=along), axis=along), axis=along)
+
+
+@primitive(x=_cumulative_sum_rule)
+def cumulative_sum(
+    xp: Namespace,
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Dtype | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Sum of all elements up to each one, along `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array, numeric
+    axis : int or None
+        It may be None if there is one axis only.
+    dtype : dtype or None
+    include_initial : bool
+        Start with a 0, so that the result is longer by one.
+    """
+    return xp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
+    """Weighted mean over `axis`; without weights the plain one.
+
+    Parameters
+    ----------
+    x : Variable or array, floating-point
+    axis : int, tuple of int or None
+    weights : Variable or array, optional
+        Of the shape of `x`, or of the shape of its axes in `axis`. They need not add up to 1.
+    keepdims : bool
+    """
+    if weights is None:
+        return mean(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    x, weights = as_variable(x), as_variable(weights)
+    if weights.shape != x.shape:
+        weights = reshape(_in_order(weights, axis, x), shape=_weight_shape(x, weights, axis))
+        weights = broadcast_to(weights, shape=x.shape)
+    total = sum(x * weights, axis=axis, keepdims=keepdims)
+    return total / sum(weights, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
+    """Return the weights with their axes in the order in which they lie in `x`."""
+    if not isinstance(axis, Sequence) or len(axis) != weights.ndim:
+        return weights
+    given = [a % x.ndim for a in axis]
+    return permute_dims(weights, axes=sorted(range(len(given)), key=given.__getitem__))  # type: ignore[no-any-return]  # as above
+
+
+def _weight_shape(x: Variable, weights: Variable, axis: Axis) -> Shape:
+    spec = x.node.spec
+    expected = tuple(spec.shape[a] for a in _axes_as_given(axis, spec.ndim))
+    if weights.shape != expected:
+        raise ShapeError(f"average: expected weights of shape {x.shape} or {expected}, got {weights.shape}")
+    axes = reduced_axes(axis, spec.ndim)
+    return tuple(n if i in axes else 1 for i, n in enumerate(spec.shape))
+
+
+def _axes_as_given(axis: Axis, ndim: int) -> tuple[int, ...]:
+    return tuple(a % ndim for a in axis) if isinstance(axis, Sequence) else reduced_axes(axis, ndim)

@@ -1,0 +1,60 @@
+"""Trigonometric functions and their inverses, elementwise; angles are in radians."""
+
+from xpgrad.graph.primitive import elementwise
+from xpgrad.types import Array, Namespace
+
+
+@elementwise(x=lambda xp, gy, x: gy * xp.cos(x))
+def sin(xp: Namespace, x: Array, /) -> Array:
+    """Sine, elementwise."""
+    return xp.sin(x)
+
+
+@elementwise(x=lambda xp, gy, x: gy * -xp.sin(x))
+def cos(xp: Namespace, x: Array, /) -> Array:
+    """Cosine, elementwise."""
+    return xp.cos(x)
+
+
+@elementwise(x=lambda xp, gy, y: gy * (1 + y * y))
+def tan(xp: Namespace, x: Array, /) -> Array:
+    """Tangent, elementwise."""
+    return xp.tan(x)
+
+
+# (1 - x) * (1 + x) keeps the digits that 1 - x * x loses near 1.
+@elementwise(x=lambda xp, gy, x: gy / xp.sqrt((1 - x) * (1 + x)))
+def asin(xp: Namespace, x: Array, /) -> Array:
+    """Angle in [-π/2, π/2] with this sine, elementwise. The derivative at -1 and 1 is infinite."""
+    return xp.asin(x)
+
+
+@elementwise(x=lambda xp, gy, x: gy / -xp.sqrt((1 - x) * (1 + x)))
+def acos(xp: Namespace, x: Array, /) -> Array:
+    """Angle in [0, π] with this cosine, elementwise. The derivative at -1 and 1 is infinite."""
+    return xp.acos(x)
+
+
+@elementwise(x=lambda xp, gy, x: gy / (1 + x * x))
+def atan(xp: Namespace, x: Array, /) -> Array:
+    """Angle in [-π/2, π/2] with this tangent, elementwise."""
+    return xp.atan(x)
+
+
+def _turn(xp: Namespace, gy: Array, other: Array, x1: Array, x2: Array) -> Array:
+    """Return ``gy * other / (x1**2 + x2**2)``, and 0 at the origin; without squares, which overflow early."""
+    radius = xp.hypot(x1, x2)
+    radius = xp.where(radius == 0, 1.0, radius)
+    return gy * (other / radius / radius)
+
+
+@elementwise(
+    x1=lambda xp, gy, x1, x2: _turn(xp, gy, x2, x1, x2),
+    x2=lambda xp, gy, x1, x2: -_turn(xp, gy, x1, x1, x2),
+)
+def atan2(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.
+
+    The gradient at the origin is 0.
+    """
+    return xp.atan2(x1, x2)

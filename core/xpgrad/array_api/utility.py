@@ -1,0 +1,41 @@
+"""Utility functions of the standard: tests over axes, and differences of neighbours."""
+
+from typing import Any
+
+from xpgrad.array_api.manipulation import concat
+from xpgrad.array_api.statistical import Axis
+from xpgrad.backend.indexing import at_axis
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Namespace
+
+
+@primitive()
+def all(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether all elements along `axis` are true, or not zero."""
+    return xp.all(x, axis=axis, keepdims=keepdims)
+
+
+@primitive()
+def any(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether any element along `axis` is true, or not zero."""
+    return xp.any(x, axis=axis, keepdims=keepdims)
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Variable:
+    """Return the differences of neighbours along `axis`, `n` times over.
+
+    Parameters
+    ----------
+    x : Variable or array, numeric
+    axis : int
+    n : int
+    prepend, append : Variable or array, optional
+        What to put before and behind `x` first.
+    """
+    parts = [as_variable(part) for part in (prepend, x, append) if part is not None]
+    y: Variable = parts[0] if len(parts) == 1 else concat(parts, axis=axis)
+    later, earlier = (at_axis(axis % y.ndim, part) for part in (slice(1, None), slice(0, -1)))
+    for _ in range(n):
+        y = y[later] - y[earlier]
+    return y

@@ -1,0 +1,77 @@
+"""Dtypes by name: what configuration and initialisers say, as an array library calls it."""
+
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.current import current_device
+from xpgrad.config import config
+from xpgrad.types import Dtype
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+
+class _Mixed16:
+    """The dtype-like value of mixed precision: arrays are float16, parameters float32."""
+
+    @property
+    def dtype(self) -> Dtype:
+        """float16 of the current device's library."""
+        return dtype_of("float16", current_device().backend)
+
+    def __repr__(self) -> str:
+        return "dtype('mixed16')"
+
+    def __str__(self) -> str:
+        return "mixed16"
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or (isinstance(other, str) and other == "mixed16")
+
+    def __hash__(self) -> int:
+        return hash("mixed16")
+
+    def __reduce__(self) -> str:
+        return "mixed16"  # one object in each process
+
+
+mixed16 = _Mixed16()
+
+
+def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
+    """Return a dtype of the current device's library.
+
+    Parameters
+    ----------
+    dtype : dtype, str or None
+        None means ``config.dtype``.
+    map_mixed16 : dtype or str, optional
+        What `mixed16` becomes; without it, `mixed16` is returned as it is.
+    """
+    dtype = config.dtype if dtype is None else dtype
+    if mixed16 == dtype:
+        if map_mixed16 is None:
+            return mixed16
+        dtype = map_mixed16
+    return dtype_of(dtype, current_device().backend)
+
+
+def dtype_of(dtype: Any, backend: "Backend") -> Dtype:
+    """Return what the library of `backend` calls `dtype`.
+
+    Parameters
+    ----------
+    dtype : dtype of any library, str or None
+        None means ``config.dtype``; `mixed16` is float32 here, as it is for parameters.
+    backend : Backend
+
+    Raises
+    ------
+    TypeError
+        The library has no such dtype.
+    """
+    dtype = config.dtype if dtype is None else dtype
+    name = "float32" if mixed16 == dtype else getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    try:
+        return backend.namespace.empty(0, dtype=getattr(backend.namespace, name)).dtype
+    except (AttributeError, TypeError, ValueError):
+        raise TypeError(f"{backend.name}: there is no dtype {name!r}") from None

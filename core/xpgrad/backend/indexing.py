@@ -1,0 +1,171 @@
+"""Every index in terms of one that each library takes: an integer array for each axis."""
+
+import math
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.types import Array, Index, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+BASIC = frozenset((int, slice, type(None), type(...)))
+"""Types of what may stand in a basic index, which takes elements at regular distances."""
+REFUSALS = (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
+"""What libraries raise for an index that they do not take."""
+
+
+def is_basic(index: Index) -> bool:
+    """Tell whether `index` has no arrays in it, so that no element is taken twice."""
+    items = index if type(index) is tuple else (index,)
+    return all(type(item) in BASIC for item in items)
+
+
+def at_axis(axis: int, item: Any) -> Index:
+    """Return the index that takes `item` along one axis, counted from the front, and everything along the others."""
+    return (*(slice(None),) * axis, item, ...)
+
+
+def getitem(backend: "Backend", x: Array, index: Index) -> Array:
+    """Return ``x[index]`` by NumPy's rules, also where the library refuses this kind of index.
+
+    The standard leaves out indices for fewer axes than there are, slices beyond the ends, and index arrays mixed with
+    slices; some libraries leave out negative steps. In the end each axis gets an integer array.
+    """
+    try:
+        return x[index]
+    except REFUSALS:
+        shape = tuple(x.shape)
+        if is_basic(index):
+            try:
+                return x[_tidy(index, shape)]
+            except REFUSALS:
+                if not any(type(item) is slice for item in (index if type(index) is tuple else (index,))):
+                    raise
+        places, result = full_index(backend, shape, index, backend.handle_of(x))
+        return backend.namespace.reshape(x[places] if places else x, result)
+
+
+def setitem(backend: "Backend", x: Array, u: Array, index: Index) -> Array:
+    """Return a copy of `x` with `u` at `index`, also where the library cannot write there, or not at all.
+
+    Of several values for one position the last one stays, or whichever the library's own assignment leaves.
+    """
+    if not backend.immutable:
+        y = backend.copy(x)
+        try:
+            y[index] = u
+        except REFUSALS:
+            pass
+        else:
+            return y
+    xp, shape, device = backend.namespace, tuple(x.shape), backend.handle_of(x)
+    cells = xp.arange(math.prod(shape), device=device)
+    hit = getitem(backend, xp.reshape(cells, shape), index)
+    values = u if hasattr(u, "shape") else xp.full((), u, dtype=x.dtype, device=device)
+    values = xp.reshape(xp.broadcast_to(xp.astype(values, x.dtype), hit.shape), (-1,))
+    place = xp.reshape(hit, (-1,))
+    if 0 in place.shape:
+        return backend.copy(x)
+    order = xp.argsort(place, stable=True)
+    place, values = xp.take(place, order, axis=0), xp.take(values, order, axis=0)
+    last = xp.searchsorted(place, cells, side="right") - 1
+    last = xp.where(last < 0, xp.zeros_like(last), last)
+    written = xp.take(place, last, axis=0) == cells
+    return xp.reshape(xp.where(written, xp.take(values, last, axis=0), xp.reshape(x, (-1,))), shape)
+
+
+def _tidy(index: Index, shape: Shape) -> Index:
+    """Return a basic index as the standard writes it: something for each axis, and no slice beyond the ends."""
+    items, axis = [], 0
+    for item in _without_ellipsis(index, len(shape)):
+        items.append(_clipped(item, shape[axis]) if isinstance(item, slice) else item)
+        axis += item is not None
+    return tuple(items)
+
+
+def _clipped(item: slice, length: int) -> slice:
+    start, stop, step = item.indices(length)
+    if step < 0:
+        return slice(start if start >= 0 else None, stop if stop >= 0 else None, step)
+    return slice(min(start, length), max(start, stop), step)
+
+
+def full_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> tuple[tuple[Array, ...], Shape]:
+    """Return an integer array for each axis of `shape`, which broadcast, and the shape that indexing by `index` gives.
+
+    Raises
+    ------
+    IndexError
+        There are more indices than axes, or an integer is out of range.
+    """
+    xp = backend.namespace
+    items = _without_masks(backend, _without_ellipsis(index, len(shape)))
+    arrays = [item for item in items if _is_array(item)]
+    together: tuple[int, ...] = xp.broadcast_arrays(*arrays)[0].shape if arrays else ()
+    advanced = [i for i, item in enumerate(items) if _is_array(item) or (arrays and isinstance(item, int))]
+    adjacent = not advanced or advanced[-1] - advanced[0] == len(advanced) - 1
+    lengths: list[int] = [] if adjacent else list(together)
+    placed: list[tuple[int, Array, bool]] = []  # axis of the result where it starts, positions, whether it is an array
+    start, axis = 0, 0
+    for i, item in enumerate(items):
+        if i in advanced:
+            if adjacent and i == advanced[0]:
+                start = len(lengths)
+                lengths += together
+            placed.append((start, _checked(xp, item, shape[axis], device), True))
+        elif item is None:
+            lengths.append(1)
+            continue
+        elif isinstance(item, slice):
+            positions = xp.arange(*item.indices(shape[axis]), device=device)
+            placed.append((len(lengths), positions, False))
+            lengths.append(positions.shape[0])
+        else:
+            placed.append((0, _checked(xp, item, shape[axis], device), True))
+        axis += 1
+    ndim, result = len(lengths), []
+    for first, positions, is_array in placed:
+        width = len(together) if is_array else 1
+        own = (1,) * (width - len(positions.shape)) + tuple(positions.shape) if ndim else ()
+        result.append(xp.reshape(positions, (1,) * first + own + (1,) * (ndim - first - len(own))))
+    return tuple(result), tuple(lengths)
+
+
+def _is_array(item: Any) -> bool:
+    return type(item) not in BASIC and hasattr(item, "dtype")
+
+
+def _without_ellipsis(index: Index, ndim: int) -> list[Any]:
+    """Return the items of an index, with as many slices as it takes in place of an ellipsis, or at the end."""
+    items: Sequence[Any] = index if type(index) is tuple else (index,)
+    used = sum(0 if item is None or isinstance(item, EllipsisType) else _axes_of(item) for item in items)
+    if used > ndim:
+        raise IndexError(f"too many indices: the array has {ndim} axes, but {used} were indexed")
+    rest = [slice(None)] * (ndim - used)
+    place = next((i for i, item in enumerate(items) if isinstance(item, EllipsisType)), len(items))
+    return [*items[:place], *rest, *items[place + 1 :]]
+
+
+def _axes_of(item: Any) -> int:
+    return len(item.shape) if _is_mask(item) else 1
+
+
+def _is_mask(item: Any) -> bool:
+    return _is_array(item) and "bool" in str(item.dtype)
+
+
+def _without_masks(backend: "Backend", items: list[Any]) -> list[Any]:
+    result: list[Any] = []
+    for item in items:
+        result += backend.namespace.nonzero(item) if _is_mask(item) else [item]
+    return result
+
+
+def _checked(xp: Any, item: Any, length: int, device: Any) -> Array:
+    if not isinstance(item, int):
+        return item
+    if not -length <= item < length:
+        raise IndexError(f"index {item} is out of range for an axis of length {length}")
+    return xp.asarray(item, device=device)

@@ -1,0 +1,46 @@
+"""What became of a plugin."""
+
+from typing import TYPE_CHECKING
+
+from xpgrad.errors import XpgradError
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+
+class PluginWarning(UserWarning):
+    """A plugin could not be loaded, or one of its hooks failed; everything else works."""
+
+
+class PluginRecord:
+    """What became of one plugin module.
+
+    Attributes
+    ----------
+    module, origin : str
+        The module, and the distribution with its version.
+    names : tuple of str
+        The backends that the distribution says the module gives.
+    state : str
+        "not loaded", "loading", "loaded", "unavailable" or "failed".
+    error : BaseException or None
+    seconds : float
+        How long loading took.
+    backend : Backend or None
+    """
+
+    def __init__(self, module: str, origin: str, names: tuple[str, ...]) -> None:
+        self.module, self.origin, self.names = module, origin, names
+        self.state, self.seconds = "not loaded", 0.0
+        self.error: BaseException | None = None
+        self.backend: Backend | None = None
+
+    def reason(self) -> str:
+        """Say in one sentence why this plugin gives no backend."""
+        if isinstance(self.error, XpgradError):
+            return str(self.error)
+        if self.error is not None:
+            return f"{self.origin} failed to load: {type(self.error).__name__}: {self.error}"
+        if self.state == "loading":
+            return f"the plugin of {self.origin} asked for its own backend while it was being loaded"
+        return f"{self.origin} gives no backend (its plugin has no hook xpgrad_backend)"

@@ -1,0 +1,203 @@
+"""Arrays in another shape, order, dtype or place, under Chainer's names and with its defaults."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.array_api import moveaxis, reshape, unstack, where
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Dtype, Index, Shape
+
+__all__ = [
+    "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
+    "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
+    "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
+]  # fmt: skip
+
+
+def broadcast(*args: Any) -> tuple[Variable, ...]:
+    """Return the arrays, stretched to the shape to which they broadcast."""
+    return tuple(array_api.broadcast_arrays(*args))
+
+
+def broadcast_to(x: Any, shape: Shape) -> Variable:
+    """Return `x` stretched to `shape`."""
+    return array_api.broadcast_to(x, shape=tuple(shape))  # type: ignore[no-any-return]  # a primitive
+
+
+def cast(x: Any, typ: Dtype) -> Variable:
+    """Return `x` in the dtype `typ`, one of its library or the name of one; `x` itself if it has it already."""
+    x = as_variable(x)
+    dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
+    return array_api.astype(x, dtype, copy=False)
+
+
+def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
+    """Return the arrays `xs` one behind the other along `axis`."""
+    return array_api.concat(xs, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def copy(x: Any, dst: Any = None) -> Variable:
+    """Return a copy of `x` on the device `dst` (by default its own), to which the graph leads across.
+
+    Parameters
+    ----------
+    x : Variable or array
+    dst : as `xpgrad.get_device` takes it
+        -1 is the host.
+    """
+    return array_api.copy(x, dst)
+
+
+def expand_dims(x: Any, axis: int) -> Variable:
+    """Return `x` with one axis of length 1 more, at the position `axis`."""
+    return array_api.expand_dims(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def flatten(x: Any) -> Variable:
+    """Return the elements of `x` in one axis."""
+    return reshape(x, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
+
+
+def flip(x: Any, axis: int) -> Variable:
+    """Return `x` in reverse order along `axis`."""
+    return array_api.flip(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def fliplr(x: Any) -> Variable:
+    """Return `x` in reverse order along axis 1."""
+    return flip(x, 1)
+
+
+def flipud(x: Any) -> Variable:
+    """Return `x` in reverse order along axis 0."""
+    return flip(x, 0)
+
+
+def get_item(x: Any, slices: Index) -> Variable:
+    """Return ``x[slices]``; what repeated positions get back is added up."""
+    return as_variable(x)[slices]  # type: ignore[no-any-return]  # a primitive
+
+
+def hstack(xs: Sequence[Any]) -> Variable:
+    """Return the arrays `xs` side by side: along axis 1, vectors along their only one."""
+    xs = [_at_least(x, 1) for x in xs]
+    return concat(xs, 0 if xs[0].ndim == 1 else 1)
+
+
+def vstack(xs: Sequence[Any]) -> Variable:
+    """Return the arrays `xs` one below the other, along axis 0; vectors become rows."""
+    return concat([_at_least(x, 2) for x in xs], 0)
+
+
+def dstack(xs: Sequence[Any]) -> Variable:
+    """Return the arrays `xs` one behind the other, along axis 2; matrices get that axis, vectors become rows first."""
+    rows = [_at_least(x, 2) for x in xs]
+    return concat([expand_dims(x, 2) if x.ndim == 2 else x for x in rows], 2)
+
+
+def _at_least(x: Any, ndim: int) -> Variable:
+    """Return `x` with axes of length 1 in front, up to `ndim`."""
+    x = as_variable(x)
+    return reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
+
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
+    """Return `x` with each of its elements `repeats` times, along `axis` or in the flattened array."""
+    if isinstance(repeats, (tuple, list)):
+        if len(repeats) != 1:
+            x = as_variable(x)
+            repeats = x.node.spec.backend.asarray(list(repeats), device=x.node.spec.device)
+        else:
+            (repeats,) = repeats
+    return array_api.repeat(x, repeats, axis=axis)
+
+
+def rollaxis(x: Any, axis: int, start: int = 0) -> Variable:
+    """Return `x` with `axis` moved to in front of the axis `start`."""
+    ndim = len(x.shape)
+    axis, start = axis % ndim, start + ndim if start < 0 else start
+    return moveaxis(x, axis, start - 1 if axis < start else start)
+
+
+def select_item(x: Any, t: Any) -> Variable:
+    """Return the element of each row of `x` that `t` says.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C)
+    t : Variable or array, shape (N,), integer
+
+    Returns
+    -------
+    Variable, shape (N,)
+    """
+    picked = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
+    return reshape(picked, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
+
+
+def separate(x: Any, axis: int = 0) -> tuple[Variable, ...]:
+    """Return the parts of `x` along `axis`, without that axis."""
+    return unstack(x, axis=axis)
+
+
+def split_axis(
+    x: Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+) -> tuple[Variable, ...] | Variable:
+    """Return `x` cut into parts along `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array
+    indices_or_sections : int or sequence of int
+        Into how many equal parts, or where to cut.
+    axis : int
+    force_tuple : bool
+        False returns a single part as it is.
+
+    Raises
+    ------
+    ValueError
+        The axis cannot be cut into so many equal parts.
+    """
+    x = as_variable(x)
+    axis %= x.ndim
+    length = x.shape[axis]
+    if isinstance(indices_or_sections, int):
+        if indices_or_sections < 1 or length % indices_or_sections:
+            raise ValueError(f"split_axis: {length} elements cannot be cut into {indices_or_sections} equal parts")
+        step = length // indices_or_sections
+        cuts = [step * i for i in range(1, indices_or_sections)]
+    else:
+        cuts = [min(int(i), length) for i in indices_or_sections]
+    before = (slice(None),) * axis
+    parts = tuple(x[(*before, slice(start, max(start, end)))] for start, end in pairwise([0, *cuts, length]))
+    return parts if force_tuple or len(parts) > 1 else parts[0]
+
+
+def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:
+    """Return `x` without the axes `axis`, by default without all those of length 1."""
+    return as_variable(x).squeeze(axis)
+
+
+def stack(xs: Sequence[Any], axis: int = 0) -> Variable:
+    """Return the arrays `xs`, all of one shape, one behind the other along a new axis."""
+    return array_api.stack(xs, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
+    """Return `x` with two axes swapped."""
+    order = list(range(len(x.shape)))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return array_api.permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+
+
+def tile(x: Any, reps: int | Sequence[int]) -> Variable:
+    """Return copies of the whole of `x` side by side, `reps` along each axis, counted from the last one."""
+    return array_api.tile(x, (reps,) if isinstance(reps, int) else tuple(reps))
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
+    """Return `x` with its axes in the order `axes`, by default reversed."""
+    return as_variable(x).transpose(axes)

@@ -1,0 +1,94 @@
+"""What the functions of this package take: real floating-point arrays, and shapes that fit; else `InvalidType`."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.spec import Spec
+from xpgrad.graph.type_check import InvalidType
+from xpgrad.graph.variable import Variable, as_array, spec_of
+
+Function = Callable[..., Any]
+
+
+def invalid(function: str, expect: str, actual: str) -> InvalidType:
+    """Return the error of `function` for an input of a wrong shape or dtype."""
+    text = f"Invalid operation is performed in: {function} (Forward)\n\nExpect: {expect}\nActual: {actual}"
+    return InvalidType(expect, actual, text)
+
+
+def known_spec(x: Any, function: str) -> Spec:
+    """Return the spec of a Variable or array, or raise a TypeError that names `function`."""
+    if isinstance(x, Variable) and x._node.spec is not None:
+        return x._node.spec
+    return spec_of(as_array(x), function)
+
+
+def require_real_floating(spec: Spec, function: str, name: str = "x") -> Spec:
+    """Return `spec`, or raise `InvalidType` if its dtype is not real floating-point."""
+    if spec.complex or not spec.differentiable:
+        raise invalid(function, f"{name} of a real floating-point dtype", f"{name} is {spec!r}")
+    return spec
+
+
+def real_floating(x: Any, function: str, name: str = "x") -> Spec:
+    """Return the spec of `x`, or raise `InvalidType` if its dtype is not real floating-point."""
+    return require_real_floating(known_spec(x, function), function, name)
+
+
+def require_integral(spec: Spec, function: str, name: str = "t") -> Spec:
+    """Return `spec`, or raise `InvalidType` if its dtype is not an integer one."""
+    if not spec.backend.is_kind(spec.dtype, "integral"):
+        raise invalid(function, f"{name} of an integer dtype", f"{name} is {spec!r}")
+    return spec
+
+
+def integral(x: Any, function: str, name: str = "t") -> Spec:
+    """Return the spec of `x`, or raise `InvalidType` if its dtype is not an integer one."""
+    return require_integral(known_spec(x, function), function, name)
+
+
+def floating(function: Function) -> Function:
+    """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
+            real_floating(x, name)
+        return function(x, *args, **kwargs) if args or kwargs else function(x)
+
+    return checked
+
+
+def inexact(function: Function, name: str) -> Function:
+    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not floating-point."""
+
+    @functools.wraps(function)
+    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        spec = known_spec(x, name)
+        if not spec.differentiable:
+            raise invalid(name, "x of a floating-point dtype", f"x is {spec!r}")
+        return function(x, *args, **kwargs)
+
+    checked.__name__ = checked.__qualname__ = name
+    return checked
+
+
+class Accepted:
+    """Combinations of specs that a function has checked and accepted: to look one up costs less than to check again."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: set[Any] = set()
+
+    def __contains__(self, combination: Any) -> bool:
+        return combination in self._known
+
+    def add(self, combination: Any) -> None:
+        """Remember a combination, which holds specs by identity."""
+        if len(self._known) >= MOST_SPECS:
+            self._known.clear()
+        self._known.add(combination)

@@ -1,0 +1,81 @@
+"""Connections: products of inputs with weights."""
+
+import math
+from typing import Any
+
+from xpgrad.array_api import reshape
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import Accepted, invalid, known_spec, require_real_floating
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace, Shape
+
+__all__ = ["linear"]
+
+
+@primitive(
+    label="linear",
+    x=lambda xp, gy, W: xp.matmul(gy, W),
+    W=lambda xp, gy, x: xp.matmul(xp.matrix_transpose(gy), x),
+    b=lambda xp, gy: xp.sum(gy, axis=0),
+)
+def affine(xp: Namespace, x: Array, W: Array, b: Array | None, /) -> Array:
+    """Product of the rows of `x` with the rows of `W`, plus `b` if there is one; the kernel behind `linear`."""
+    y = x @ xp.matrix_transpose(W)
+    return y if b is None else y + b
+
+
+def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+    """Return the affine map ``x @ W.T + b``, which a fully connected layer computes.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (*B, *S), real floating-point
+        The first `n_batch_axes` axes count examples; the others are flattened to one feature axis.
+    W : Variable or array, shape (out, in)
+        `in` is the number of elements of S.
+    b : Variable or array, shape (out,), optional
+    n_batch_axes : int
+        At least 1.
+
+    Returns
+    -------
+    Variable, shape (*B, out)
+
+    Raises
+    ------
+    InvalidType
+        A dtype is not real floating-point, or the shapes do not fit.
+    ValueError
+        `n_batch_axes` is less than 1.
+    """
+    x_spec, W_spec = known_spec(x, "linear"), known_spec(W, "linear")
+    b_spec = None if b is None else known_spec(b, "linear")
+    if n_batch_axes == 1 and (x_spec, W_spec, b_spec) in _matrices:
+        return affine(x, W, b)  # type: ignore[no-any-return]  # a primitive
+    batch, features = _checked(x_spec, W_spec, b_spec, n_batch_axes)
+    if x_spec.ndim == 2 and n_batch_axes == 1:
+        _matrices.add((x_spec, W_spec, b_spec))
+        return affine(x, W, b)  # type: ignore[no-any-return]  # a primitive
+    y = affine(reshape(x, shape=(math.prod(batch), features)), W, b)
+    return reshape(y, shape=(*batch, W_spec.shape[0]))  # type: ignore[no-any-return]  # a primitive
+
+
+_matrices = Accepted()
+
+
+def _checked(x: Spec, W: Spec, b: Spec | None, n_batch_axes: int) -> tuple[Shape, int]:
+    """Return the shape of the batch and the number of features, if shapes and dtypes fit."""
+    for spec, name in (x, "x"), (W, "W"), (b, "b"):
+        if spec is not None:
+            require_real_floating(spec, "linear", name)
+    if n_batch_axes < 1:
+        raise ValueError(f"linear: n_batch_axes must be at least 1, got {n_batch_axes}")
+    if x.ndim <= n_batch_axes:
+        raise invalid("linear", f"x with more than {n_batch_axes} axes", f"x is {x!r}")
+    features = math.prod(x.shape[n_batch_axes:])
+    if W.ndim != 2 or W.shape[1] != features:
+        raise invalid("linear", f"W of shape (out, {features}), for the features of x", f"x is {x!r}, W is {W!r}")
+    if b is not None and b.shape != W.shape[:1]:
+        raise invalid("linear", f"b of shape {W.shape[:1]}, as W is {W!r}", f"b is {b!r}")
+    return x.shape[:n_batch_axes], features

@@ -1,0 +1,54 @@
+"""Evaluation: figures that say how good predictions are; they have no gradients."""
+
+import math
+from typing import Any
+
+from xpgrad.functions.checks import integral, invalid, real_floating
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace
+
+__all__ = ["accuracy"]
+
+
+@primitive(label="accuracy")
+def hit_rate(xp: Namespace, y: Array, t: Array, /, ignore_label: int | None) -> Array:
+    """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
+    best = xp.reshape(xp.argmax(y, axis=1), t.shape)
+    labels = xp.astype(t, best.dtype)
+    hit = xp.astype(best == labels, y.dtype)
+    if ignore_label is None:
+        return xp.mean(hit)
+    counted = xp.astype(labels != ignore_label, y.dtype)
+    return xp.sum(hit * counted) / xp.clip(xp.sum(counted), 1)
+
+
+def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+    """Return which part of the labels `t` is where `y` is largest.
+
+    Parameters
+    ----------
+    y : Variable or array, shape (N, C, *D), real floating-point
+        Scores of the classes along axis 1.
+    t : Variable or array, integer
+        One label for each example: of shape (N, *D), where further axes of length 1 do not matter.
+    ignore_label : int, optional
+        Labels with this value do not count. If none counts, the accuracy is 0.
+
+    Returns
+    -------
+    Variable, shape ()
+        From 0 to 1, of the dtype of `y`; it has no gradient.
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    """
+    spec, target = real_floating(y, "accuracy", "y"), integral(t, "accuracy")
+    if spec.ndim < 2 or not spec.shape[1]:
+        raise invalid("accuracy", "y of shape (N, C, ...) with C > 0", f"y is {spec!r}")
+    expected = spec.shape[:1] + spec.shape[2:]
+    if [n for n in target.shape if n != 1] != [n for n in expected if n != 1] or target.size != math.prod(expected):
+        raise invalid("accuracy", f"t of shape {expected}, one label for each example of y", f"t is {target!r}")
+    return hit_rate(y, t, ignore_label=ignore_label)  # type: ignore[no-any-return]  # a primitive

@@ -1,0 +1,281 @@
+"""Losses: how far predictions are from what they should be."""
+
+import math
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.backend.kernels import KernelNamespace
+from xpgrad.backend.spec import Spec
+from xpgrad.config import CAREFUL, config, switches
+from xpgrad.functions.activation import log_softmax, softplus
+from xpgrad.functions.checks import (
+    Accepted,
+    integral,
+    invalid,
+    known_spec,
+    real_floating,
+    require_integral,
+    require_real_floating,
+)
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Array, Namespace
+
+__all__ = [
+    "absolute_error", "mean_absolute_error", "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy",
+    "squared_error",
+]  # fmt: skip
+
+
+def _labelled(xp: Namespace, t: Array, weight: Array | None, spec: Spec, ignore_label: int) -> tuple[Array, Array]:
+    """Return which class is each example's, along axis 1 of logits of `spec`, and what each example weighs.
+
+    That is 0 for an ignored one, and NaN for one whose label is neither a class nor `ignore_label`: to raise here would
+    mean to wait for the device.
+    """
+    classes = spec.shape[1]
+    numbers = xp.reshape(xp.arange(classes, device=spec.device), shape=(1, classes) + (1,) * (spec.ndim - 2))
+    t = xp.astype(xp.reshape(t, shape=(spec.shape[0], 1, *spec.shape[2:])), numbers.dtype)
+    ignored = t == ignore_label
+    chosen = (numbers == t) & ~ignored
+    if weight is None:
+        weights = xp.astype(~ignored, spec.dtype)
+    else:
+        per_class = xp.reshape(weight, shape=numbers.shape)
+        weights = xp.sum(xp.where(chosen, per_class, 0.0), axis=1, keepdims=True)
+    known = ignored | ((t >= 0) & (t < classes))
+    return chosen, xp.where(known, weights, math.nan)
+
+
+def _count(xp: Namespace, t: Array, spec: Spec, normalize: bool, ignore_label: int) -> Any:
+    """Return by what the sum of the losses is divided: the number of examples, of those that count if `normalize`."""
+    if not normalize:
+        return spec.shape[0] or 1
+    counted = xp.astype(xp.astype(t, xp.arange(1, device=spec.device).dtype) != ignore_label, spec.dtype)
+    return xp.clip(xp.sum(counted), 1)
+
+
+def _cross_entropy_rule(
+    xp: Namespace, gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Spec,
+    normalize: bool, ignore_label: int, reduce: str,
+) -> Array:  # fmt: skip
+    # Raw, log_softmax is a kernel; recorded, a function, whose own gradient the second order needs.
+    log_p = xp.log_softmax(x, axis=1) if isinstance(xp, KernelNamespace) else log_softmax(x, axis=1)
+    chosen, weights = _labelled(xp, t, weight, x_spec, ignore_label)
+    if reduce == "no":
+        share = xp.reshape(gy, shape=weights.shape)
+    else:
+        share = gy / _count(xp, t, x_spec, normalize, ignore_label)
+    gx = (xp.exp(log_p) - xp.astype(chosen, x_spec.dtype)) * (weights * share)
+    return xp.where(weights == 0, 0.0, gx)  # also where the logits of an ignored example are not finite
+
+
+@primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)
+def cross_entropy(
+    xp: Namespace, x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool,
+    ignore_label: int, reduce: str,
+) -> Array:  # fmt: skip
+    """Cross entropy of the softmax of `x` along axis 1 and the labels `t`; the kernel behind `softmax_cross_entropy`.
+
+    `score` is ``log_softmax(x)`` where it has been computed already; the kernel ``cross_entropy.x`` gets it back.
+    """
+    spec = xp._backend.spec(x)
+    log_p = xp.log_softmax(x, axis=1) if score is None else score
+    chosen, weights = _labelled(xp, t, weight, spec, ignore_label)
+    losses = -xp.sum(xp.where(chosen, log_p, 0.0), axis=1) * xp.reshape(weights, t.shape)
+    return losses if reduce == "no" else xp.sum(losses) / _count(xp, t, spec, normalize, ignore_label)
+
+
+def softmax_cross_entropy(
+    x: Any,
+    t: Any,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: Array | None = None,
+    ignore_label: int = -1,
+    reduce: str = "mean",
+    enable_double_backprop: bool = False,
+    soft_target_loss: str = "cross-entropy",
+) -> Variable:
+    """Return the cross entropy of the softmax of `x` and the labels `t`, without overflow.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), real floating-point
+        Logits, the classes along axis 1.
+    t : Variable or array, shape (N, *D), integer; or of the shape and dtype of `x`
+        Labels from 0 to C - 1, or `ignore_label`. If it is floating-point, it holds the probabilities of the classes.
+    normalize : bool
+        Divide by the number of labels that are not ignored, not by N. If all are ignored, the loss is 0.
+    cache_score : bool
+        Keep the logarithms of the probabilities for the gradient, which are computed again otherwise.
+    class_weight : array, shape (C,), optional
+        Factor for the losses of each class. The divisor is not changed by it.
+    ignore_label : int
+        Examples of this label have loss 0 and gradient 0.
+    reduce : {"mean", "no"}
+    enable_double_backprop : bool
+        Has no effect: gradients of every order always exist.
+    soft_target_loss : {"cross-entropy", "kl-divergence"}
+        For probabilities as `t`; the second subtracts the entropy of `t`.
+
+    Returns
+    -------
+    Variable, shape () or (N, *D)
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    ValueError
+        An option has another value.
+    IndexError
+        A label is no class; on the host, and everywhere in debug mode. Else the loss is NaN.
+    """
+    spec, target = known_spec(x, "softmax_cross_entropy"), known_spec(t, "softmax_cross_entropy")
+    if (spec, target) not in _labels_of_logits:
+        _check_specs(spec, target)
+    if reduce not in ("mean", "no"):
+        raise ValueError(f"softmax_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
+    if class_weight is not None:
+        class_weight = _class_weight(class_weight, spec)
+    if target.differentiable:
+        return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
+    if switches().mode & CAREFUL and config.debug:
+        _check_labels(as_array(t), target, spec.shape[1], ignore_label)
+    score = spec.backend.xp.log_softmax(as_array(x), axis=1) if cache_score else None
+    return cross_entropy(  # type: ignore[no-any-return]  # a primitive
+        x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce
+    )
+
+
+_labels_of_logits = Accepted()
+
+
+def _check_specs(x: Spec, t: Spec) -> None:
+    """Raise `InvalidType` unless `x` can be logits and `t` their labels or probabilities."""
+    name = "softmax_cross_entropy"
+    require_real_floating(x, name)
+    if x.ndim < 2 or not x.shape[1]:
+        raise invalid(name, "x of shape (N, C, ...) with C > 0", f"x is {x!r}")
+    if t.differentiable:
+        if t.shape != x.shape or t.dtype != x.dtype:
+            raise invalid(name, f"t of integers, or like x: {x!r}", f"t is {t!r}")
+    else:
+        require_integral(t, name)
+        if t.shape != x.shape[:1] + x.shape[2:]:
+            expect = f"t of shape {x.shape[:1] + x.shape[2:]}, one label for each example of x"
+            raise invalid(name, expect, f"x is {x!r}, t is {t!r}")
+    _labels_of_logits.add((x, t))
+
+
+def _class_weight(weight: Any, spec: Spec) -> Array:
+    if isinstance(weight, Variable):
+        raise ValueError("softmax_cross_entropy: class_weight must be an array, not a Variable: it has no gradient")
+    given = real_floating(weight, "softmax_cross_entropy", "class_weight")
+    if given.shape != spec.shape[1:2]:
+        raise ValueError(
+            f"softmax_cross_entropy: class_weight must have shape {spec.shape[1:2]}, one weight for each class; "
+            f"got {given.shape}"
+        )
+    return weight if given.dtype == spec.dtype else given.backend.xp.astype(weight, spec.dtype)
+
+
+def _check_labels(t: Array, spec: Spec, classes: int, ignore_label: int) -> None:
+    known = (t >= 0) & (t < classes) | (t == ignore_label)
+    if not bool(spec.backend.namespace.all(known)):
+        raise IndexError(
+            f"softmax_cross_entropy: a label is neither a class, 0 to {classes - 1}, nor ignore_label {ignore_label}"
+        )
+
+
+def _soft_cross_entropy(
+    x: Any, t: Any, normalize: bool, weight: Array | None, reduce: str, soft_target_loss: str
+) -> Variable:
+    if soft_target_loss not in ("cross-entropy", "kl-divergence"):
+        raise ValueError(
+            "softmax_cross_entropy: soft_target_loss must be 'cross-entropy' or 'kl-divergence', "
+            f"got {soft_target_loss!r}"
+        )
+    log_p = log_softmax(x, axis=1)
+    if soft_target_loss == "kl-divergence":
+        positive = array_api.where(as_variable(t) > 0, t, 1.0)
+        log_p = log_p - array_api.log(positive)  # 0 log 0 = 0
+    losses = t * log_p if isinstance(t, Variable) else log_p * t
+    if weight is not None:
+        losses = losses * array_api.reshape(weight, shape=(1, -1) + (1,) * (losses.ndim - 2))
+    losses = -array_api.sum(losses, axis=1)
+    if reduce == "no":
+        return losses  # type: ignore[no-any-return]  # a primitive
+    count = losses.size if normalize else losses.shape[0]
+    return array_api.sum(losses) / (count or 1)  # type: ignore[no-any-return]  # a primitive
+
+
+def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:
+    """Return the cross entropy of ``sigmoid(x)`` and the labels `t`, elementwise, without overflow.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, *D), real floating-point
+    t : Variable or array, shape of `x`, integer
+        0 or 1; elements with -1 are ignored.
+    normalize : bool
+        Divide by the number of elements that are not ignored, not by N.
+    reduce : {"mean", "no"}
+
+    Returns
+    -------
+    Variable, shape () or that of `x`
+    """
+    spec, target = real_floating(x, "sigmoid_cross_entropy"), integral(t, "sigmoid_cross_entropy")
+    if reduce not in ("mean", "no"):
+        raise ValueError(f"sigmoid_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
+    if spec.shape != target.shape:
+        raise invalid("sigmoid_cross_entropy", f"t of shape {spec.shape}, as x", f"t is {target!r}")
+    counted = array_api.not_equal(t, -1)
+    labels = array_api.astype(t, spec.dtype)
+    losses = array_api.where(counted, softplus(x) - labels * as_variable(x), 0.0)
+    if reduce == "no":
+        return losses  # type: ignore[no-any-return]  # a primitive
+    count: Any = spec.shape[0] or 1
+    if normalize:
+        count = array_api.maximum(array_api.sum(array_api.astype(counted, spec.dtype)), 1.0)
+    return array_api.sum(losses) / count  # type: ignore[no-any-return]  # a primitive
+
+
+def _pair(x0: Any, x1: Any, function: str) -> tuple[Any, Any]:
+    spec0, spec1 = real_floating(x0, function, "x0"), real_floating(x1, function, "x1")
+    if spec0.shape != spec1.shape or spec0.dtype != spec1.dtype:
+        raise invalid(function, "x0 and x1 of one shape and dtype", f"x0 is {spec0!r}, x1 is {spec1!r}")
+    return x0, x1
+
+
+def squared_error(x0: Any, x1: Any) -> Variable:
+    """Return ``(x0 - x1) ** 2``, elementwise, for two arrays of one shape and dtype."""
+    return array_api.square(array_api.subtract(*_pair(x0, x1, "squared_error")))  # type: ignore[no-any-return]  # a primitive
+
+
+def mean_squared_error(x0: Any, x1: Any) -> Variable:
+    """Return the mean of the squared differences of two arrays of one shape and dtype.
+
+    Parameters
+    ----------
+    x0, x1 : Variable or array, real floating-point
+
+    Returns
+    -------
+    Variable, shape ()
+    """
+    difference = array_api.subtract(*_pair(x0, x1, "mean_squared_error"))
+    return array_api.mean(array_api.square(difference))  # type: ignore[no-any-return]  # a primitive
+
+
+def absolute_error(x0: Any, x1: Any) -> Variable:
+    """Return ``abs(x0 - x1)``, elementwise, for two arrays of one shape and dtype. The derivative at 0 is 0."""
+    return array_api.abs(array_api.subtract(*_pair(x0, x1, "absolute_error")))  # type: ignore[no-any-return]  # a primitive
+
+
+def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+    """Return the mean of the absolute differences of two arrays of one shape and dtype, a Variable of shape ()."""
+    difference = array_api.subtract(*_pair(x0, x1, "mean_absolute_error"))
+    return array_api.mean(array_api.abs(difference))  # type: ignore[no-any-return]  # a primitive

@@ -1,0 +1,174 @@
+"""Mathematics on arrays, under Chainer's names and with its defaults."""
+
+from functools import reduce
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.array_api import maximum as _maximum
+from xpgrad.array_api import minimum, sign, square, tensordot
+from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Shape
+
+__all__ = [
+    "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
+    "batch_matmul", "ceil", "clip", "cos", "cosh", "cumprod", "cumsum", "exp", "expm1", "fix", "floor", "identity",
+    "log", "log1p", "log2", "log10", "logsumexp", "matmul", "max", "maximum", "mean", "min", "minimum", "prod", "rsqrt", "sign", "sin",
+    "sinh", "sqrt", "square", "sum", "sum_to", "tan", "tensordot",
+]  # fmt: skip
+
+Axis = int | tuple[int, ...] | None
+
+absolute = array_api.abs
+arccos = inexact(array_api.acos, "arccos")
+arcsin = inexact(array_api.asin, "arcsin")
+arctan = inexact(array_api.atan, "arctan")
+arctan2 = array_api.atan2
+arctanh = inexact(array_api.atanh, "arctanh")
+ceil = inexact(array_api.ceil, "ceil")
+cos = inexact(array_api.cos, "cos")
+cosh = inexact(array_api.cosh, "cosh")
+exp = inexact(array_api.exp, "exp")
+expm1 = inexact(array_api.expm1, "expm1")
+fix = inexact(array_api.trunc, "fix")
+floor = inexact(array_api.floor, "floor")
+log = inexact(array_api.log, "log")
+log10 = inexact(array_api.log10, "log10")
+log1p = inexact(array_api.log1p, "log1p")
+log2 = inexact(array_api.log2, "log2")
+sin = inexact(array_api.sin, "sin")
+sinh = inexact(array_api.sinh, "sinh")
+sqrt = inexact(array_api.sqrt, "sqrt")
+tan = inexact(array_api.tan, "tan")
+
+
+def add(*xs: Any) -> Variable:
+    """Return the sum of any number of arrays, elementwise, added from the left."""
+    if not xs:
+        raise TypeError("add: expected at least one array")
+    return reduce(array_api.add, xs[1:], as_variable(xs[0]))
+
+
+def maximum(*xs: Any) -> Variable:
+    """Return the largest of any number of arrays, elementwise. A tie of two shares the gradient equally."""
+    if not xs:
+        raise TypeError("maximum: expected at least one array")
+    return reduce(_maximum, xs[1:], as_variable(xs[0]))
+
+
+def argmax(x: Any, axis: int | None = None) -> Variable:
+    """Return the position of the first maximum along `axis`, by default in the flattened array."""
+    return array_api.argmax(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def argmin(x: Any, axis: int | None = None) -> Variable:
+    """Return the position of the first minimum along `axis`, by default in the flattened array."""
+    return array_api.argmin(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
+    """Return the mean over `axis`, weighted if there are `weights` (of the shape of `x` or of those axes)."""
+    spec = known_spec(x, "average")
+    if not spec.differentiable:
+        raise invalid("average", "x of a floating-point dtype", f"x is {spec!r}")
+    return array_api.average(x, axis, weights, keepdims)
+
+
+mean = average
+
+
+def clip(x: Any, x_min: Any = None, x_max: Any = None) -> Variable:
+    """Return `x` limited to the range from `x_min` to `x_max`; None leaves a side open.
+
+    The derivative at a bound is 1/2.
+    """
+    return array_api.clip(x, x_min, x_max)
+
+
+def cumsum(x: Any, axis: int | None = None) -> Variable:
+    """Return the sums of all elements up to each one, along `axis` or in the flattened array."""
+    return array_api.cumulative_sum(_line(x, axis), axis=axis or 0)  # type: ignore[no-any-return]  # a primitive
+
+
+def cumprod(x: Any, axis: int | None = None) -> Variable:
+    """Return the products of all elements up to each one, along `axis` or in the flattened array."""
+    return array_api.cumulative_prod(_line(x, axis), axis=axis or 0)  # type: ignore[no-any-return]  # a primitive
+
+
+def identity(*inputs: Any) -> Any:
+    """Return the inputs as they are: one alone, several as a tuple."""
+    outputs = tuple(map(as_variable, inputs))
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def logsumexp(x: Any, axis: Axis = None) -> Variable:
+    """Return the logarithm of the sum of exponentials over `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    axis : int, tuple of int or None
+    """
+    real_floating(x, "logsumexp")
+    x = as_variable(x)
+    # The derivative does not depend on what is taken out and put back, so the largest may be a constant.
+    largest = array_api.max(as_variable(x.array), axis=axis, keepdims=True)
+    largest = array_api.where(array_api.isfinite(largest), largest, 0.0)
+    total = array_api.sum(array_api.exp(x - largest), axis=axis)
+    return array_api.log(total) + array_api.reshape(largest, shape=total.shape)  # type: ignore[no-any-return]  # as above
+
+
+def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+    """Return the product of two matrices, of two stacks of matrices, or of one with a vector.
+
+    Parameters
+    ----------
+    a, b : Variable or array
+    transa, transb : bool
+        Swap the last two axes of `a`, of `b` first.
+    """
+    return array_api.matmul(_swapped(a, transa), _swapped(b, transb))  # type: ignore[no-any-return]  # a primitive
+
+
+def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+    """Return the products of two stacks of as many matrices; a stack of vectors counts as one of columns."""
+    a, b = (array_api.expand_dims(x, axis=2) if len(x.shape) == 2 else x for x in (a, b))
+    return matmul(a, b, transa, transb)
+
+
+def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Return the maximum over `axis`; elements that tie share the gradient equally."""
+    return array_api.max(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Return the minimum over `axis`; elements that tie share the gradient equally."""
+    return array_api.min(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Return the product over `axis`."""
+    return array_api.prod(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def rsqrt(x: Any) -> Variable:
+    """Return the reciprocal of the square root, elementwise."""
+    return 1.0 / sqrt(x)  # type: ignore[no-any-return]  # a primitive
+
+
+def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Return the sum over `axis`."""
+    return array_api.sum(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def sum_to(x: Any, shape: Shape) -> Variable:
+    """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
+    return array_api.sum_to(x, shape=tuple(shape))  # type: ignore[no-any-return]  # a primitive
+
+
+def _swapped(x: Any, swap: bool) -> Any:
+    return array_api.matrix_transpose(x) if swap and len(x.shape) > 1 else x
+
+
+def _line(x: Any, axis: int | None) -> Any:
+    return array_api.reshape(x, shape=(-1,)) if axis is None else x

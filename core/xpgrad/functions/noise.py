@@ -1,0 +1,55 @@
+"""Noise: what makes training robust, and is switched off outside of it."""
+
+from typing import Any
+
+from xpgrad.backend import random
+from xpgrad.config import config
+from xpgrad.functions.checks import invalid, known_spec, real_floating
+from xpgrad.graph.variable import as_variable
+from xpgrad.types import Array
+
+__all__ = ["dropout"]
+
+
+def dropout(x: Any, ratio: float = 0.5, *, mask: Array | None = None, return_mask: bool = False) -> Any:
+    """Return `x` with a part of its elements set to 0 and the others scaled up, while `config.train` is True.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    ratio : float
+        Probability with which an element is dropped, from 0 to below 1. The others are multiplied by
+        ``1 / (1 - ratio)``, so that the mean stays. Numbers come from `xpgrad.random` on the device of `x`.
+    mask : array, shape of `x`, optional
+        What to multiply with, instead of drawing.
+    return_mask : bool
+        Return the mask too: it can be given to the next call.
+
+    Returns
+    -------
+    Variable, or tuple of Variable and array
+        Outside of training it is `x` itself, and the mask is the one that was given.
+
+    Raises
+    ------
+    ValueError
+        `ratio` is out of range.
+    InvalidType
+        `x` is not real floating-point, or `mask` has another shape or dtype.
+    """
+    if not 0.0 <= ratio < 1.0:
+        raise ValueError(f"dropout: ratio must be from 0 to below 1, got {ratio}")
+    spec = real_floating(x, "dropout")
+    x = as_variable(x)
+    if not config.train:
+        return (x, mask) if return_mask else x
+    if mask is None:
+        backend = spec.backend
+        kept = random.uniform_like(spec) >= ratio
+        mask = backend.xp.astype(kept, spec.dtype) * (1.0 / (1.0 - ratio))
+    else:
+        given = known_spec(mask, "dropout")
+        if given.shape != spec.shape or given.dtype != spec.dtype:
+            raise invalid("dropout", "mask of the shape and dtype of x", f"x is {spec!r}, mask is {given!r}")
+    y = x * mask
+    return (y, mask) if return_mask else y

@@ -1,0 +1,67 @@
+"""Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tests.devices import DEVICES, device_or_skip
+
+import xpgrad
+from xpgrad.backend.kernels import table
+from xpgrad.errors import BackendUnavailable
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> xpgrad.Device:
+    """Each device that the core is tested on."""
+    return device_or_skip(request.param)
+
+
+@pytest.fixture(params=("numpy", "strict"))
+def backend(request: pytest.FixtureRequest) -> object:
+    """Each backend that the core is tested on."""
+    return device_or_skip(f"@{request.param}").backend
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded stream of random numbers."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def kernels_are_left_alone() -> Iterator[None]:
+    """For tests that define primitives: their kernels are forgotten afterwards."""
+    declared, plans = dict(table.declared), list(table.plans)
+    yield
+    table.declared.clear()
+    table.declared.update(declared)
+    table.plans[:] = plans
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    random.seed(0)
+    xpgrad.random.seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _config_is_left_alone() -> Iterator[None]:
+    """A test that changes the configuration of its thread must restore it."""
+    before = dict(xpgrad.config._entries())
+    yield
+    assert dict(xpgrad.config._entries()) == before
+    assert not xpgrad.get_function_hooks()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests that need a GPU where there is none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    try:
+        xpgrad.get_device(0)
+    except BackendUnavailable as error:
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=str(error)))

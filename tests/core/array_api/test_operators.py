@@ -1,0 +1,130 @@
+"""The operators and methods of a Variable: what is declared is bound, and the forms that Chainer's users know."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad.array_api import operators
+from xpgrad.array_api.methods import METHODS
+from xpgrad.errors import ShapeError
+from xpgrad.graph.declared import Declared
+from xpgrad.testing.arrays import on_host, placed
+
+OF_EVERY_CLASS = {"__module__", "__doc__", "__slots__", "__hash__", "__qualname__", "__firstlineno__"}
+DECLARED = {name: value for name, value in vars(Declared).items() if name not in OF_EVERY_CLASS}
+
+
+def variable(device, shape=(2, 3, 4), **options):
+    return Variable(placed(np.arange(float(np.prod(shape))).reshape(shape), device), **options)
+
+
+def bound_names(monkeypatch):
+    names = set()
+    with monkeypatch.context() as patch:
+        patch.setattr(operators, "_set", lambda name, function: names.add(name))
+        operators.bind()
+    return names
+
+
+def test_what_is_declared_is_bound_and_nothing_else(monkeypatch):
+    assert bound_names(monkeypatch) == set(DECLARED)
+    for name in DECLARED:
+        assert hasattr(Variable, name)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_declared_and_bound_parameters_agree(name):
+    declared, bound = DECLARED[name], METHODS[name]
+    if isinstance(declared, property):
+        assert isinstance(bound, property)
+        return
+    wanted, given = (inspect.signature(each).parameters.values() for each in (declared, bound))
+    assert [(p.name, p.kind, p.default) for p in list(wanted)[1:]] == [
+        (p.name, p.kind, p.default) for p in list(given)[1:]
+    ]
+
+
+def test_transpose_takes_axes_in_every_form(device):
+    x = variable(device)
+    assert x.T.shape == x.transpose().shape == x.transpose(None).shape == (4, 3, 2)
+    assert x.transpose(1, 2, 0).shape == x.transpose((1, 2, 0)).shape == x.transpose([1, -1, 0]).shape == (3, 4, 2)
+    assert x.mT.shape == (2, 4, 3)
+    assert variable(device, (2, 3)).T.shape == (3, 2)
+    assert variable(device, (3,)).T.shape == (3,)
+
+
+def test_reshape_takes_lengths_in_every_form(device):
+    x = variable(device)
+    assert x.reshape(6, -1).shape == x.reshape((6, 4)).shape == x.reshape([-1, 4]).shape == (6, 4)
+    assert x.reshape(24).shape == x.flatten().shape == (24,)
+    assert variable(device, (1,)).reshape(()).shape == variable(device, (1, 1)).squeeze().shape == ()
+    assert variable(device, (1, 3, 1)).squeeze(-1).shape == (1, 3)
+    with pytest.raises(ShapeError, match="reshape"):
+        x.reshape(5, 5)
+
+
+def test_reductions_take_the_axis_by_position(device):
+    x = variable(device)
+    for name in ("sum", "mean", "max", "min", "prod", "var", "std"):
+        method, function = getattr(x, name), getattr(xpgrad.array_api, name)
+        assert method().shape == ()
+        assert method(1).shape == method(axis=1).shape == function(x, 1).shape == (2, 4)
+        assert method((0, -1), keepdims=True).shape == (1, 3, 1)
+
+
+def test_mean_takes_weights(device):
+    x, w = variable(device, (2, 3)), variable(device, (3,), requires_grad=False)
+    y = x.mean(1, weights=w)
+    assert on_host(y).tolist() == [5 / 3, 14 / 3]
+    y.sum().backward()
+    np.testing.assert_allclose(on_host(x.grad), [[0, 1 / 3, 2 / 3]] * 2)
+    with pytest.raises(ShapeError, match=r"average: expected weights of shape \(2, 3\) or \(2,\), got \(3,\)"):
+        x.mean(0, weights=w)
+
+
+def test_methods_work_on_parameters(device):
+    p = xpgrad.Parameter(placed(np.ones((2, 3)), device))
+    (p[0] @ p.T).sum().backward()
+    assert on_host(p.grad).tolist() == [[3, 3, 3], [1, 1, 1]]
+
+
+def test_raw_array_on_either_side_of_a_product(device):
+    x = variable(device, (2, 3))
+    raw = placed(np.ones((3, 2)), device)
+    assert (x @ raw).shape == (2, 2)
+    if device.backend.name == "numpy":
+        assert isinstance(raw @ x, Variable)
+
+
+def test_matmul_of_shapes_that_do_not_fit_says_so(device):
+    x = variable(device, (2, 4))
+    with pytest.raises(ShapeError, match=r"matmul: .*got float64 \(2, 4\), float64 \(3, 5\) on"):
+        x @ variable(device, (3, 5))
+    with pytest.raises((ShapeError, TypeError)):
+        x @ 2.0
+
+
+def test_unknown_parameter_is_a_type_error_of_the_function(device):
+    x = variable(device)
+    with pytest.raises(TypeError, match=r"sum\(x, /, axis=None, \*, dtype=None, keepdims=False\)"):
+        xpgrad.array_api.sum(x, axes=1)
+    with pytest.raises(TypeError, match="sum"):
+        xpgrad.array_api.sum()
+    with pytest.raises(TypeError, match="sum"):
+        xpgrad.array_api.sum(x, 1, None)
+    with pytest.raises(TypeError, match="sum"):
+        xpgrad.array_api.sum(x, 1, axis=1)
+    with pytest.raises(TypeError, match="reshape"):
+        xpgrad.array_api.reshape(x)
+    with pytest.raises(TypeError, match="concat"):
+        xpgrad.array_api.concat([x], 0)
+
+
+def test_wrong_axis_is_an_error_that_names_the_function(device):
+    x = variable(device)
+    for call in (lambda: x.sum(3), lambda: xpgrad.array_api.flip(x, axis=5), lambda: x.transpose(0, 1)):
+        with pytest.raises((ValueError, IndexError), match=r"sum|flip|permute_dims"):
+            call()

@@ -1,0 +1,172 @@
+import pytest
+from tests.core.backend.strangers import GOOD, Strangers
+
+from xpgrad.errors import BackendUnavailable, PluginError
+
+LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules} & {%s}))"
+LIBRARIES = "'numpy', 'array_api_compat', 'array_api_strict', 'cupy', 'torch', 'jax', 'pluggy', 'xpgrad_numpy'"
+LIBRARIES += ", 'xpgrad_cupy', 'xpgrad_chx', 'xpgrad_strict', 'xpgrad_torch', 'xpgrad_jax'"
+
+
+def loaded_after(strangers: Strangers, program: str, more: str = "", **environment: str) -> list[str]:
+    return strangers.run(program + "\n" + LOADED % (LIBRARIES + more), **environment).splitlines()[-1:][0].split()
+
+
+def test_importing_xpgrad_imports_no_array_library_and_no_plugin(strangers: Strangers) -> None:
+    assert strangers.run("import xpgrad\n" + LOADED % LIBRARIES) == ""
+
+
+def test_listing_backends_imports_no_plugin(strangers: Strangers) -> None:
+    strangers.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
+    program = "from xpgrad.backend.plugins import plugins\nassert 'ghost' in plugins.names()\n"
+    assert strangers.run(program + LOADED % LIBRARIES) == ""
+
+
+def test_naming_a_device_imports_its_plugin_and_no_other(strangers: Strangers) -> None:
+    loaded = loaded_after(strangers, "import xpgrad; xpgrad.get_device('@numpy')")
+    assert loaded == ["array_api_compat", "numpy", "pluggy", "xpgrad_numpy"]
+
+
+def test_an_array_finds_its_plugin(strangers: Strangers) -> None:
+    program = """
+import array_api_strict, xpgrad
+x = xpgrad.Variable(array_api_strict.asarray([1.0, 2.0]))
+y = x * x
+y.grad = array_api_strict.asarray([1.0, 1.0])
+y.backward()
+assert x.grad[1] == 4.0 and str(x.device) == '@strict:cpu'
+"""
+    loaded = loaded_after(strangers, program)
+    assert "xpgrad_strict" in loaded
+    assert not {"xpgrad_cupy", "xpgrad_chx", "cupy", "torch", "jax"} & set(loaded)
+
+
+def test_a_plugin_that_is_not_needed_is_not_imported(strangers: Strangers) -> None:
+    strangers.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
+    program = """
+import numpy, xpgrad
+x = xpgrad.Variable(numpy.ones(2))
+(x * x).backward() if False else None
+for specifier in ("@foo", "phantom:0", ""):
+    try:
+        xpgrad.get_device(specifier)
+    except xpgrad.SpecifierError:
+        pass
+"""
+    strangers.run(program)
+
+
+def test_a_plugin_is_found_by_a_word_that_it_claims(strangers: Strangers) -> None:
+    plugin = (
+        GOOD
+        + """
+@hookimpl
+def xpgrad_device(specifier):
+    if specifier == "tpu:0":
+        from xpgrad import get_device
+        return get_device("@npu")
+"""
+    )
+    strangers.install("xpgrad-npu", plugin, backends="npu", words="tpu")
+    assert strangers.run("import xpgrad; print(xpgrad.get_device('tpu:0'))") == "@npu:cpu"
+
+
+def test_entries_carry_distribution_and_version(strangers: Strangers) -> None:
+    module = strangers.install("xpgrad-npu", GOOD, backends="npu", modules="npu npulib", version="2.5")
+    installed = strangers.plugins().installed
+    (entry,) = installed.backends["npu"]
+    assert entry.module == module
+    assert entry.origin == "xpgrad-npu 2.5"
+    assert [e.module for name in ("npu", "npulib") for e in installed.modules[name]] == [module, module]
+
+
+def test_an_editable_install_that_is_listed_twice_counts_once(strangers: Strangers) -> None:
+    strangers.write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
+    info = strangers.folder / "elsewhere"
+    info.mkdir()
+    Strangers(info).write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
+    program = "import sys; sys.path.append(sys.argv[-1]); from xpgrad.backend.discovery import scan"
+    assert (
+        strangers.run(f"{program}\nprint(len(scan().backends['npu']))".replace("sys.argv[-1]", repr(str(info)))) == "1"
+    )
+
+
+@pytest.mark.parametrize("text", ["no section\n", "[xpgrad.backends]\nthis is no entry\n", "\x00\xff"])
+def test_unreadable_entry_points_of_one_distribution_hide_no_others(strangers: Strangers, text: str) -> None:
+    info = strangers.write("broken", {})
+    (info / "entry_points.txt").write_text(text)
+    names = strangers.plugins().names()
+    assert {"numpy", "cupy", "chx", "strict"} <= set(names)
+
+
+def test_a_distribution_without_metadata_is_listed(strangers: Strangers) -> None:
+    info = strangers.write("anonymous", {"xpgrad.backends": {"npu": "no_such_module"}})
+    (info / "METADATA").unlink()
+    plugins = strangers.plugins()
+    assert plugins.knows("npu")
+    with pytest.warns(UserWarning, match="no_such_module"), pytest.raises(BackendUnavailable, match="no_such_module"):
+        plugins.backend("npu")
+
+
+def test_an_entry_point_that_names_no_module_harms_nobody(strangers: Strangers) -> None:
+    strangers.write("odd", {"xpgrad.backends": {"npu": "not a module!", "npu2": "json:dumps"}})
+    plugins = strangers.plugins()
+    assert plugins.backend("numpy").name == "numpy"
+    for name in ("npu", "npu2"):
+        with pytest.warns(UserWarning, match="odd 1.0 failed to load"), pytest.raises(BackendUnavailable):
+            plugins.backend(name)
+
+
+# Environment
+
+
+def test_blocked_backend_is_known_but_unavailable(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    strangers.install("xpgrad-npu", GOOD, backends="npu", modules="npu", words="npu")
+    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", " npu, @cupy ")
+    plugins = strangers.plugins()
+    with pytest.raises(BackendUnavailable, match="npu: disabled by XPGRAD_DISABLE_BACKENDS"):
+        plugins.backend("npu")
+    assert "npu" not in plugins.installed.modules
+    assert "npu" not in plugins.installed.words
+    with pytest.raises(BackendUnavailable, match=r"no backend here serves 'gpu'; .*cupy: disabled by"):
+        plugins.role("gpu")
+
+
+def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XPGRAD_BACKENDS", "strict")
+    plugins = strangers.plugins()
+    assert plugins.backend("strict").name == "strict"
+    assert plugins.role("cpu").name == "numpy"
+    with pytest.raises(BackendUnavailable, match="chx: not listed in XPGRAD_BACKENDS"):
+        plugins.backend("chx")
+
+
+def test_empty_variables_mean_nothing(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPGRAD_BACKENDS", " ")
+    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "")
+    assert not strangers.plugins().installed.disabled
+
+
+@pytest.mark.parametrize("variable", ["XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"])
+def test_unknown_name_in_a_variable_is_an_error(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "strict,nunpy")
+    with pytest.raises(PluginError, match=f"{variable} names nunpy, .* installed: .*numpy"):
+        strangers.plugins().names()
+
+
+def test_the_host_cannot_be_disabled(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "numpy")
+    with pytest.raises(PluginError, match="XPGRAD_DISABLE_BACKENDS names numpy, the host"):
+        strangers.plugins().names()
+
+
+def test_a_plugin_that_gives_an_allowed_backend_too_stays(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strangers.write("two", {"xpgrad.backends": {"a": "both", "b": "both"}, "xpgrad.array_modules": {"lib": "both"}})
+    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "a")
+    assert "lib" in strangers.plugins().installed.modules

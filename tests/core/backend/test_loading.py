@@ -1,0 +1,370 @@
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.core.backend.strangers import GOOD, LIBRARY, Strangers, gives, kernels
+
+from xpgrad.backend.kernels import table
+from xpgrad.backend.plugins import Plugins
+from xpgrad.backend.record import PluginWarning
+from xpgrad.errors import BackendUnavailable, PluginError
+from xpgrad.plugin import hookimpl, register
+
+BROKEN = {
+    "import error": ("import no_such_library", "ModuleNotFoundError: No module named 'no_such_library'"),
+    "syntax error": ("def (", "SyntaxError: invalid syntax"),
+    "exit": ("raise SystemExit('bye')", "SystemExit: bye"),
+    "exception": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "hook fails": (gives("{}['x']"), "KeyError: 'x'"),
+    "hook exits": (gives("exit(3)"), "SystemExit: 3"),
+    "misspelt hook": (
+        GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
+        "unknown hook 'xpgrad_kernel'.* hooks are xpgrad_backend",
+    ),
+    "misspelt argument": (GOOD + "@hookimpl\ndef xpgrad_kernels(backand): ...", "backand"),
+    "hook without its marker": ("def xpgrad_backend(): ...", "xpgrad_backend is not decorated with @hookimpl"),
+    "newer contract": (
+        GOOD + "xpgrad_api = 2, 3",
+        "supports versions 2 to 3 .* but this xpgrad has version 1; upgrade",
+    ),
+    "older contract": (GOOD + "xpgrad_api = 0, 0", "supports versions 0 to 0 .*upgrade the plugin or xpgrad"),
+    "no range": (GOOD + "xpgrad_api = 1", "TypeError"),
+    "no Backend": (gives("np"), "xpgrad_backend returned module, expected a Backend"),
+    "None": (gives("None"), "returned NoneType, expected a Backend"),
+    "another name": (gives("backend('nqu')"), "calls its backend 'nqu', but .* registers it as 'npu'"),
+    "no types": (gives("backend(array_types=())"), r"expected the types of arrays .* got \(\)"),
+    "no type": (gives("backend(array_types=['Array'])"), "expected the types of arrays"),
+    "another's type": (
+        gives("backend(array_types=[Array, np.ndarray])"),
+        "backends numpy and npu both list numpy.ndarray; uninstall one of them",
+    ),
+    "no scatter_add": (gives("backend(scatter_add=None)"), "must give the kernel 'scatter_add', which has no default"),
+    "scatter_add of another form": (gives("backend(scatter_add=lambda x: x)"), "kernel 'scatter_add' must take"),
+    "unknown own kernel": (gives("backend(kernels={'tahn': np.tanh})"), "unknown kernel 'tahn' .* there is .*tan"),
+    "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad' for backend numpy"),
+    "no function": (GOOD + kernels("{'add': 3}"), "kernel 'add' is int, expected a function"),
+    "kernel of another form": (GOOD + kernels("{'add': lambda x: x}"), r"must take \(array1, array2\), but has \(x\)"),
+    "no parameters": (GOOD + kernels("{'broadcast_to': lambda x: x}"), r"must take \(array1, shape=\)"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_plugin_is_recorded_and_warned_of_and_harms_nobody(strangers: Strangers, kind: str) -> None:
+    source, reason = BROKEN[kind]
+    module = strangers.install("xpgrad-npu", source, backends="npu", modules="npulib")
+    plugins = strangers.plugins()
+    numpy = plugins.backend("numpy")
+    with pytest.warns(PluginWarning, match=f"(?s)plugin {module}: .*{reason}"):
+        record = plugins.load(plugins.installed.backends["npu"][0])
+    assert (record.state, record.origin, record.backend) == ("failed", "xpgrad-npu 1.0", None)
+    assert record.seconds > 0
+    with pytest.raises(BackendUnavailable, match=f"(?s)^npu: .*xpgrad-npu 1.0.*{reason}") as caught:
+        plugins.backend("npu")  # without a second warning, which would be an error here
+    assert caught.value.__cause__ is record.error
+    assert plugins.backend("numpy") is numpy
+    assert set(plugins.by_type.values()) == {numpy}
+    assert list(numpy.xp.providers("add")) == ["numpy"]
+    assert plugins.backend("strict").name == "strict"
+
+
+def test_a_plugin_that_says_what_is_missing_is_unavailable_without_a_warning(strangers: Strangers) -> None:
+    source = """
+@hookimpl
+def xpgrad_backend():
+    raise BackendUnavailable("npu: no driver found (libnpu.so.2); install it from your vendor")
+"""
+    strangers.install("xpgrad-npu", source, backends="npu")
+    plugins = strangers.plugins()
+    with pytest.raises(BackendUnavailable, match=r"^npu: no driver found \(libnpu.so.2\)"):
+        plugins.backend("npu")
+    (record,) = (r for r in plugins.records.values() if r.origin == "xpgrad-npu 1.0")
+    assert record.state == "unavailable"
+
+
+def test_a_plugin_without_a_backend_is_no_backend(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", "", backends="npu")
+    with pytest.raises(BackendUnavailable, match=r"npu: xpgrad-npu 1.0 gives no backend .*no hook xpgrad_backend"):
+        strangers.plugins().backend("npu")
+
+
+def test_a_backend_must_be_registered_by_name_not_only_by_its_arrays(strangers: Strangers) -> None:
+    module = strangers.install("xpgrad-npu", GOOD, modules="npulib")
+    plugins = strangers.plugins()
+    with pytest.warns(PluginWarning, match="does not register it in the entry points of the group xpgrad.backends"):
+        plugins.load(plugins.installed.modules["npulib"][0])
+    assert plugins.records[module].state == "failed"
+
+
+def test_keyboard_interrupt_gets_out_and_loading_can_be_repeated(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+import os
+@hookimpl
+def xpgrad_backend():
+    if os.environ.get("NPU_INTERRUPT"):
+        raise KeyboardInterrupt
+    return backend()
+"""
+    strangers.install("xpgrad-npu", source, backends="npu")
+    plugins = strangers.plugins()
+    monkeypatch.setenv("NPU_INTERRUPT", "1")
+    with pytest.raises(KeyboardInterrupt):
+        plugins.backend("npu")
+    monkeypatch.delenv("NPU_INTERRUPT")
+    assert plugins.backend("npu").name == "npu"
+
+
+def test_two_distributions_that_claim_one_name_are_both_named(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", GOOD, backends="npu", version="1.0")
+    strangers.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
+    expected = "npu: npu-for-xpgrad 3.1 and xpgrad-npu 1.0 both register this name; uninstall one of them"
+    with pytest.raises(BackendUnavailable, match=expected):
+        strangers.plugins().backend("npu")
+
+
+def test_nobody_takes_the_name_of_a_built_in_backend(strangers: Strangers) -> None:
+    strangers.install("impostor", gives("backend('numpy')"), backends="numpy")
+    numpy = strangers.plugins().backend("numpy")
+    assert type(numpy).__module__ == "xpgrad_numpy.backend"
+
+
+def test_two_plugins_that_claim_one_type_are_both_named(strangers: Strangers) -> None:
+    first = strangers.install("xpgrad-npu", GOOD, backends="npu")
+    source = f"from {first} import Array\n" + gives("backend('tpu', [Array])")
+    strangers.install("xpgrad-tpu", source, backends="tpu")
+    plugins = strangers.plugins()
+    npu = plugins.backend("npu")
+    with (
+        pytest.warns(PluginWarning, match=f"backends npu and tpu both list {first}.Array"),
+        pytest.raises(BackendUnavailable, match="uninstall one of them"),
+    ):
+        plugins.backend("tpu")
+    assert plugins.by_type[npu.array_types[0]] is npu
+
+
+def test_a_plugin_may_load_another_one_and_fail_without_taking_it_along(strangers: Strangers) -> None:
+    source = """
+@hookimpl
+def xpgrad_backend():
+    import __main__
+    __main__.plugins.backend("strict")
+    raise RuntimeError("too late")
+"""
+    strangers.install("xpgrad-npu", source, backends="npu")
+    plugins = strangers.plugins()
+    import __main__
+
+    __main__.plugins = plugins  # type: ignore[attr-defined]  # where the plugin finds this test's manager
+    try:
+        with pytest.warns(PluginWarning, match="too late"), pytest.raises(BackendUnavailable):
+            plugins.backend("npu")
+    finally:
+        del __main__.plugins  # type: ignore[attr-defined]  # as above
+    strict = plugins.backend("strict")
+    assert plugins.by_type[strict.array_types[0]] is strict
+
+
+def test_a_plugin_that_asks_for_its_own_backend_while_loading_is_told_so(strangers: Strangers) -> None:
+    source = """
+@hookimpl
+def xpgrad_backend():
+    import xpgrad
+    xpgrad.get_device("@npu")
+"""
+    strangers.install("xpgrad-npu", source, backends="npu")
+    done = strangers.attempt("import xpgrad; xpgrad.get_device('@npu')")
+    assert "asked for its own backend while it was being loaded" in done.stderr.splitlines()[-1]
+
+
+def test_a_plugin_is_loaded_once_by_many_threads(strangers: Strangers) -> None:
+    source = """
+import time
+started = []
+@hookimpl
+def xpgrad_backend():
+    started.append(1)
+    time.sleep(0.05)  # the others must wait, not find it half loaded
+    return backend()
+"""
+    module = strangers.install("xpgrad-npu", source, backends="npu")
+    plugins = strangers.plugins()
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(plugins.backend("npu"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+    assert __import__(module).started == [1]
+
+
+def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(strangers: Strangers) -> None:
+    strangers.install(
+        "xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_transfer(source, target): return source.nonsense", backends="npu"
+    )
+    plugins = strangers.plugins()
+    plugins.backend("npu")
+    device = plugins.backend("numpy").default_device
+    with pytest.warns(PluginWarning, match="its hook xpgrad_transfer failed: AttributeError"):
+        assert plugins.transfer(device, device) is None
+
+
+def test_a_hook_gives_what_its_kind_promises(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_device(): return 'npu'", backends="npu", words="npu")
+    plugins = strangers.plugins()
+    with pytest.raises(PluginError, match="xpgrad_device gave 'npu' for 'npu:0'; expected a Device or None"):
+        plugins.parse_device("npu:0")
+
+
+# Kernels from third parties
+
+
+def accelerator(name: str, result: str, extra: str = "") -> str:
+    return f"""
+calls = []
+@hookimpl({extra})
+def xpgrad_kernels(backend):
+    def add(x1, x2, /):
+        calls.append(backend.name)
+        return {result}
+    return {{"add": add}} if backend.name == "numpy" else {{}}
+"""
+
+
+def test_a_plugin_that_only_accelerates_is_loaded_with_the_backend_of_its_arrays(strangers: Strangers) -> None:
+    module = strangers.install("fast", accelerator("fast", "42"), modules="numpy")
+    plugins = strangers.plugins()
+    plugins.backend("strict")
+    assert module not in plugins.records
+    numpy = plugins.backend("numpy")
+    assert numpy.xp.add(1, 2) == 42
+    assert list(numpy.xp.providers("add")) == [module, "numpy"]
+
+
+def test_a_kernel_that_declines_lets_the_next_one_run(strangers: Strangers) -> None:
+    first = strangers.install("fast", accelerator("fast", "42"), modules="lib")
+    second = strangers.install("faster", accelerator("faster", "NotImplemented"), modules="lib")
+    plugins = strangers.plugins()
+    numpy = plugins.backend("numpy")
+    for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
+        plugins.load(entry)
+    assert list(numpy.xp.providers("add")) == [second, first, "numpy"]
+    assert numpy.xp.add(1, 2) == 42
+    assert __import__(second).calls == ["numpy"]
+
+
+def test_when_all_decline_the_backend_itself_runs(strangers: Strangers) -> None:
+    strangers.install("fast", accelerator("fast", "NotImplemented"), modules="lib")
+    plugins = strangers.plugins()
+    plugins.load(plugins.installed.modules["lib"][0])
+    assert plugins.backend("numpy").xp.add(1, 2) == 3
+
+
+def test_a_third_party_may_ask_to_go_first(strangers: Strangers) -> None:
+    first = strangers.install("fast", accelerator("fast", "42", "tryfirst=True"), modules="lib")
+    second = strangers.install("other", accelerator("other", "43"), modules="lib")
+    plugins = strangers.plugins()
+    for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
+        plugins.load(entry)
+    assert list(plugins.backend("numpy").xp.providers("add")) == [first, second, "numpy"]
+
+
+@pytest.mark.parametrize("order", ["backend first", "third party first"])
+def test_third_parties_go_before_the_plugin_of_the_backend_itself(strangers: Strangers, order: str) -> None:
+    strangers.install("xpgrad-npu", GOOD + kernels("{'add': lambda x1, x2: 'own'}", "npu"), backends="npu")
+    strangers.install("third", kernels("{'add': lambda x1, x2: 'third'}", "npu"), modules="lib")
+    plugins = strangers.plugins()
+    entries = [plugins.installed.backends["npu"][0], plugins.installed.modules["lib"][0]]
+    for entry in entries if order == "backend first" else reversed(entries):
+        plugins.load(entry)
+    assert plugins.backend("npu").xp.add(1, 2) == "third"
+
+
+def test_bad_kernels_for_a_new_backend_are_left_out_and_the_backend_loads(strangers: Strangers) -> None:
+    module = strangers.install("third", kernels("{'nonsense': 1}", "npu"), modules="lib")
+    strangers.install("xpgrad-npu", GOOD, backends="npu")
+    plugins = strangers.plugins()
+    assert plugins.load(plugins.installed.modules["lib"][0]).state == "loaded"
+    with pytest.warns(PluginWarning, match=f"plugin {module}: its kernels for npu are left out: .*unknown kernel"):
+        assert plugins.backend("npu").name == "npu"
+
+
+def test_a_kernel_plugin_that_is_loaded_later_takes_effect_in_plans_made_before(strangers: Strangers) -> None:
+    source = """
+import numpy
+@hookimpl
+def xpgrad_kernels(backend):
+    def tanh(x, /):
+        return numpy.full_like(x, 7) if backend.name == "numpy" else NotImplemented
+    def tanh_x(gy, y, /):
+        return gy * 5
+    return {"tanh": tanh, "tanh.x": tanh_x}
+"""
+    strangers.install("fast", source, modules="lib")
+    program = """
+import numpy, xpgrad
+from xpgrad.backend.plugins import plugins
+def value_and_gradient(recorded):
+    x = xpgrad.Variable(numpy.zeros(1))
+    y = xpgrad.array_api.tanh(x)
+    y.backward(enable_double_backprop=recorded)
+    return float(y.array[0]), float(x.grad[0])
+print(value_and_gradient(False))
+plugins.load(plugins.installed.modules["lib"][0])
+print(value_and_gradient(False))
+print(value_and_gradient(True))  # a recorded sweep uses the formula
+"""
+    assert strangers.run(program).splitlines() == ["(0.0, 1.0)", "(7.0, 5.0)", "(7.0, -48.0)"]
+
+
+# Plugins of the program itself
+
+
+def npu(name: str = "npu", **options: Any) -> Any:
+    namespace: dict[str, Any] = {}
+    exec(LIBRARY, namespace)
+
+    @hookimpl
+    def xpgrad_backend() -> Any:
+        return namespace["backend"](name, **options)
+
+    return SimpleNamespace(xpgrad_backend=xpgrad_backend)
+
+
+def test_a_plugin_of_the_program_itself_is_registered_after_the_same_checks() -> None:
+    plugins = Plugins()
+    plugin = npu()
+    backend = plugins.register(plugin, "npu")
+    assert plugins.backend("npu") is backend
+    assert plugins.by_type[backend.array_types[0]] is backend
+
+
+@pytest.mark.parametrize(
+    ("plugin", "name", "reason"),
+    [
+        (npu(), "numpy", "'numpy' is the name of an installed backend"),
+        (npu("nqu"), "npu", "calls its backend 'nqu'"),
+        (npu(scatter_add=None), "npu", "must give the kernel 'scatter_add'"),
+        (SimpleNamespace(), "npu", "gives no backend"),
+    ],
+)
+def test_a_wrong_plugin_of_the_program_itself_is_an_error(plugin: Any, name: str, reason: str) -> None:
+    plugins = Plugins()
+    with pytest.raises(PluginError, match=reason):
+        plugins.register(plugin, name)
+    assert name == "numpy" or not plugins.knows(name)
+    if name != "numpy":
+        assert plugins.register(npu(), "npu").name == "npu"
+
+
+def test_register_is_public() -> None:
+    with pytest.raises(PluginError, match="numpy"):
+        register(npu(), "numpy")
+
+
+def test_scatter_add_is_the_only_kernel_without_a_default() -> None:
+    required = [n for n, declared in table.declared.items() if declared.body is None and not declared.optional]
+    assert required == ["scatter_add"]

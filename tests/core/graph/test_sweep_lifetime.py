@@ -1,0 +1,323 @@
+"""Sweeps that raise, nest, run side by side, release the graph, and run for long."""
+
+import gc
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from tests.core.graph.leaves import leaf, seeded, spread
+
+from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, primitive
+from xpgrad import array_api as xp
+from xpgrad.errors import GraphError
+from xpgrad.testing.arrays import on_host, placed
+
+
+class Raising(FunctionNode):
+    """The identity, with a backward that raises until it is told not to."""
+
+    def __init__(self, flag):
+        self.flag = flag
+
+    def forward(self, inputs):
+        return inputs
+
+    def backward(self, indexes, gys):
+        if self.flag["raise"]:
+            raise ArithmeticError("a rule raises")
+        return gys
+
+
+# A sweep that raises
+
+
+@pytest.fixture(params=["rule", "node"])
+def raising(request, kernels_are_left_alone):
+    """The identity, as a primitive or a node, and the flag that lets its gradient raise."""
+    flag = {"raise": True}
+
+    def rule(xp, gy):
+        if flag["raise"]:
+            raise ArithmeticError("a rule raises")
+        return gy
+
+    @primitive(x=rule)
+    def raising_identity(xp, x, /):
+        return +x
+
+    return (raising_identity if request.param == "rule" else lambda x: Raising(flag).apply((x,))[0]), flag
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("retain", [False, True])
+def test_what_raises_leaves_every_gradient_and_the_seed_and_can_be_repeated(device, recorded, retain, raising) -> None:
+    x, w = leaf((3,), device), leaf((3,), device, start=9)
+    x.grad = placed(spread(3, start=70), device)
+    held = x.grad
+    identity, flag = raising
+    middle = identity(x * w)
+    y = seeded(middle * w)
+    seed = y.grad
+    with pytest.raises(ArithmeticError, match="a rule raises"):
+        y.backward(retain_grad=retain, enable_double_backprop=recorded)
+    assert x.grad is held
+    assert y.grad is seed
+    assert w.grad is None
+    assert middle.grad is None
+    np.testing.assert_array_equal(on_host(held), spread(3, start=70))
+    np.testing.assert_array_equal(on_host(seed), spread(3, start=50))
+    flag["raise"] = False
+    y.backward(retain_grad=retain, enable_double_backprop=recorded)
+    np.testing.assert_allclose(on_host(x.grad), spread(3, start=70) + spread(3, start=50) * spread(3, start=9) ** 2)
+    np.testing.assert_allclose(on_host(w.grad), 2 * spread(3, start=50) * spread(3) * spread(3, start=9))
+
+
+def test_a_hook_that_raises_leaves_every_gradient(device) -> None:
+    x, w = leaf((3,), device), leaf((3,), device)
+    h = x * 2
+
+    def hook(g):
+        raise ArithmeticError("a hook raises")
+
+    remove = h.register_hook(hook)
+    y = seeded(h * w)
+    with pytest.raises(ArithmeticError, match="a hook raises"):
+        y.backward()
+    assert x.grad is w.grad is None
+    assert y.grad is not None
+    remove()
+    y.backward()
+    assert x.grad is not None
+
+
+# Sweeps in sweeps and side by side
+
+
+def test_a_function_may_run_a_backward_of_its_own(device) -> None:
+    class Inner(FunctionNode):
+        """Sum of squares, differentiated by an inner graph that shares the outer inputs."""
+
+        def forward(self, inputs):
+            self.retain_inputs((0,))
+            return (inputs[0] * inputs[0],)
+
+        def backward(self, indexes, gys):
+            (x,) = self.get_retained_inputs()
+            with force_backprop_mode():
+                inner = Variable(x.array)
+                y = inner * inner
+                y.grad = gys[0].array
+                y.backward()
+            return (Variable(inner.grad),)
+
+    x = leaf((3,), device)
+    seeded(Inner().apply((x * 3,))[0] * 2).backward()
+    np.testing.assert_allclose(on_host(x.grad), spread(3, start=50) * 2 * 2 * 9 * spread(3))
+
+
+def test_a_hook_may_sweep_the_same_graph(device) -> None:
+    x = leaf((3,), device)
+    h = x * x
+    y = h * 3
+    inner = []
+
+    def hook(g):
+        if not inner:  # the inner sweep starts at h and calls this hook in turn
+            inner.append(None)
+            inner[0] = grad([h], [x], [Variable(placed(spread(3, start=60), device))])[0]
+
+    h.register_hook(hook)
+    seeded(y).backward()
+    np.testing.assert_allclose(on_host(inner[0]), 2 * spread(3) * spread(3, start=60))
+    np.testing.assert_allclose(on_host(x.grad), 6 * spread(3) * spread(3, start=50))
+
+
+def test_two_threads_sweep_one_graph() -> None:
+    x, w = leaf((200,)), leaf((200,), start=9)
+    h = x
+    for _ in range(200):
+        h = xp.tanh(h * w + x)
+    expected = [on_host(g) for g in grad([h], [x, w])]
+    results, errors = [], []
+    barrier = threading.Barrier(4)
+
+    def sweep():
+        try:
+            barrier.wait()
+            for recorded in (False, True, False):
+                results.append([g.array for g in grad([h], [x, w], enable_double_backprop=recorded)])
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=sweep) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(results) == 12
+    for gradients in results:
+        for got, wanted in zip(gradients, expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_graph_is_swept_in_another_thread_with_that_threads_configuration(device) -> None:
+    x = leaf((3,), device)
+    y = seeded(x * x)
+    thread = threading.Thread(target=y.backward)
+    thread.start()
+    thread.join()
+    np.testing.assert_allclose(on_host(x.grad), 2 * spread(3) * spread(3, start=50))
+
+
+# Releasing
+
+
+class Tracked(FunctionNode):
+    """Square that keeps a copy that can be watched."""
+
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        return (inputs[0] * inputs[0],)
+
+    def backward(self, indexes, gys):
+        return (gys[0] * self.get_retained_inputs()[0] * 2,)
+
+
+@pytest.mark.parametrize("square", [lambda x: x * x, lambda x: Tracked().apply((x,))[0]], ids=["primitive", "node"])
+def test_retain_graph_false_drops_what_was_kept_and_a_later_sweep_says_so(square) -> None:
+    x = leaf((3,))
+    kept = x.array * 1
+    h = Variable(kept) * x
+    array = weakref.ref(h.array)
+    y = square(h)
+    del h
+    seeded(y).backward(retain_graph=False)
+    assert array() is None
+    held = x.grad.copy()
+    with pytest.raises(GraphError, match="swept with retain_graph=False"):
+        seeded(y).backward()
+    np.testing.assert_array_equal(x.grad, held)
+
+
+def test_a_recorded_sweep_refuses_to_release(device) -> None:
+    y = seeded(leaf((3,), device) * 2)
+    with pytest.raises(GraphError, match="use retain_graph=True"):
+        y.backward(enable_double_backprop=True, retain_graph=False)
+    assert y.grad is not None
+
+
+def test_by_default_a_graph_can_be_swept_again(device) -> None:
+    x = leaf((3,), device)
+    y = x * x
+    first, second = (grad([y], [x])[0] for _ in range(2))
+    np.testing.assert_array_equal(on_host(first), on_host(second))
+
+
+def test_an_array_dies_as_soon_as_nobody_needs_it() -> None:
+    x = leaf((3,))
+    h = x + 1.0
+    array = weakref.ref(h.array)
+    y = h * 2.0
+    del h
+    assert array() is None
+    seeded(y).backward()
+    np.testing.assert_array_equal(x.grad, 2 * spread(3, start=50))
+
+
+def test_what_a_sweep_found_is_freed_with_it(device) -> None:
+    x = leaf((3,), device)
+    h = x * x
+    y = h * x
+    node = weakref.ref(h.node)
+    gc.disable()
+    try:
+        seeded(y).backward(enable_double_backprop=True)
+        x.cleargrad()
+        del h, y
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+# Long graphs and long runs, without the collector
+
+
+@pytest.fixture
+def _no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def growth(step) -> float:
+    """Return how many objects more there are after each step: Variables, nodes, functions and whatever holds them.
+
+    Blocks of memory would count Python's free lists, too, which take a thousand steps to fill.
+    """
+    for _ in range(10):
+        step()
+    before = len(gc.get_objects())
+    for _ in range(100):
+        step()
+    return (len(gc.get_objects()) - before) / 100
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_no_collector")
+def test_a_million_operations_are_built_swept_and_freed() -> None:
+    x = Variable(np.array(1.0))
+    before = sys.getallocatedblocks()
+    y = x
+    for _ in range(1_000_000):
+        y = y * 1.0000001
+    y.backward()
+    assert float(x.grad) == pytest.approx(1.0000001**1_000_000)
+    assert sys.getallocatedblocks() - before > 2_000_000
+    del y
+    assert sys.getallocatedblocks() - before < 10_000  # free lists
+
+
+@pytest.mark.usefixtures("_no_collector")
+def test_a_deep_graph_between_two_values_needs_no_recursion() -> None:
+    x = Variable(np.array(1.0))
+    y = x
+    for _ in range(50_000):
+        y = -y
+    (g,) = grad([y], [x], enable_double_backprop=True)
+    assert float(g.array) == 1
+    y.unchain_backward()
+    assert y.creator is None
+
+
+@pytest.mark.usefixtures("_no_collector")
+def test_gradient_penalty_steps_keep_memory_flat(device) -> None:
+    w, x = leaf((4,), device), leaf((3, 4), device, start=9)
+
+    def step():
+        w.cleargrad()
+        x.cleargrad()
+        y = xp.sum(xp.tanh(x * w) * x)
+        y.backward(enable_double_backprop=True)
+        penalty = xp.sum(x.grad_var * x.grad_var) + y
+        w.cleargrad()
+        x.cleargrad()
+        penalty.backward()
+        return w.grad
+
+    assert growth(step) < 0.5
+
+
+@pytest.mark.usefixtures("_no_collector")
+def test_training_steps_keep_memory_flat(device) -> None:
+    w, x = leaf((4,), device), placed(spread((3, 4)), device)
+
+    def step():
+        w.cleargrad()
+        y = xp.sum(xp.tanh(w * x)[1:])
+        y.backward()
+
+    assert growth(step) < 0.5

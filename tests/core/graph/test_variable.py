@@ -1,0 +1,630 @@
+"""`Variable`: an array, its gradient and its node, on every device."""
+
+import gc
+import re
+import weakref
+
+import numpy as np
+import pytest
+from tests.building import array, place, values, variable
+
+import xpgrad
+from xpgrad import Parameter, Variable
+from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GradientError, ShapeError, UnknownArray
+
+# The constructor
+
+
+def test_a_variable_holds_the_very_array(device):
+    a = array(device, [1.0, 2.0])
+    x = Variable(a)
+    assert x.array is a
+    assert x.data is a
+    assert x.raw_array is a
+    assert x.grad is None
+    assert x.grad_var is None
+    assert x.name is None
+    assert x.requires_grad
+    assert x.creator is None
+    assert x.creator_node is None
+    assert x.rank == 0
+    assert x.layout is None
+
+
+def test_constructor_takes_name_gradient_and_requires_grad(device):
+    g = array(device, [3.0, 4.0])
+    x = Variable(array(device, [1.0, 2.0]), name="x", grad=g, requires_grad=False)
+    assert x.name == "x"
+    assert x.grad is g
+    assert not x.requires_grad
+
+
+def test_keywords_are_positional_nowhere():
+    with pytest.raises(TypeError):
+        Variable(np.ones(2), "x")
+
+
+def test_volatile_is_refused_with_advice():
+    with pytest.raises(ValueError, match="no_backprop_mode"):
+        Variable(np.ones(2), volatile=True)
+
+
+def test_an_unknown_keyword_is_refused():
+    with pytest.raises(TypeError, match="'nmae'"):
+        Variable(np.ones(2), nmae="x")
+
+
+@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_])
+def test_requires_grad_must_be_a_bool(value):
+    with pytest.raises(TypeError, match="requires_grad must be a bool"):
+        Variable(np.ones(2), requires_grad=value)
+
+
+@pytest.mark.parametrize("data", [1, 1.5, True, 2j, [1.0, 2.0], (1.0,), "text", object(), {}])
+def test_data_that_is_no_array_is_refused(data):
+    with pytest.raises(TypeError, match=r"numpy\.ndarray.*got .*" + re.escape(type(data).__name__)):
+        Variable(data)
+
+
+@pytest.mark.parametrize("scalar", [np.float32(1), np.float64(1), np.int32(1), np.bool_(True), np.complex64(1)])
+def test_numpy_scalars_are_no_arrays(scalar):
+    with pytest.raises(TypeError, match=type(scalar).__name__):
+        Variable(scalar)
+
+
+def test_a_variable_is_no_data():
+    with pytest.raises(UnknownArray, match=r"use its \.array"):
+        Variable(Variable(np.ones(2)))
+
+
+@pytest.mark.parametrize("made", [lambda: np.matrix([[1.0]]), lambda: np.ma.array([1.0])])
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_subclasses_that_no_backend_lists_are_refused(made):
+    with pytest.raises(UnknownArray, match="subclass|nothing is converted silently"):
+        Variable(made())
+
+
+def test_arrays_of_objects_are_refused():
+    with pytest.raises(TypeError, match="object"):
+        Variable(np.array([None, 1]))
+
+
+def test_a_gradient_that_is_no_array_is_refused():
+    with pytest.raises(TypeError, match="grad"):
+        Variable(np.ones(2), grad=[1.0, 2.0])
+
+
+def test_the_constructor_does_not_compare_gradient_and_data(device):
+    g = array(device, [1.0, 2.0, 3.0])
+    x = Variable(array(device, [1.0, 2.0]), grad=g)
+    assert x.grad is g
+
+
+def test_a_gradient_that_does_not_fit_is_met_where_it_is_used(device):
+    x = variable(device, [1.0], grad=array(device, [1.0, 2.0, 3.0]))
+    with pytest.raises(ShapeError):
+        (x * 2).backward()
+    with pytest.raises(ShapeError):
+        x.backward()
+    assert x.grad.shape == (3,)
+
+
+# Uninitialised
+
+
+def test_an_uninitialised_variable():
+    x = Variable(None, name="later")
+    assert x.array is None
+    assert x.device == xpgrad.get_device(-1)
+    assert x.xp is np
+    assert x.name == "later"
+    assert x.requires_grad
+    assert x.node.shape is None
+    assert x.node.dtype is None
+    for attribute in ("shape", "ndim", "size", "dtype"):
+        with pytest.raises(AttributeError, match=f"{attribute}: the Variable is uninitialised"):
+            getattr(x, attribute)
+    with pytest.raises(AttributeError):
+        x.item()
+    with pytest.raises(GradientError, match="uninitialised"):
+        x.backward()
+    with pytest.raises(TypeError, match="uninitialised"):
+        x + 1
+
+
+def test_an_uninitialised_variable_gets_its_array_later(device):
+    x = Variable(None, name="later", requires_grad=False)
+    x.array = array(device, [1.0, 2.0])
+    assert x.shape == (2,)
+    assert x.device == device
+    assert x.name == "later"
+    assert not x.requires_grad
+
+
+# Attributes of the array
+
+
+def test_attributes_of_the_array(device):
+    x = variable(device, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert x.shape == (2, 3)
+    assert x.ndim == 2
+    assert x.size == 6
+    assert x.dtype == x.array.dtype
+    assert x.device == device
+    assert x.xp is device.xp
+    assert len(x) == 2
+    assert x.label == "(2, 3), float32"
+    assert variable(device, 1.0).label == "float32"
+    assert variable(device, [1], "int32").label == "(1,), int32"
+
+
+def test_len_of_a_0d_variable_is_refused(device):
+    with pytest.raises(TypeError, match="0-d"):
+        len(variable(device, 1.0))
+
+
+def test_chx_array_needs_chx_arrays():
+    with pytest.raises(ValueError, match="to_chx"):
+        _ = Variable(np.ones(2)).chx_array
+
+
+def test_name_lives_on_the_node(device):
+    x = variable(device, [1.0], name="x")
+    x.name = "y"
+    assert x.node.name == "y"
+    x.name = None
+    assert x.name is None
+
+
+# The setter of the array
+
+
+def test_an_array_of_the_same_shape_and_dtype_keeps_node_and_gradient(device):
+    x = variable(device, [1.0, 2.0])
+    y = x * x
+    node, a = x.node, array(device, [3.0, 4.0])
+    x.grad = array(device, [5.0, 6.0])
+    x.array = a
+    assert x.array is a
+    assert x.node is node
+    assert values(x.grad) == [5.0, 6.0]
+    y.grad = array(device, [1.0, 1.0])
+    y.backward()
+    assert values(x.grad) == [7.0, 10.0]
+
+
+@pytest.mark.parametrize(("data", "dtype"), [([1.0, 2.0, 3.0], "float32"), ([1.0, 2.0], "float64"), ([1, 2], "int32")])
+def test_an_array_of_another_shape_or_dtype_gives_a_fresh_node(device, data, dtype):
+    x = variable(device, [1.0, 2.0], name="x", grad=array(device, [1.0, 1.0]))
+    y = x * x
+    node = x.node
+    x.array = array(device, data, dtype)
+    assert x.node is not node
+    assert x.name == "x"
+    assert x.grad is None
+    assert x.requires_grad
+    assert x.shape == x.node.shape == (len(data),)
+    assert x.dtype == x.node.dtype == x.array.dtype
+    y.grad = array(device, [1.0, 1.0])
+    y.backward()
+    assert x.grad is None
+
+
+def test_the_setter_refuses_what_the_constructor_refuses():
+    x = Variable(np.ones(2))
+    for wrong in (1.0, [1.0, 2.0], np.float64(1), Variable(np.ones(2))):
+        with pytest.raises(TypeError, match=r"Variable\.array"):
+            x.array = wrong
+    assert x.array.tolist() == [1, 1]
+
+
+def test_data_is_another_name_of_array(device):
+    x, a = variable(device, [1.0]), array(device, [2.0])
+    x.data = a
+    assert x.array is a
+
+
+def test_the_array_can_be_taken_away(device):
+    x = variable(device, [1.0])
+    x.array = None
+    assert x.array is None
+    assert repr(x) == "variable(None)"
+
+
+# The gradient's setters
+
+
+def test_grad_takes_an_array_and_none(device):
+    x, g = variable(device, [1.0, 2.0]), array(device, [3.0, 4.0])
+    x.grad = g
+    assert x.grad is g
+    x.grad = None
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("wrong", [1.0, [1.0, 1.0], np.float32(1), "text"])
+def test_grad_refuses_what_is_no_array(device, wrong):
+    x = variable(device, 1.0)
+    with pytest.raises(TypeError, match=r"Variable\.grad: expected an array"):
+        x.grad = wrong
+    assert x.grad is None
+
+
+def test_the_checks_of_grad_come_in_order(device):
+    x = variable(device, [1.0, 2.0])
+    other = xpgrad.get_device("@strict" if device.backend.name == "numpy" else "@numpy")
+    with pytest.raises(UnknownArray):
+        x.grad = [1]
+    with pytest.raises(BackendMismatch, match=f"{device.backend.name}'s but the gradient {other.backend.name}'s"):
+        x.grad = array(other, [1.0, 2.0, 3.0], "float64")  # dtype and shape are wrong, too
+    with pytest.raises(DtypeError, match="expected dtype .*float32.*float64"):
+        x.grad = array(device, [1.0, 2.0, 3.0], "float64")  # the shape is wrong, too
+    with pytest.raises(ShapeError, match=r"expected shape \(2,\).*\(3,\)"):
+        x.grad = array(device, [1.0, 2.0, 3.0])
+    assert x.grad is None
+    assert issubclass(BackendMismatch, TypeError)
+    assert issubclass(DtypeError, TypeError)
+    assert issubclass(ShapeError, ValueError)
+
+
+def test_grad_refuses_another_device_of_the_same_backend():
+    x = variable(xpgrad.get_device("@strict:cpu"), [1.0])
+    with pytest.raises(DeviceMismatch, match="@strict:cpu"):
+        x.grad = array(xpgrad.get_device("@strict:device1"), [1.0])
+
+
+def test_grad_var_is_made_lazily_and_once(device):
+    x, g = variable(device, [1.0]), array(device, [2.0])
+    x.grad = g
+    made = x.grad_var
+    assert made.array is g
+    assert made.requires_grad
+    assert x.grad_var is made
+    assert x.grad is g
+
+
+def test_grad_var_keeps_the_very_object(device):
+    x, g = variable(device, [1.0]), variable(device, [2.0])
+    x.grad_var = g
+    assert x.grad_var is g
+    assert x.grad is g.array
+
+
+def test_setting_grad_or_grad_var_resets_the_other(device):
+    x = variable(device, [1.0])
+    x.grad_var = variable(device, [2.0])
+    a = array(device, [3.0])
+    x.grad = a
+    assert x.grad_var.array is a
+    x.grad_var = None
+    assert x.grad is None
+    x.grad = a
+    x.grad = None
+    assert x.grad_var is None
+
+
+def test_grad_var_is_checked_like_grad(device):
+    x = variable(device, [1.0, 2.0])
+    with pytest.raises(TypeError, match="expected a Variable"):
+        x.grad_var = array(device, [1.0, 2.0])
+    with pytest.raises(DtypeError):
+        x.grad_var = variable(device, [1.0, 2.0], "float64")
+    with pytest.raises(ShapeError):
+        x.grad_var = variable(device, [1.0])
+    assert x.grad_var is None
+
+
+def test_a_gradient_of_an_uninitialised_variable_may_be_anything(device):
+    x = Variable(None)
+    x.grad = array(device, [1.0])
+    assert values(x.grad) == [1.0]
+
+
+# cleargrad, zerograd
+
+
+def test_cleargrad(device):
+    x = variable(device, [1.0], grad=array(device, [2.0]))
+    x.cleargrad()
+    assert x.grad is None
+    assert x.grad_var is None
+
+
+def test_zerograd_is_deprecated_and_fills_in_place(device):
+    g = array(device, [2.0, 3.0])
+    x = variable(device, [1.0, 2.0], grad=g)
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
+        x.zerograd()
+    assert x.grad is g
+    assert values(g) == [0.0, 0.0]
+
+
+def test_zerograd_makes_zeros_where_there_is_no_gradient(device):
+    x = variable(device, [1.0, 2.0])
+    with pytest.warns(DeprecationWarning):
+        x.zerograd()
+    assert values(x.grad) == [0.0, 0.0]
+    assert place(x.grad) == place(x.array)
+
+
+def test_zerograd_cuts_the_gradient_from_its_graph(device):
+    x = variable(device, [3.0])
+    (x * x * x).backward(enable_double_backprop=True)
+    g = x.grad_var
+    assert g.creator_node is not None
+    with pytest.warns(DeprecationWarning):
+        x.zerograd()
+    assert g.creator_node is None
+    assert x.grad_var.creator_node is None
+    assert values(x.grad) == [0.0]
+
+
+def test_zerograd_of_an_uninitialised_variable_makes_nothing():
+    x = Variable(None)
+    with pytest.warns(DeprecationWarning):
+        x.zerograd()
+    assert x.grad is None
+
+
+# Array behaviour
+
+
+def test_iteration_gives_connected_rows(device):
+    x = variable(device, [[1.0, 2.0], [3.0, 4.0]])
+    rows = list(x)
+    assert [values(row) for row in rows] == [[1.0, 2.0], [3.0, 4.0]]
+    (rows[0] * rows[1]).sum().backward()
+    assert values(x.grad) == [[3.0, 4.0], [1.0, 2.0]]
+
+
+def test_iteration_over_a_0d_variable_is_refused(device):
+    with pytest.raises(TypeError, match="0-d"):
+        list(variable(device, 1.0))
+
+
+def test_item_is_a_python_scalar(device):
+    assert type(variable(device, [[1.5]]).item()) is float
+    assert type(variable(device, 3, "int64").item()) is int
+    assert type(variable(device, True, "bool").item()) is bool
+    assert type(variable(device, 1 + 2j, "complex64").item()) is complex
+    assert variable(device, [[1.5]]).item() == 1.5
+
+
+def test_item_needs_one_element(device):
+    for shape in ((2,), (0,)):
+        with pytest.raises(ValueError, match=re.escape(str(shape))):
+            variable(device, np.ones(shape)).item()
+
+
+def test_ndarray_on_the_left_gives_a_variable():
+    x = Variable(np.array([1.0, 2.0]))
+    a = np.array([3.0, 4.0])
+    for y, expected in ((a + x, [4, 6]), (a - x, [2, 2]), (a * x, [3, 8]), (a / x, [3, 2]), (a**x, [3, 16])):
+        assert isinstance(y, Variable)
+        assert y.array.tolist() == expected
+    assert (a @ x).item() == 11
+    assert isinstance(np.float64(2) * x, Variable)
+
+
+def test_plus_equals_rebinds(device):
+    x = y = variable(device, [1.0])
+    y += 1
+    assert values(x) == [1.0]
+    assert values(y) == [2.0]
+
+
+def test_operators_leave_foreign_objects_to_python(device):
+    x = variable(device, [1.0])
+    for other in ("text", object(), None, [1.0]):
+        with pytest.raises(TypeError):
+            x + other
+        with pytest.raises(TypeError):
+            other * x
+
+    class Friend:
+        def __radd__(self, other):
+            return "added"
+
+    assert x + Friend() == "added"
+
+
+# The graph
+
+
+def test_unchain_cuts_here_only(device):
+    x = variable(device, [2.0])
+    y = x * x
+    z = y * y
+    y.unchain()
+    assert y.creator_node is None
+    z.backward()
+    assert x.grad is None
+    assert values(y.grad) == [8.0]
+
+
+def test_creator_node_can_be_set_to_none_and_back(device):
+    x = variable(device, [2.0])
+    y = x * x
+    f = y.creator_node
+    y.creator_node = None
+    assert y.creator_node is None
+    assert y.rank == 1
+    y.creator_node = f
+    assert y.creator is f
+    assert y.rank == 1
+    y.backward()
+    assert values(x.grad) == [4.0]
+
+
+def test_a_creator_sets_rank_and_requires_grad(device):
+    x = variable(device, [2.0])
+    f = (x * x * x).creator_node
+    z = variable(device, [8.0], requires_grad=False)
+    for setter in (z.set_creator, z.set_creator_node):
+        z.unchain()
+        setter(f)
+        assert z.creator is f
+        assert z.creator_node is f
+        assert z.rank == f.rank + 1 == 2
+        assert z.requires_grad
+    z.backward()
+    assert values(x.grad) == [12.0]
+
+
+def test_a_creator_must_be_a_function(device):
+    x = variable(device, [2.0])
+    for setter in (x.set_creator, x.set_creator_node):
+        with pytest.raises(TypeError, match="FunctionNode"):
+            setter("sin")
+
+
+def test_unchaining_a_function_makes_its_output_a_root(device):
+    x = variable(device, [2.0])
+    y = x * x
+    z = y * y
+    y.creator_node.unchain()
+    z.backward()
+    assert y.creator_node is None
+    assert y.creator is None
+    assert values(y.grad) == [8.0]
+    assert x.grad is None
+
+
+def test_unchaining_a_function_that_two_others_use(device):
+    x = variable(device, [2.0])
+    y = x * x
+    z = y * y + y
+    y.node.creator_node.unchain()
+    z.backward()
+    assert values(y.grad) == [9.0]
+    assert x.grad is None
+    (g,) = xpgrad.grad([z], [y])
+    assert values(g) == [9.0]
+
+
+def test_unchain_backward_cuts_everything_behind(device):
+    x = variable(device, [2.0])
+    y = x * x
+    z = y * x
+    w = z + y
+    inner = weakref.ref(z.creator_node)
+    w.unchain_backward()
+    assert w.creator_node is None
+    assert y.creator_node is None
+    assert z.creator_node is None
+    gc.disable()
+    try:
+        del z
+        assert inner() is None  # freed by reference counting alone
+    finally:
+        gc.enable()
+    w.backward()
+    assert x.grad is None
+
+
+def test_truncated_backpropagation_in_time(device):
+    w, h = variable(device, [2.0]), variable(device, [1.0])
+    for _ in range(3):
+        h = h * w
+    h.unchain_backward()
+    for _ in range(2):
+        h = h * w
+    h.backward()
+    assert values(w.grad) == [32.0]  # of 8 w**2, not of w**5
+
+
+def test_unchain_backward_is_not_recursive(device):
+    x = h = variable(device, [1.0])
+    for _ in range(5000):
+        h = h + x
+    h.unchain_backward()
+    assert h.creator_node is None
+
+
+def test_retain_data_lets_the_node_keep_the_array(device):
+    x = variable(device, [1.0, 2.0])
+    assert x.node.data is None
+    x.retain_data()
+    assert x.node.data is x.array
+    x.array = array(device, [3.0, 4.0])
+    assert x.node.data is x.array
+    x.array = array(device, [3.0, 4.0, 5.0])
+    assert x.node.data is x.array
+
+
+def test_results_under_no_backprop_mode_require_no_gradient(device):
+    x = variable(device, [1.0])
+    with xpgrad.no_backprop_mode():
+        y = x * x
+        with xpgrad.force_backprop_mode():
+            z = x * x
+    assert y.creator_node is None
+    assert not y.requires_grad
+    assert z.creator_node is not None
+
+
+def test_an_operation_on_what_requires_no_gradient_makes_no_graph(device):
+    x = variable(device, [1.0], requires_grad=False)
+    y = x * x + 1
+    assert y.creator_node is None
+    assert not y.requires_grad
+
+
+# Integers
+
+
+def test_integer_data_may_declare_that_it_requires_a_gradient(device):
+    x = variable(device, [1, 2], "int32")
+    assert x.requires_grad
+    y = x * 2
+    assert y.dtype == x.dtype
+    assert not y.requires_grad
+    assert y.creator_node is None
+    assert not variable(device, [1], "int32", requires_grad=False).requires_grad
+
+
+def test_an_integer_input_beside_a_float_gets_no_gradient(device):
+    n = variable(device, [1, 2], "int32", name="n")
+    xp = n.__array_namespace__()
+    x = variable(device, [1.0, 2.0])
+    y = (x * xp.astype(n, x.dtype)).sum()
+    y.backward()
+    assert n.grad is None
+    assert values(x.grad) == [1.0, 2.0]
+
+
+def test_backward_from_one_integer_does_nothing(device):
+    x = variable(device, [3], "int64")
+    x.backward()
+    assert x.grad is None
+
+
+# Freeing
+
+
+def test_a_graph_is_freed_by_reference_counting_alone(device):
+    x = variable(device, [1.0])
+    y = x * x
+    seen = weakref.ref(y), weakref.ref(y.node), weakref.ref(y.creator_node)
+    z = y + x
+    gc.disable()
+    try:
+        del y
+        assert seen[0]() is None
+        assert seen[1]() is not None
+        del z
+        assert [ref() for ref in seen] == [None] * 3
+    finally:
+        gc.enable()
+
+
+# Parameters behave like Variables in operations
+
+
+def test_a_parameter_on_either_side(device):
+    p = Parameter(array(device, [2.0, 3.0]))
+    x = variable(device, [4.0, 5.0])
+    y = (p * x + x * p).sum()
+    y.backward()
+    assert values(p.grad) == [8.0, 10.0]
+    assert values(x.grad) == [4.0, 6.0]

@@ -1,0 +1,164 @@
+"""`xpgrad.function_hooks`: TimerHook and PrintHook."""
+
+import gc
+import io
+import weakref
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad.function_hooks import PrintHook, TimerHook
+
+
+class Doubled(xpgrad.FunctionNode):
+    def forward(self, inputs):
+        return (2 * inputs[0],)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return (2 * grad_outputs[0],)
+
+
+class Twice(xpgrad.FunctionNode):
+    """Applies another function inside its own forward computation."""
+
+    def forward(self, inputs):
+        return (Doubled().apply(inputs)[0].array,)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return (2 * grad_outputs[0],)
+
+
+def leaf(device, values=(1.0, 2.0, 3.0)):
+    return xpgrad.Variable(device.send(np.asarray(values, np.float32)))
+
+
+def test_the_module_is_public():
+    assert xpgrad.function_hooks.TimerHook is TimerHook
+
+
+class TestTimerHook:
+    def test_history_has_every_call_forward_and_backward(self, device):
+        x = leaf(device)
+        with TimerHook() as hook:
+            y = x * x + x
+            y.grad = device.send(np.ones(3, np.float32))
+            y.backward()
+        assert [name for name, _ in hook.call_history] == ["multiply", "add", "add", "multiply"]
+        assert all(seconds > 0 for _, seconds in hook.call_history)
+        assert hook.total_time() == pytest.approx(sum(seconds for _, seconds in hook.call_history))
+
+    def test_function_nodes_have_their_class_names(self, device):
+        with TimerHook() as hook:
+            Doubled().apply((leaf(device),))
+        assert [name for name, _ in hook.call_history] == ["Doubled"]
+
+    def test_total_time_counts_a_function_inside_another_once(self, device):
+        with TimerHook() as hook:
+            Twice().apply((leaf(device),))
+        assert [name for name, _ in hook.call_history] == ["Doubled", "Twice"]
+        assert hook.total_time() == hook.call_history[1][1]
+
+    def test_summary_adds_up_by_name(self, device):
+        x = leaf(device)
+        with TimerHook() as hook:
+            x + x + x
+        summary = hook.summary()
+        assert list(summary) == ["add"]
+        assert summary["add"]["occurrence"] == 2
+        assert summary["add"]["elapsed_time"] == sum(seconds for _, seconds in hook.call_history)
+
+    def test_a_function_that_raised_does_not_disturb_the_others(self, device):
+        class Broken(xpgrad.FunctionNode):
+            def forward(self, inputs):
+                raise RuntimeError("broken")
+
+        with TimerHook() as hook:
+            with pytest.raises(RuntimeError, match="broken"):
+                Broken().apply((leaf(device),))
+            Doubled().apply((leaf(device),))
+        assert [name for name, _ in hook.call_history] == ["Doubled"]
+
+    def test_added_to_one_function_it_sees_that_one_only(self, device):
+        x, hook = leaf(device), TimerHook()
+        y = Doubled().apply((x,))[0]
+        y.creator_node.add_hook(hook)
+        z = xpgrad.array_api.sum(y)
+        z.backward()
+        assert [name for name, _ in hook.call_history] == ["Doubled"]
+
+    def test_it_does_not_keep_the_graph_alive(self):
+        hook = TimerHook()
+        gc.disable()
+        try:
+            with hook:
+                y = Doubled().apply((xpgrad.Variable(np.ones(3)),))[0]
+            alive = weakref.ref(y.creator_node)
+            del y
+            assert alive() is None
+        finally:
+            gc.enable()
+
+
+class TestReport:
+    def hook(self):
+        hook = TimerHook()
+        hook.call_history = [("add", 0.0125), ("multiply", 0.000002), ("add", 0.0125)]
+        return hook
+
+    def report(self, **options):
+        stream = io.StringIO()
+        self.hook().print_report(file=stream, **options)
+        return stream.getvalue()
+
+    def test_columns_are_right_aligned(self):
+        assert self.report() == (
+            "FunctionName  ElapsedTime  Occurrence\n"
+            "         add      25.00ms           2\n"
+            "    multiply       0.00ms           1\n"
+        )
+
+    @pytest.mark.parametrize(
+        ("unit", "expected"),
+        [("sec", "0.03sec"), ("ms", "25.00ms"), ("us", "25000.00us"), ("ns", "25000000.00ns"), ("auto", "25.00ms")],
+    )
+    def test_the_unit_is_that_asked_for(self, unit, expected):
+        assert expected in self.report(unit=unit).splitlines()[1]
+
+    def test_auto_foreach_chooses_for_each_line(self):
+        lines = self.report(unit="auto_foreach").splitlines()
+        assert "25.00ms" in lines[1]
+        assert "2.00us" in lines[2]
+
+    def test_an_unknown_unit_is_refused(self):
+        with pytest.raises(ValueError, match="unit must be auto, auto_foreach, sec, ms, us, ns; got 'hours'"):
+            self.report(unit="hours")
+
+    def test_an_empty_report_is_its_head(self, capsys):
+        TimerHook().print_report()
+        assert capsys.readouterr().out == "FunctionName  ElapsedTime  Occurrence\n"
+
+
+class TestPrintHook:
+    def test_it_prints_label_inputs_and_gradients(self, capsys):
+        x = xpgrad.Variable(np.asarray([1.0, 3.0], np.float32))
+        with PrintHook():
+            y = x * 2
+            y.grad = np.asarray([5.0, 7.0], np.float32)
+            y.backward()
+        forward, _, backward = capsys.readouterr().out.rpartition("function\t")
+        assert forward.startswith("function\t_ * 2\ninput data\n<variable at 0x")
+        assert "- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: None" in forward
+        assert backward.startswith("_ * 2\ninput data\n(removed)\noutput gradient\n<variable at 0x")
+        assert "mean=6.00000000" in backward
+
+    def test_end_and_file(self):
+        stream = io.StringIO()
+        with PrintHook(end="|", file=stream, flush=False):
+            Doubled().apply((xpgrad.Variable(np.ones(2)),))
+        assert stream.getvalue().startswith("function\tDoubled|input data|<variable at 0x")
+        assert stream.getvalue().endswith("|")
+
+    def test_sep_is_deprecated(self):
+        with pytest.warns(DeprecationWarning, match="sep has no effect"):
+            PrintHook(sep=",")

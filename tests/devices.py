@@ -1,0 +1,31 @@
+"""The devices that the core is tested on, and what their backends lack."""
+
+import pytest
+
+import xpgrad
+from xpgrad.errors import BackendUnavailable, SpecifierError
+
+DEVICES = ("@numpy", "@strict:cpu", "@strict:device1")
+
+LACKS: dict[str, dict[str, str]] = {
+    "strict": {
+        "index_arrays_with_slices": "the standard has no index arrays mixed with slices",
+        "negative_index_arrays": "the standard leaves negative numbers in index arrays open",
+        "index_assignment_arrays": "the standard has no assignment to an index array",
+    },
+}
+"""What a backend lacks, with the reason. A case whose `needs` name one of these is skipped there."""
+
+
+def device_or_skip(specifier: str) -> xpgrad.Device:
+    """Return a device, or skip the test with the reason why it is not here."""
+    try:
+        return xpgrad.get_device(specifier)
+    except (BackendUnavailable, SpecifierError) as error:
+        pytest.skip(str(error))
+
+
+def lacking(backend: str, needs: tuple[str, ...]) -> str | None:
+    """Return why `backend` cannot run what has these needs, or None if it can."""
+    lacks = LACKS.get(backend, {})
+    return next((f"{backend} lacks {need}: {lacks[need]}" for need in needs if need in lacks), None)
