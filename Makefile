@@ -49,7 +49,12 @@ $(BIN)/pip:
 	@"$(PYTHON)" -c '$(OLD_ENOUGH)' || { echo "$(PYTHON) is not a Python >= 3.11 with venv" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
 
-# One stamp for each extra of pyproject.toml.
+# The tests run on the plugin around array-api-strict too, a distribution of its own.
+$(VENV)/stamp-test: pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable plugins/xpgrad-strict
+	@touch $@
+
+# One stamp for each other extra of pyproject.toml.
 $(VENV)/stamp-%: pyproject.toml | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
 	@touch $@

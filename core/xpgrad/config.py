@@ -122,7 +122,9 @@ class LocalConfig:
         try:
             return global_config.__dict__[name]
         except KeyError:
-            raise AttributeError(f"config has no entry {name!r}; entries: {', '.join(sorted(self._entries()))}") from None
+            raise AttributeError(
+                f"config has no entry {name!r}; entries: {', '.join(sorted(self._entries()))}"
+            ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         now = _current.get()

@@ -65,10 +65,15 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
     array = as_array(item)
     if type(array) not in plugins.by_type and plugins.is_scalar(array):
         return array if isinstance(array, bool) else _whole(array, operation)
-    if plugins.backend_of(array) is not backend:
+    try:
+        found = plugins.backend_of(array)
+    except UnknownArray:
+        raise IndexError(
+            f"{operation}: expected integers, slices, None, an ellipsis or arrays as an index, got {item!r}"
+        ) from None
+    if found is not backend:
         raise BackendMismatch(
-            f"{operation}: the array is {backend.name}'s but the index {plugins.backend_of(array).name}'s; "
-            "move one with to_device"
+            f"{operation}: the array is {backend.name}'s but the index {found.name}'s; move one with to_device"
         )
     if not backend.is_kind(array.dtype, ("bool", "integral")):
         raise IndexError(f"{operation}: expected integers or booleans as an index, got {backend.spec(array)!r}")
@@ -130,7 +135,7 @@ def setitem(xp: Namespace, x: Array, u: Array, /, index: Index) -> Array:
     return indexing.setitem(xp._backend, x, u, index)
 
 
-def assign(x: Variable, index: Index, u: Any) -> None:
+def assign(x: Variable, index: Index, u: Any, /) -> None:
     """Rebind `x` to a copy of itself with `u` at `index`; inside a graph, and for `u` from one, this is recorded.
 
     No memory is written to, so views and whatever was computed from `x` before keep their values.
@@ -165,8 +170,8 @@ def _castable(u: Any, spec: Spec) -> Any:
     """Return `u` in the dtype of `spec`, or raise where that would lose the fraction or the imaginary part."""
     own = _kind(spec.backend, spec.dtype)
     if not isinstance(u, Variable) and type(u) not in plugins.by_type and plugins.is_scalar(u):
-        given = _kind(spec.backend, u.dtype) if hasattr(u, "dtype") else (bool, int, float, complex).index(type(u))
         dtype = type(u).__name__
+        given = (bool, int, float, complex).index(type(u.item() if hasattr(u, "item") else u))
     else:
         u = as_variable(u)
         given, dtype = _kind(u.node.spec.backend, u.dtype), u.dtype

@@ -92,7 +92,7 @@ class Application(FunctionNode):
         return tuple(values)
 
     @property
-    def _hooks(self) -> dict[str, Any] | None:  # type: ignore[override]  # they are on the pullback, where they cost nothing
+    def _hooks(self) -> dict[str, Any] | None:  # on the pullback, where they cost nothing
         return getattr(self.pullback, "hooks", None)
 
     def _own_hooks(self) -> dict[str, Any]:
@@ -319,7 +319,7 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
         out = plan.kernel(arrays, **parameters) if definition.variadic else plan.kernel(*arrays, **parameters)
     except XpgradError:
         raise
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, AttributeError) as error:  # the last: a scalar has no dtype
         raise _explained(error, definition, arrays, plan.backend) from error
     if type(out) is not plan.array_type:
         out = plan.restore(out)

@@ -12,8 +12,9 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.slot import slot
+from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
-from xpgrad.graph.variable import Variable, same_place
+from xpgrad.graph.variable import Variable
 
 Seeds = list[tuple[VariableNode, Any]]
 
@@ -28,19 +29,22 @@ def backward_from(
     if grad is None:
         if y.size != 1:
             raise GradientError(
-                f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; set y.grad first, "
-                "or reduce to one element"
+                f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; "
+                "set y.grad first, or reduce to one element"
             )
         grad = _ones(y, loss_scale, enable_double_backprop)
     else:
-        y._check_grad(grad._array if isinstance(grad, Variable) else grad)  # the constructor took it as it came
+        check_gradient(y.grad, y._node.spec)  # the constructor took it as it came
     if not y._node.requires_grad:
         return
     _backward([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
 
 
 def backward(
-    outputs: Sequence[Variable], grad_outputs: Sequence[Variable | None] | None = None, *, enable_double_backprop: bool = False
+    outputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None = None,
+    *,
+    enable_double_backprop: bool = False,
 ) -> None:
     """Run one backward computation from several outputs at once; each function runs once.
 
@@ -100,7 +104,7 @@ def _backward(
         elif x._grad is None or id(x) in cleared:
             held = None
         else:
-            x._check_grad(x.grad)  # the constructor took it as it came
+            check_gradient(x.grad, x._node.spec)  # the constructor took it as it came
             held = x._grad if recorded else x.grad
         g = moved_to(g, x)
         stores[id(x)] = x, _added(held, g, recorded)

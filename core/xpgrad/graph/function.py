@@ -1,4 +1,4 @@
-"""Old-style functions: `Function` works on arrays in both directions, so its gradients cannot be differentiated again."""
+"""Old-style functions: `Function` works on arrays in both directions, so its gradients have no derivative."""
 
 import warnings
 import weakref
@@ -9,7 +9,8 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable, spec_of, variable_over
+from xpgrad.graph.specs import spec_of
+from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
 
 
@@ -176,7 +177,11 @@ class Function:
 
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a gradient or None for each input; the default asks `backward_cpu` or `backward_gpu`."""
-        return self.backward_cpu(inputs, grad_outputs) if _on_host(inputs + grad_outputs) else self.backward_gpu(inputs, grad_outputs)
+        return (
+            self.backward_cpu(inputs, grad_outputs)
+            if _on_host(inputs + grad_outputs)
+            else self.backward_gpu(inputs, grad_outputs)
+        )
 
     def backward_cpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients for arrays in host memory."""

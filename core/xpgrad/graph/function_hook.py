@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 class FunctionHook:
     """Base class of function hooks.
 
-    ``with hook:`` registers it for all functions that this thread applies or sweeps; ``f.add_hook(hook)`` for one function.
-    Derive from it and override what is needed; all methods get tuples of arrays, in which None stands for what was not kept.
+    ``with hook:`` registers it for all functions that this thread applies or sweeps; ``f.add_hook(hook)`` for one
+    function. Derive from it and override what is needed. All methods get tuples of arrays, in which None stands for
+    what was not kept; scalar operands are no arrays and do not occur.
 
     Attributes
     ----------
@@ -50,10 +51,14 @@ class FunctionHook:
     def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
         """Called after a forward computation."""
 
-    def backward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
+    def backward_preprocess(
+        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
         """Called before a backward computation."""
 
-    def backward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
+    def backward_postprocess(
+        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
         """Called after a backward computation."""
 
 

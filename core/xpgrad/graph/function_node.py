@@ -68,6 +68,7 @@ class FunctionNode:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise: a FunctionNode is applied, not called."""
         raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
 
     # What an author writes
@@ -109,7 +110,9 @@ class FunctionNode:
         Used only where it is overridden; the sweep adds up by itself.
         """
         gxs = self._checked(self.backward(target_input_indexes, grad_outputs), target_input_indexes)
-        return tuple(g if held is None else held if g is None else held + g for g, held in zip(gxs, grad_inputs, strict=True))
+        return tuple(
+            g if held is None else held if g is None else held + g for g, held in zip(gxs, grad_inputs, strict=True)
+        )
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Raise `InvalidType`, by `type_check.expect`, for inputs that the function does not take."""
@@ -213,7 +216,7 @@ class FunctionNode:
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
             return results
-        self.rank = max((x._node.rank for x in variables), default=0)
+        self.rank = max((x._node.rank for x in variables), default=0)  # type: ignore[misc]  # derived classes have a dict
         self.inputs = tuple(x._node for x in variables)
         for index, (y, spec) in enumerate(zip(results, specs, strict=True)):
             node = y._node
@@ -308,7 +311,7 @@ class FunctionNode:
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
         self._kept_inputs = self._kept_outputs = self._guards = None
-        self.pullback = RELEASED
+        self.pullback = RELEASED  # type: ignore[misc]  # as for `rank`
 
     def unchain(self) -> None:
         """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""

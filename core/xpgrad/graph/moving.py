@@ -95,7 +95,9 @@ def _share(x: "Variable", convert: Any, operation: str) -> "Variable":
     if x._array is None:
         return x
     if x.creator_node is not None:
-        raise GraphError(f"{operation}: the Variable is inside a graph, which a view would not stay part of; use to_device")
+        raise GraphError(
+            f"{operation}: the Variable is inside a graph, which a view would not stay part of; use to_device"
+        )
     grad = x.grad
     array, moved = convert(x._array), None if grad is None else convert(grad)
     if array is not x._array:
@@ -140,7 +142,8 @@ def copydata(target: "Variable", source: "Variable") -> None:
     if moved.dtype != target.dtype:
         kinds = ("bool", "integral", "real floating", "complex floating")
         wide, narrow = (
-            next(i for i, kind in enumerate(kinds) if backend.is_kind(dtype, kind)) for dtype in (target.dtype, moved.dtype)
+            next(i for i, kind in enumerate(kinds) if backend.is_kind(dtype, kind))
+            for dtype in (target.dtype, moved.dtype)
         )
         if narrow > wide:
             raise DtypeError(f"copydata: {source._node.spec!r} does not fit into {target._node.spec!r}; cast it first")

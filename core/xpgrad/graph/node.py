@@ -223,7 +223,7 @@ class VariableNode:
         return [self, *earlier]
 
     def succeed(self, old: "VariableNode") -> None:
-        """Take the place of `old`, whose Variable moved to another device: gradients from older graphs still find it."""
+        """Take the place of `old`, whose Variable moved to another device; gradients of older graphs still find it."""
         for earlier in old.lineage():
             earlier.own_extra().successor = self
             self.own_extra().predecessors.append(weakref.ref(earlier))

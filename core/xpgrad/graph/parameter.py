@@ -8,6 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ShapeError
 from xpgrad.graph import moving
+from xpgrad.graph.specs import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Dtype, Shape
 
@@ -18,8 +19,8 @@ class Parameter(Variable):
     Parameters
     ----------
     initializer : None, scalar, array or callable
-        None fills with NaN, a scalar with itself; an array without `shape` is the data; a callable writes into the array
-        that it is given, and may have a `dtype`.
+        None fills with NaN, a scalar with itself; an array without `shape` is the data; a callable writes into the
+        array that it is given, and may have a `dtype`.
     shape : tuple of int or int, optional
         Given: initialised at once. Otherwise the Parameter waits for `initialize`.
     name : str, optional
@@ -62,25 +63,30 @@ class Parameter(Variable):
     def grad(self) -> Array | None:
         """Array of the gradient, or None; an uninitialised Parameter has none until it is cleared."""
         if self._array is None and not self._grad_valid:
-            raise RuntimeError("Parameter.grad: the Parameter is uninitialised; call cleargrad() or initialize(shape) first")
-        return Variable.grad.__get__(self)  # type: ignore[no-any-return]  # a property of an unknown library's array
+            raise RuntimeError(
+                "Parameter.grad: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
+            )
+        return super().grad
 
     @grad.setter
     def grad(self, grad: Array | None) -> None:
-        Variable.grad.__set__(self, grad)
-        self._grad_valid = True
+        if grad is not None:
+            check_gradient(grad, self._node.spec)
+        self._grad, self._grad_valid = grad, True
 
     @property
     def grad_var(self) -> Variable | None:
         """The gradient as a Variable."""
         if self._array is None and not self._grad_valid:
-            raise RuntimeError("Parameter.grad_var: the Parameter is uninitialised; call cleargrad() or initialize(shape) first")
-        return Variable.grad_var.__get__(self)  # type: ignore[no-any-return]  # as above
+            raise RuntimeError(
+                "Parameter.grad_var: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
+            )
+        return super().grad_var
 
     @grad_var.setter
     def grad_var(self, grad: Variable | None) -> None:
-        Variable.grad_var.__set__(self, grad)
-        self._grad_valid = True
+        check_gradient_variable(grad, self._node.spec)
+        self._grad, self._grad_valid = grad, True
 
     def cleargrad(self) -> None:
         """Forget the gradient; it then starts as None after `initialize`, too."""

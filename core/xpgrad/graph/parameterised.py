@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.indexing import BASIC
+from xpgrad.backend.spec import Spec
 from xpgrad.config import switches
 from xpgrad.graph.application import Application, apply, keep, plan_for
 from xpgrad.graph.definition import Definition
@@ -15,6 +16,7 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
+MOST_ROWS = 4096
 new = object.__new__
 ref = weakref.ref
 
@@ -100,6 +102,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
         ``careful(x, index)`` does the same for whatever is no plain index of a live array, and raises the errors.
     """
     plans, basic = definition.plans, BASIC
+    rows: dict[Spec, Spec] = {}  # of x[i] for a whole number, by that of x
 
     def function(x: Any, index: Any, /) -> Any:
         try:
@@ -120,7 +123,13 @@ def indexer(definition: Definition, careful: Function) -> Function:
             out = plan.kernel(left, index=index)
             if type(out) is not plan.array_type:
                 out = plan.restore(out)
-            spec = plan.backend.spec(out)
+            spec = rows.get(node.spec) if type(index) is int else None
+            if spec is None:
+                spec = plan.backend.spec(out)
+                if type(index) is int:
+                    if len(rows) >= MOST_ROWS:
+                        rows.clear()
+                    rows[node.spec] = spec
         except Exception:  # the general path raises it again, explained
             return careful(x, index)
         y = new(Variable)

@@ -33,6 +33,7 @@ class Pullback:
     """
 
     __slots__ = (
+        "accumulate",
         "array_type", "backend", "definition", "elementwise", "kept", "needed", "plan", "pull", "record", "restore",
     )  # fmt: skip
 
@@ -41,7 +42,7 @@ class Pullback:
         self.plan, self.definition, self.backend, self.needed = plan, definition, backend, needed
         self.kept = definition.kept(needed)
         self.elementwise, self.array_type = definition.elementwise, backend.array_types[0]
-        self.restore = backend.restore
+        self.restore, self.accumulate = backend.restore, backend.xp.accumulate
         self.pull: Pull = _raw(definition, backend, needed)
         self.record = _recorded(definition, backend, needed)
 

@@ -17,9 +17,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, PLAIN_OFF, config, force_backprop_mode, no_backprop_mode, switches
 from xpgrad.errors import (
-    BackendMismatch,
     ChangedArray,
-    DeviceMismatch,
     DtypeError,
     GradientError,
     GraphError,
@@ -33,7 +31,8 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import Gathered, Scatter, dense
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable, same_place
+from xpgrad.graph.specs import check_device, same_place
+from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
 NOTHING = nullcontext()
@@ -126,7 +125,7 @@ class Sweep:
         """
         slots, heap, nodes, active, ranks = self.slots, self.heap, self.nodes, self.active, self.ranks
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
-        push, borrowed = heapq.heappush, self.borrowed
+        push, borrowed, owned = heapq.heappush, self.borrowed, self.owned
         ready: Any = None
         ready_rank = 0
         batch: list[FunctionNode] = []
@@ -197,6 +196,8 @@ class Sweep:
                     kind = type(held)
                     if kind is Gathered:
                         held.add(gx)
+                    elif spec.large and key in owned and type(gx) is not Scatter:
+                        slots[key] = pullback.accumulate(held, gx)
                     elif spec.large or kind is Scatter or type(gx) is Scatter:
                         slots[key] = self._sum(key, held, gx, spec)
                     else:
@@ -233,7 +234,7 @@ class Sweep:
                         waiting.append(creator)
             if release:
                 f.release()
-            gxs = gx = gy = held = None  # so that large arrays are freed before the next ones are made, in the same place
+            gxs = gx = gy = held = None  # large arrays are freed before the next are made, in the same place
 
     def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
@@ -416,7 +417,7 @@ class Sweep:
             inspection.check_finite([None if g is None else g._array for g in gxs], f, "backward")
         for node, gx in zip(f.inputs, gxs, strict=True):
             if gx is not None and node.requires_grad:
-                _check_place(gx, node.spec, f)
+                check_device(gx._node.spec, node.spec, f.label)
                 gx = self._conjugated(gx, gx._node.spec)
                 given = gx if self.recorded else gx._array
                 if gx.shape != node.shape or gx.dtype is not node.dtype:
@@ -474,17 +475,6 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
             gx = xp.real(gx)
         gx = xp.astype(gx, spec.dtype)
     return gx
-
-
-def _check_place(gx: Variable, spec: Spec, f: FunctionNode) -> None:
-    """Raise if a gradient lies on another device than its array."""
-    given = gx._node.spec
-    if given is spec or (given.backend is spec.backend and given.device == spec.device):
-        return
-    place = spec.backend.device_for(spec.device)
-    if given.backend is not spec.backend:
-        raise BackendMismatch(f"{f.label}: backward returned a gradient on {gx.device} for an input on {place}; move it")
-    raise DeviceMismatch(f"{f.label}: backward returned a gradient on {gx.device} for an input on {place}; move it")
 
 
 def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:

@@ -1,18 +1,16 @@
 """`Variable`: an array, its gradient, and its node in the graph."""
 
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spec import Spec
-from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, ShapeError, UnknownArray
 from xpgrad.graph import copies, moving, text
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.types import Array, Dtype, Index, Namespace, Shape
+from xpgrad.graph.specs import check_gradient, check_gradient_variable, same_place, spec_of
+from xpgrad.types import Array, Dtype, Namespace, Shape
 
 if TYPE_CHECKING:
     from xpgrad.graph.declared import Declared
@@ -247,7 +245,7 @@ class Variable(Declared):
         Parameters
         ----------
         hook : callable
-            Gets the gradient as a Variable. What it returns, a Variable or an array, replaces the gradient; None keeps it.
+            Gets the gradient as a Variable. What it returns, a Variable or an array, replaces it; None keeps it.
 
         Returns
         -------
@@ -272,7 +270,7 @@ class Variable(Declared):
     @grad.setter
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
-            self._check_grad(grad)
+            check_gradient(grad, self._node.spec)
         self._grad = grad
 
     @property
@@ -281,39 +279,17 @@ class Variable(Declared):
         grad = self._grad
         if grad is not None and not isinstance(grad, Variable):
             grad = self._grad = Variable(grad)
-        return grad
+        return grad  # type: ignore[no-any-return]  # an array or a Variable before, now a Variable
 
     @grad_var.setter
     def grad_var(self, grad: "Variable | None") -> None:
-        if grad is not None:
-            if not isinstance(grad, Variable):
-                raise UnknownArray(f"Variable.grad_var: expected a Variable, got {type(grad).__name__}; arrays go to grad")
-            self._check_grad(grad._array)
+        check_gradient_variable(grad, self._node.spec)
         self._grad = grad
 
     @property
     def _loss_scale(self) -> float | None:
         extra = self._node.extra
         return None if extra is None else extra.loss_scale
-
-    def _check_grad(self, grad: Array) -> None:
-        given = spec_of(grad, "Variable.grad")
-        if self._array is None:
-            return
-        wanted = self._node.spec
-        if given is wanted:
-            return
-        if given.backend is not wanted.backend:
-            raise BackendMismatch(
-                f"Variable.grad: the array is {wanted.backend.name}'s but the gradient {given.backend.name}'s; "
-                f"move it with xpgrad.get_device('{self.device}').send(grad)"
-            )
-        if given.dtype != wanted.dtype:
-            raise DtypeError(f"Variable.grad: expected dtype {wanted.dtype} as in the array, got {given.dtype}; cast it")
-        if given.shape != wanted.shape:
-            raise ShapeError(f"Variable.grad: expected shape {wanted.shape} as in the array, got {given.shape}")
-        if given.device != wanted.device:
-            raise DeviceMismatch(f"Variable.grad: the array is on {self.device}, the gradient is not; move it there first")
 
     def cleargrad(self) -> None:
         """Forget the gradient."""
@@ -442,7 +418,9 @@ class Variable(Declared):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if self._array is None or self._node.requires_grad:
-            raise TypeError(f"a Variable is not converted silently, its gradient would be lost; use v.array (v: {self._title()})")
+            raise TypeError(
+                f"a Variable is not converted silently, its gradient would be lost; use v.array (v: {self._title()})"
+            )
         convert = getattr(self._array, "__array__", None)
         if convert is None:
             raise TypeError(f"{self._title()} is not converted silently; use v.to_cpu().array")
@@ -485,24 +463,6 @@ class Variable(Declared):
         return text.debug_print(self)
 
 
-def spec_of(array: Array, operation: str) -> Spec:
-    """Return the spec of `array`, or raise a TypeError that names `operation` and what came."""
-    backend = plugins.by_type.get(type(array))
-    if backend is None:
-        if isinstance(array, Variable):
-            raise UnknownArray(f"{operation}: expected an array, got a Variable; use its .array")
-        try:
-            backend = plugins.backend_of(array)
-        except UnknownArray:
-            kind = type(array)
-            raise UnknownArray(
-                f"{operation}: expected an array ({plugins.type_names()}), got {kind.__module__}.{kind.__qualname__}: "
-                "nothing is converted silently"
-            ) from None
-    backend.check(array)
-    return backend.spec(array)
-
-
 def variable_over(node: VariableNode, array: Array) -> Variable:
     """Return a Variable over an existing node, with an array that the graph kept."""
     variable = new(Variable)
@@ -526,10 +486,3 @@ def as_array(obj: Any) -> Array:
 
 
 plugins.unwrap = as_array
-
-
-def same_place(a: Spec | None, b: Spec | None) -> bool:
-    """Tell whether two specs agree; equal ones are one object only as long as their backend remembers them."""
-    if a is b or a is None or b is None:
-        return a is b
-    return a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)

@@ -1,5 +1,7 @@
 """`Variable.backward` and `xpgrad.backward`: where a sweep starts, in which order it runs, and what it leaves."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
@@ -12,7 +14,7 @@ from xpgrad.errors import DeviceMismatch, GradientError, GraphError
 class Named(FunctionNode):
     """Sum of all inputs, that notes when its backward runs."""
 
-    log: list[str] = []
+    log: ClassVar[list[str]] = []
 
     def __init__(self, name):
         self.name = name
@@ -52,7 +54,9 @@ def test_one_element_starts_from_ones(device, shape):
 def test_many_elements_or_none_without_a_gradient_are_refused_at_once(device, shape):
     x = variable(device, np.ones(shape))
     y = named("f", x)
-    with pytest.raises(GradientError, match=f"{int(np.prod(shape))} elements of shape .* without a gradient; set y.grad"):
+    with pytest.raises(
+        GradientError, match=f"{int(np.prod(shape))} elements of shape .* without a gradient; set y.grad"
+    ):
         y.backward()
     assert Named.log == []
     assert x.grad is None

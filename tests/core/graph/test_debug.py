@@ -126,7 +126,9 @@ def test_a_nan_in_backward_names_the_function(device, start, shape):
     x = variable(device, np.ones(shape))
     (y,) = NanBackward(array(device, np.full(shape, np.nan))).apply((x,))
     z = (y * 2).sum()
-    with pytest.raises(NotANumber, match="(?s)NaN is detected on backward computation of NanBackward.*Stacktrace.*NanBackward"):
+    with pytest.raises(
+        NotANumber, match=r"(?s)NaN is detected on backward computation of NanBackward.*Stacktrace.*NanBackward"
+    ):
         z.backward(enable_double_backprop=start == "recorded") if start != "grad" else xpgrad.grad([z], [x])
     assert x.grad is None
 
@@ -170,7 +172,9 @@ def test_a_kept_array_that_was_changed_is_detected(device, product, start):
         y = product(x, z).sum()
         a[0] = 100.0
         label = r"_ \* _" if product is primitive else "Product"
-        with pytest.raises(ChangedArray, match=f"(?s){label}: an array .*changed in place.*Stacktrace.*product\\(x, z\\)"):
+        with pytest.raises(
+            ChangedArray, match=f"(?s){label}: an array .*changed in place.*Stacktrace.*product\\(x, z\\)"
+        ):
             y.backward(enable_double_backprop=start == "recorded") if start != "grad" else xpgrad.grad([y], [z])
     assert z.grad is None
     a[0] = 2.0

@@ -607,7 +607,7 @@ def test_gradients_of_a_wrong_dtype(device):
 def test_gradients_on_a_wrong_device():
     x = variable(xpgrad.get_device("@strict:cpu"), [1.0])
     (y,) = Giving((variable(xpgrad.get_device("@strict:device1"), [1.0]),)).apply((x,))
-    with pytest.raises(DeviceMismatch, match="Giving: .*@strict:device1.*@strict:cpu"):
+    with pytest.raises(DeviceMismatch, match=r"Giving: .*@strict:device1.*@strict:cpu"):
         y.backward()
     (y,) = Giving((Variable(np.ones(1, "f")),)).apply((x,))
     with pytest.raises(BackendMismatch, match=r"Giving: .*@numpy.*@strict:cpu"):
@@ -628,7 +628,9 @@ def test_an_exception_in_backward_changes_nothing(device, start):
     z.grad = array(device, [5.0])
     w.grad = array(device, [6.0])
     with pytest.raises(ZeroDivisionError, match=r"^mine$"):
-        z.backward(retain_grad=True) if start == "backward" else xpgrad.grad([z], [w, x], set_grad=True, retain_grad=True)
+        z.backward(retain_grad=True) if start == "backward" else xpgrad.grad(
+            [z], [w, x], set_grad=True, retain_grad=True
+        )
     assert x.grad is None
     assert values(w.grad) == [6.0]
     assert values(z.grad) == [5.0]

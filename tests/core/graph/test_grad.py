@@ -1,5 +1,7 @@
 """`xpgrad.grad`: gradients of some outputs by some inputs, and nothing else touched."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
@@ -10,7 +12,7 @@ from xpgrad.errors import DeviceMismatch, GradientError
 
 
 class Noting(FunctionNode):
-    log: list[str] = []
+    log: ClassVar[list[str]] = []
 
     def __init__(self, name):
         self.name = name

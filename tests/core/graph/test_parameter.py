@@ -157,7 +157,7 @@ def test_cleargrad_before_initialising():
 
 def test_zerograd_before_initialising():
     p = Parameter(1.0)
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         p.zerograd()
     assert p.grad is None
     p.initialize((2,))
@@ -166,7 +166,7 @@ def test_zerograd_before_initialising():
 
 def test_cleargrad_takes_back_zerograd():
     p = Parameter(1.0)
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         p.zerograd()
     p.cleargrad()
     p.initialize((2,))
@@ -187,7 +187,7 @@ def test_setting_a_gradient_makes_it_valid():
 def test_zerograd_after_initialising():
     p = Parameter(1.0, (2,))
     g = p.grad
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         p.zerograd()
     assert p.grad is g
     assert values(g) == [0.0, 0.0]

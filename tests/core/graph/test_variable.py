@@ -80,7 +80,7 @@ def test_a_variable_is_no_data():
 @pytest.mark.parametrize("made", [lambda: np.matrix([[1.0]]), lambda: np.ma.array([1.0])])
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_subclasses_that_no_backend_lists_are_refused(made):
-    with pytest.raises(UnknownArray, match="subclass|nothing is converted silently"):
+    with pytest.raises(UnknownArray, match=r"subclass of numpy\.ndarray .*; convert it"):
         Variable(made())
 
 
@@ -257,7 +257,7 @@ def test_the_checks_of_grad_come_in_order(device):
         x.grad = [1]
     with pytest.raises(BackendMismatch, match=f"{device.backend.name}'s but the gradient {other.backend.name}'s"):
         x.grad = array(other, [1.0, 2.0, 3.0], "float64")  # dtype and shape are wrong, too
-    with pytest.raises(DtypeError, match="expected dtype .*float32.*float64"):
+    with pytest.raises(DtypeError, match=r"expected dtype .*float32.*float64"):
         x.grad = array(device, [1.0, 2.0, 3.0], "float64")  # the shape is wrong, too
     with pytest.raises(ShapeError, match=r"expected shape \(2,\).*\(3,\)"):
         x.grad = array(device, [1.0, 2.0, 3.0])
@@ -341,7 +341,7 @@ def test_zerograd_is_deprecated_and_fills_in_place(device):
 
 def test_zerograd_makes_zeros_where_there_is_no_gradient(device):
     x = variable(device, [1.0, 2.0])
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
     assert values(x.grad) == [0.0, 0.0]
     assert place(x.grad) == place(x.array)
@@ -352,7 +352,7 @@ def test_zerograd_cuts_the_gradient_from_its_graph(device):
     (x * x * x).backward(enable_double_backprop=True)
     g = x.grad_var
     assert g.creator_node is not None
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
     assert g.creator_node is None
     assert x.grad_var.creator_node is None
@@ -361,7 +361,7 @@ def test_zerograd_cuts_the_gradient_from_its_graph(device):
 
 def test_zerograd_of_an_uninitialised_variable_makes_nothing():
     x = Variable(None)
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
     assert x.grad is None
 

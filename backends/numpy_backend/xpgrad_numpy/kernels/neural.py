@@ -24,7 +24,7 @@ def relu_x(gy: Array, y: Array, /) -> Array:
 
 def sigmoid(x: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))`` in one new array."""
-    y = np.negative(x)
+    y = np.negative(x, out=np.empty_like(x))
     with np.errstate(over="ignore"):  # exp overflows to infinity, whose reciprocal is the right 0
         np.exp(y, out=y)
     y += 1

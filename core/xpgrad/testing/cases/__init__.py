@@ -11,6 +11,7 @@ from xpgrad.testing.cases.logical import CASES as LOGICAL
 from xpgrad.testing.cases.magnitude import CASES as MAGNITUDE
 from xpgrad.testing.cases.manipulation import CASES as MANIPULATION
 from xpgrad.testing.cases.neural import CASES as NEURAL
+from xpgrad.testing.cases.renamed import CASES as RENAMED
 from xpgrad.testing.cases.rounding import CASES as ROUNDING
 from xpgrad.testing.cases.searching import CASES as SEARCHING
 from xpgrad.testing.cases.selection import CASES as SELECTION
@@ -28,6 +29,7 @@ CASES: tuple[Case, ...] = (
     + MAGNITUDE
     + MANIPULATION
     + NEURAL
+    + RENAMED
     + ROUNDING
     + SEARCHING
     + SELECTION

@@ -1,0 +1,186 @@
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.core.backend.strangers import Strangers
+
+import xpgrad
+from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import BackendUnavailable, SpecifierError
+
+
+class DummyDevice:
+    """An object that is no device."""
+
+
+@pytest.mark.parametrize("specifier", ["@numpy", -1, "-1", None])
+def test_the_host(specifier: Any) -> None:
+    device = get_device(specifier)
+    assert (str(device), repr(device)) == ("@numpy", "<CpuDevice (numpy)>")
+    assert device.xp is np
+    assert get_device(device) is device
+
+
+def test_devices_of_a_third_party() -> None:
+    assert str(get_device("@strict")) == str(get_device("@strict:cpu")) == "@strict:cpu"
+    assert str(get_device("@strict:device1")) == "@strict:device1"
+    assert repr(get_device("@strict:device1")) == "<Device @strict:device1>"
+
+
+@pytest.mark.parametrize(
+    ("specifier", "reason"),
+    [
+        (0, "^cupy: .*(CuPy is not installed|no CUDA driver|not finished)"),
+        ("0", "^cupy: "),
+        (1, "^cupy: "),
+        ("@cupy:0", "^cupy: "),
+        ("@cupy", "^cupy: "),
+        ("native", "^chx: "),
+        ("native:0", "^chx: "),
+        ("cuda:0", "^chx: "),
+    ],
+)
+def test_devices_whose_backend_may_be_missing(specifier: Any, reason: str) -> None:
+    try:
+        device: Any = get_device(specifier)
+    except BackendUnavailable:
+        device = None
+    if device is not None:
+        assert str(device) == (specifier if ":" in str(specifier) else str(device))
+        return
+    with pytest.raises(BackendUnavailable, match=reason) as caught:
+        get_device(specifier)
+    assert isinstance(caught.value, RuntimeError)
+
+
+@pytest.mark.parametrize(
+    ("specifier", "reason"),
+    [
+        ("@numpy:", "'@numpy:' has an empty part; expected '@numpy' or '@numpy:index'"),
+        ("@numpy:0", "unknown device '@numpy:0'; numpy has @numpy"),
+        ("@:numpy", "unknown device '@:numpy'; backends here: .*@numpy"),
+        ("@cupy::0", "'@cupy::0' has an empty part; expected '@cupy' or '@cupy:index'"),
+        ("@foo", "unknown device '@foo'; backends here: .*@numpy"),
+        ("@", "unknown device '@'"),
+        ("", "unknown device ''; backends here: .*@numpy"),
+        ("foo", "unknown device 'foo'"),
+        ("numpy", "unknown device 'numpy'; backends here: .*@numpy"),
+        ("foo:0", "unknown device 'foo:0'"),
+        ("@strict:device7", "unknown device '@strict:device7'; strict has @strict:cpu, @strict:device1"),
+        ("--1", "unknown device '--1'"),
+        ("\u00b2", "unknown device"),
+        (-2, "expected a GPU's number, or -1 for the host, got -2"),
+        ("-2", "expected a GPU's number, or -1 for the host, got -2"),
+    ],
+)
+def test_specifiers_that_nobody_understands(specifier: Any, reason: str) -> None:
+    with pytest.raises(SpecifierError, match=f"get_device: {reason}") as caught:
+        get_device(specifier)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_an_optional_backend_that_is_not_installed() -> None:
+    if not plugins.knows("intel64"):
+        with pytest.raises(SpecifierError, match="unknown device '@intel64'"):
+            get_device("@intel64")
+
+
+@pytest.mark.parametrize(
+    "specifier",
+    [True, False, (), ("@numpy",), ["@numpy"], {}, 1.0, b"@numpy", DummyDevice(), np.zeros(2), np.int64(0), np],
+    ids=lambda specifier: type(specifier).__name__,
+)
+def test_objects_that_are_no_specifiers(specifier: Any) -> None:
+    name = type(specifier).__qualname__
+    with pytest.raises(TypeError, match=f"get_device: expected a specifier such as '@name:0', .* got .*{name}"):
+        get_device(specifier)
+
+
+def test_devices_are_equal_when_their_names_are() -> None:
+    one, two = get_device("@strict:device1"), get_device("@strict:device2")
+    again = Device(one.backend, one.handle, "@strict:device1")
+    assert one == again
+    assert hash(one) == hash(again)
+    assert one != two
+    assert one != "@strict:device1"
+    assert len({one, two, again}) == 2
+
+
+@pytest.mark.parametrize("name", ["@numpy", "@strict:cpu", "@strict:device1"])
+def test_a_device_is_pickled_by_its_name(strangers: Strangers, name: str) -> None:
+    device = get_device(name)
+    assert pickle.loads(pickle.dumps(device)) == device
+    program = f"import pickle; device = pickle.loads({pickle.dumps(device)!r}); print(device, type(device).__name__)"
+    assert strangers.run(program) == f"{name} {type(device).__name__}"
+
+
+def test_a_pickled_device_whose_backend_is_missing_there_says_so(strangers: Strangers) -> None:
+    data = pickle.dumps(get_device("@strict:device1"))
+    done = strangers.attempt(f"import pickle; pickle.loads({data!r})", XPGRAD_DISABLE_BACKENDS="strict")
+    assert "BackendUnavailable: strict: disabled by XPGRAD_DISABLE_BACKENDS" in done.stderr
+
+
+def test_a_device_is_no_context_manager() -> None:
+    device = get_device("@strict:device1")
+    with pytest.raises(RuntimeError, match=r"use `with xpgrad.using_device\('@strict:device1'\):`"), device:
+        pass
+
+
+def test_use_and_create_context_make_it_the_current_device() -> None:
+    device = get_device("@strict:device1")
+    with device.create_context() as entered:
+        assert entered is device
+        assert get_device() == device
+        get_device("@strict:device2").use()
+        assert str(get_device()) == "@strict:device2"
+    assert str(get_device()) == "@numpy"
+
+
+def test_supported_arrays() -> None:
+    host, device = get_device("@numpy"), get_device("@strict:device1")
+    array = device.send(np.ones(2))
+    assert type(array) in device.supported_array_types
+    assert device.is_array_supported(array)
+    assert not get_device("@strict:cpu").is_array_supported(array)
+    assert not host.is_array_supported(array)
+    assert host.is_array_supported(np.ones(2))
+    assert not host.is_array_supported([1.0])
+    assert not host.is_array_supported(xpgrad.Variable(np.ones(2)))
+
+
+def test_device_of_an_array() -> None:
+    device = get_device("@strict:device1")
+    array = device.send_array(np.ones(2))
+    assert Device.from_array(array) == device
+    assert Device.from_array(np.ones(2)) == get_device("@numpy")
+    assert Device.from_array([1.0]) is None
+    assert Device.from_array(xpgrad.Variable(array)) is None
+
+
+def test_get_device_from_array_takes_the_first_that_is_not_on_the_host() -> None:
+    one, two = (get_device(f"@strict:{name}") for name in ("device1", "device2"))
+    a, b = one.send(np.ones(2)), two.send(np.ones(2))
+    assert get_device_from_array() == get_device("@numpy")
+    assert get_device_from_array(np.ones(2), None, 3, "text", DummyDevice()) == get_device("@numpy")
+    assert get_device_from_array(np.ones(2), b, a) == two
+    assert get_device_from_array(xpgrad.Variable(a), b) == two  # not through Variables
+    assert get_device_from_array(xpgrad.Variable(a)) == get_device("@numpy")
+
+
+def test_get_device_from_array_never_raises(strangers: Strangers) -> None:
+    module = strangers.install("xpgrad-npu", "class Thing: ...\n1 / 0")
+    strangers.write("claim", {"xpgrad.array_modules": {"things": module}})
+    (strangers.folder / "things.py").write_text("class Thing: ...")
+    program = """
+import things, warnings, xpgrad
+warnings.simplefilter("ignore")
+print(xpgrad.get_device_from_array(things.Thing()), xpgrad.get_array_module(things.Thing()).__name__)
+"""
+    assert strangers.run(program) == "@numpy numpy"
+
+
+def test_synchronize_of_a_library_that_runs_at_once_does_nothing() -> None:
+    assert get_device("@numpy").synchronize() is None  # type: ignore[func-returns-value]  # that is the point
+    assert get_device("@strict").synchronize() is None  # type: ignore[func-returns-value]  # as above

@@ -1,0 +1,130 @@
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xpgrad.backend.kernels import Declaration, KernelNamespace, KernelTable, check_kernels, kernel, table
+from xpgrad.errors import PluginError
+
+
+def double(xp: Any, x: Any, /, factor: Any = 2) -> Any:
+    return xp.multiply(x, factor)
+
+
+class Toy:
+    """What a KernelNamespace needs of a backend."""
+
+    name = "toy"
+
+    def __init__(self, **overrides: Any) -> None:
+        self.own = overrides
+        self.namespace = SimpleNamespace(multiply=lambda x, y: x * y, square=lambda x: x * x, tanh=np.tanh)
+        self.xp = KernelNamespace(self)  # type: ignore[arg-type]  # as much of a backend as is needed here
+
+    def overrides(self) -> Any:
+        return self.own
+
+
+@pytest.fixture
+def declared() -> Iterator[None]:
+    kernel(arrays=1, parameters=("factor",))(double)
+    yield
+    del table.declared["double"]
+
+
+def test_a_name_is_declared_once() -> None:
+    own = KernelTable()
+    own.declare(Declaration("f", 1, (), None))
+    with pytest.raises(PluginError, match="kernel 'f' is declared twice; choose another name"):
+        own.declare(Declaration("f", 2, (), None))
+
+
+def test_the_default_body_computes_with_kernels_and_the_librarys_names(declared: None) -> None:
+    xp = Toy(multiply=lambda x, y: x * y + 0.5).xp
+    assert xp.double(3.0, factor=2) == 6.5
+    assert xp.square(3.0) == 9.0
+
+
+def test_in_the_body_of_a_kernel_its_own_name_is_the_librarys_function() -> None:
+    toy = Toy(tanh=lambda x: "faster")
+    assert toy.xp.tanh(0.0) == "faster"
+    assert Toy().xp.tanh(0.0) == 0.0
+
+
+def test_a_backend_and_third_parties_replace_it_and_the_first_that_accepts_wins(declared: None) -> None:
+    toy = Toy(double=lambda x, factor: "own")
+    assert toy.xp.double(1.0, factor=2) == "own"
+    picky = {"double": lambda x, factor: "picky" if x > 0 else NotImplemented}
+    toy.xp.set_providers([("picky", picky), ("never", {"double": lambda x, factor: NotImplemented})])
+    assert toy.xp.double(1.0, factor=2) == "picky"
+    assert toy.xp.double(-1.0, factor=2) == "own"
+    assert list(toy.xp.providers("double")) == ["picky", "never", "toy"]
+    toy.xp.set_providers([])
+    assert toy.xp.double(1.0, factor=2) == "own"
+
+
+def test_when_all_decline_the_default_body_runs(declared: None) -> None:
+    toy = Toy()
+    toy.xp.set_providers([("never", {"double": lambda x, factor: NotImplemented})])
+    assert toy.xp.double(3.0, factor=2) == 6.0
+
+
+def test_plans_are_forgotten_when_providers_change(declared: None) -> None:
+    plans = table.plan_cache()
+    plans["type"] = "plan"
+    Toy().xp.set_providers([])
+    assert plans == {}
+    table.plans.remove(plans)
+
+
+def test_a_kernel_without_a_body_must_be_given() -> None:
+    with pytest.raises(PluginError, match="toy: the backend has no kernel 'scatter_add', which has no default"):
+        _ = Toy().xp.scatter_add
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError):
+        _ = Toy().xp.nonsense
+    with pytest.raises(AttributeError):
+        _ = Toy().xp.__wrapped__
+
+
+@pytest.mark.parametrize("function", [lambda x, factor: x, lambda *args, **kwargs: 0, lambda x, factor=1, more=2: x])
+def test_kernels_may_be_called_as_declared(declared: None, function: Any) -> None:
+    check_kernels({"double": function}, "me 1.0", "toy")
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: x, r"me 1.0: kernel 'double' must take \(array1, factor=\), but has \(x\)"),
+        (lambda x, factor, more: x, "must take"),
+        (lambda *, x, factor: x, "must take"),
+        (3, "is int, expected a function"),
+    ],
+)
+def test_kernels_of_another_form_are_refused(declared: None, function: Any, reason: str) -> None:
+    with pytest.raises(PluginError, match=reason):
+        check_kernels({"double": function}, "me 1.0", "toy")
+
+
+def test_a_function_that_does_not_tell_its_signature_is_taken() -> None:
+    check_kernels({"exp": np.exp, "maximum": np.maximum}, "me 1.0", "toy")
+
+
+def test_an_unknown_kernel_is_refused_with_what_is_close() -> None:
+    with pytest.raises(PluginError, match=r"me 1.0: unknown kernel 'tahn' for backend toy; there is .*tanh"):
+        check_kernels({"tahn": np.tanh}, "me 1.0", "toy")
+
+
+def test_a_vjp_kernel_takes_the_cotangent_and_what_its_rule_asks_for() -> None:
+    assert table.declared["tanh.x"].arrays == 2
+    check_kernels({"tanh.x": lambda gy, y: gy}, "me 1.0", "toy")
+    with pytest.raises(PluginError, match=r"kernel 'tanh.x' must take \(array1, array2\)"):
+        check_kernels({"tanh.x": lambda gy: gy}, "me 1.0", "toy")
+
+
+def test_accumulate_returns_the_sum() -> None:
+    assert Toy().xp.accumulate(2.0, 3.0) == 5.0

@@ -1,0 +1,147 @@
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from tests.core.backend.strangers import GOOD, Strangers, gives
+
+from xpgrad.backend.plugins import Plugins, plugins
+from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
+
+
+class Tagged(np.ndarray):
+    """A subclass that no backend lists."""
+
+
+def test_backends_are_found_by_name() -> None:
+    assert {"numpy", "cupy", "chx", "strict"} <= set(plugins.names())
+    assert plugins.backend("strict").name == "strict"
+    assert plugins.backend("numpy") is plugins.backend("numpy") is plugins.role("cpu")
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_are_there() -> None:
+    with pytest.raises(
+        BackendUnavailable, match=r"npu: no backend of this name is installed; .*here: chx, cupy, numpy"
+    ):
+        plugins.backend("npu")
+
+
+def test_an_unclaimed_word_is_refused() -> None:
+    with pytest.raises(BackendUnavailable, match="no backend here serves 'tpu'"):
+        plugins.role("tpu")
+
+
+def test_a_word_of_the_standard_specifiers_belongs_to_the_built_in_backends(strangers: Strangers) -> None:
+    strangers.install("impostor", GOOD, backends="npu", words="cpu")
+    assert strangers.plugins().role("cpu").name == "numpy"
+
+
+@pytest.mark.parametrize("array", [np.zeros(2), np.zeros(()), np.array([True])])
+def test_arrays_are_recognised_by_type(array: Any) -> None:
+    assert plugins.backend_of(array).name == "numpy"
+
+
+def test_listed_subclasses_are_arrays(tmp_path: Any) -> None:
+    assert plugins.backend_of(np.memmap(tmp_path / "data", np.float32, "w+", shape=(3,))).name == "numpy"
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros(2).view(Tagged), np.ma.masked_array([1.0]), np.zeros(2, "f4,f4").view(np.recarray)],
+    ids=lambda array: type(array).__name__,
+)
+def test_unlisted_subclasses_are_refused_with_advice(array: Any) -> None:
+    with pytest.raises(
+        UnknownArray, match=r"is a subclass of numpy.ndarray that no backend lists; convert it to a plain"
+    ):
+        plugins.backend_of(array)
+
+
+@pytest.mark.parametrize("obj", [3.0, [1.0], "text", None, object()], ids=lambda obj: type(obj).__name__)
+def test_anything_else_is_no_array(obj: Any) -> None:
+    title = f"{type(obj).__module__}.{type(obj).__qualname__} is not an array"
+    with pytest.raises(UnknownArray, match=f"{title}.*numpy.ndarray"):
+        plugins.backend_of(obj)
+
+
+def test_an_array_of_a_broken_plugin_says_why(strangers: Strangers) -> None:
+    source = gives("1 / 0")
+    module = strangers.install("xpgrad-npu", source, backends="npu")
+    strangers.write("more", {"xpgrad.array_modules": {module: module}})
+    found = strangers.plugins()
+    with pytest.warns(UserWarning, match="ZeroDivisionError"):
+        found.load(found.installed.backends["npu"][0])
+    array = __import__(module).Array()
+    with pytest.raises(BackendUnavailable, match=r"xpgrad-npu 1.0 failed to load: ZeroDivisionError"):
+        found.backend_of(array)
+
+
+def test_an_array_whose_library_is_served_by_a_working_plugin_beside_a_broken_one(strangers: Strangers) -> None:
+    good = strangers.install("good", GOOD, backends="npu")
+    strangers.install("bad", "1 / 0", modules=good)
+    strangers.write("more", {"xpgrad.array_modules": {good: good}})
+    found = strangers.plugins()
+    array = __import__(good).Array()
+    with pytest.warns(UserWarning, match="ZeroDivisionError"):
+        assert found.backend_of(array).name == "npu"
+
+
+@pytest.mark.parametrize("scalar", [True, 1, 2.5, 1j, np.float32(1), np.bool_(True), np.int8(3)], ids=repr)
+def test_scalars_of_python_and_of_libraries(scalar: Any) -> None:
+    assert Plugins().is_scalar(scalar)  # np.float32 loads the plugin that lists it
+
+
+@pytest.mark.parametrize(
+    "obj", [np.zeros(()), [1], "1", None, array_api_strict.asarray(1.0)], ids=lambda o: type(o).__name__
+)
+def test_arrays_and_other_objects_are_no_scalars(obj: Any) -> None:
+    assert not Plugins().is_scalar(obj)
+
+
+def test_a_scalar_of_a_library_belongs_to_its_backend() -> None:
+    assert plugins.backend_of_scalar(np.float32(1)) is plugins.backend("numpy")
+    assert plugins.backend_of_scalar(1.0) is None
+
+
+def test_a_foreign_device_object_is_no_device_where_no_plugin_says_so() -> None:
+    assert plugins.parse_foreign_device(array_api_strict.Device("device1")) is None
+
+
+def test_a_direct_path_must_arrive(strangers: Strangers) -> None:
+    source = "@hookimpl\ndef xpgrad_transfer(source, target): return lambda array: array"
+    strangers.install("liar", source, modules="numpy")
+    program = """
+import numpy, xpgrad
+try:
+    xpgrad.get_device("@strict:device1").send(numpy.ones(2))
+except xpgrad.PluginError as error:
+    print(error)
+"""
+    expected = "a plugin's direct path from @numpy to @strict:device1 gave ndarray on @numpy; expected an array on"
+    assert expected in strangers.run(program)
+
+
+def test_a_direct_path_goes_before_the_host_and_may_decline(strangers: Strangers) -> None:
+    source = """
+import array_api_strict
+@hookimpl
+def xpgrad_transfer(source, target):
+    def copy(array):
+        if array.ndim != 1:
+            return NotImplemented
+        return array_api_strict.asarray([7.0], device=target.handle)
+    return copy if str(target).startswith("@strict") and str(source) == "@numpy" else None
+"""
+    strangers.install("direct", source, modules="numpy")
+    program = """
+import numpy, xpgrad
+device = xpgrad.get_device("@strict:device1")
+print(float(device.send(numpy.ones(1))[0]), float(device.send(numpy.ones(()))))
+"""
+    assert strangers.run(program) == "7.0 1.0"
+
+
+def test_errors_are_errors_of_xpgrad_and_of_python() -> None:
+    assert issubclass(PluginError, RuntimeError)
+    assert issubclass(BackendUnavailable, RuntimeError)
+    assert issubclass(UnknownArray, TypeError)

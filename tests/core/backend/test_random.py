@@ -1,0 +1,128 @@
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad import random
+from xpgrad.errors import DtypeError
+from xpgrad.testing.arrays import on_host, placed
+
+
+@pytest.mark.parametrize("draw", [random.uniform, random.normal])
+@pytest.mark.parametrize("shape", [(), (0,), (3, 2)])
+def test_numbers_have_shape_dtype_and_device(device: xpgrad.Device, draw: Any, shape: tuple[int, ...]) -> None:
+    for dtype in (None, "float32", "float64"):
+        wanted = None if dtype is None else getattr(device.backend.namespace, dtype)
+        made = draw(shape, wanted, device)
+        assert tuple(made.shape) == shape
+        assert device.is_array_supported(made)
+        assert dtype is None or made.dtype == wanted
+
+
+def test_default_dtype_is_that_of_the_device() -> None:
+    for name, dtype in {"@numpy": "float64", "@strict:device2": "float32", "@strict:no_float64": "float32"}.items():
+        device = xpgrad.get_device(name)
+        assert device.backend.dtype_name(random.normal((2,), device=device).dtype) == dtype
+
+
+def test_the_current_device_is_used() -> None:
+    with xpgrad.using_device("@strict:device1") as device:
+        random.seed(3)
+        first = random.uniform((2,))
+        assert device.is_array_supported(first)
+    random.seed(3, "@strict:device1")
+    assert on_host(random.uniform((2,), device="@strict:device1")).tolist() == on_host(first).tolist()
+
+
+def test_one_seed_gives_the_same_numbers_on_every_device() -> None:
+    drawn = []
+    for name in ("@numpy", "@strict:cpu", "@strict:device1"):
+        random.seed(7, name)
+        drawn.append(on_host(random.normal((4,), device=name)).tolist())
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert len(set(drawn[0])) == 4
+
+
+def test_streams_of_devices_are_separate() -> None:
+    random.seed(1, "@numpy")
+    random.seed(1, "@strict:device1")
+    expected = random.uniform((3,), device="@numpy")
+    random.seed(1, "@numpy")
+    random.uniform((100,), device="@strict:device1")
+    assert random.uniform((3,), device="@numpy").tolist() == expected.tolist()
+
+
+def test_a_state_can_be_saved_pickled_and_restored(device: xpgrad.Device) -> None:
+    random.seed(5, device)
+    random.uniform((3,), device=device)
+    state = pickle.loads(pickle.dumps(random.get_state(device)))
+    first = on_host(random.normal((3,), device=device)).tolist()
+    assert on_host(random.normal((3,), device=device)).tolist() != first
+    random.set_state(state, device)
+    assert on_host(random.normal((3,), device=device)).tolist() == first
+
+
+def test_a_saved_state_does_not_move_on_with_the_stream() -> None:
+    random.seed(5)
+    state = random.get_state()
+    before = pickle.dumps(state)
+    random.uniform((10,))
+    assert pickle.dumps(state) == before
+
+
+def test_streams_of_threads_are_separate() -> None:
+    random.seed(2)
+    expected = random.uniform((4,)).tolist()
+    random.seed(2)
+    found: list[Any] = []
+
+    def elsewhere() -> None:
+        unseeded = random.uniform((4,)).tolist()
+        random.seed(2)
+        found.extend([unseeded, random.uniform((4,)).tolist()])
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert random.uniform((4,)).tolist() == expected  # the other thread has not touched this stream
+    assert found[0] != expected
+    assert found[1] == expected
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_uniform_numbers_never_reach_one(dtype: str) -> None:
+    class Highest:
+        """A stream whose numbers are as close to 1 as a float64 can be."""
+
+        def random(self, shape: Any) -> Any:
+            return np.full(shape, 1.0 - 2.0**-53)
+
+    draw = xpgrad.get_device(-1).backend.xp.random_uniform
+    made = draw(shape=(3,), dtype=np.dtype(dtype), device="cpu", generator=Highest())
+    assert made.dtype == dtype
+    assert (made < 1).all()
+    assert (made > 0.999).all()
+
+
+def test_statistics() -> None:
+    random.seed(0)
+    u, n = random.uniform((20000,)), random.normal((20000,))
+    assert 0 <= u.min() < u.max() < 1
+    assert abs(u.mean() - 0.5) < 0.01
+    assert abs(n.mean()) < 0.03
+    assert abs(n.std() - 1) < 0.02
+
+
+@pytest.mark.parametrize("dtype", ["int32", "complex64", "bool"])
+def test_other_kinds_of_dtype_are_refused(dtype: str) -> None:
+    with pytest.raises(DtypeError, match="random_uniform: expected a real floating-point dtype, got"):
+        random.uniform((2,), np.dtype(dtype))
+
+
+def test_uniform_like_a_spec(device: xpgrad.Device) -> None:
+    backend = device.backend
+    spec = backend.spec(placed(np.zeros((2, 3), np.float32), device))
+    assert backend.spec(random.uniform_like(spec)) is spec

@@ -1,0 +1,135 @@
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad.backend import copyto
+from xpgrad.backend.transfer import send, transfer
+from xpgrad.errors import DtypeError, ShapeError, UnknownArray
+from xpgrad.testing.arrays import on_host, placed
+
+DEVICES = "@numpy", "@strict:cpu", "@strict:device1", "@strict:device2"
+
+
+@pytest.mark.parametrize("target", DEVICES)
+@pytest.mark.parametrize("source", DEVICES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int8", "bool"])
+def test_values_shape_and_dtype_arrive_in_memory_of_their_own(source: str, target: str, dtype: str) -> None:
+    there = xpgrad.get_device(target)
+    values = np.asarray([[0, 1, 2], [3, 0, 5]]).astype(dtype)
+    array = placed(values.copy(), xpgrad.get_device(source))
+    moved = transfer(array, there)
+    assert there.is_array_supported(moved)
+    assert there.backend.dtype_name(moved.dtype) == dtype
+    np.testing.assert_array_equal(on_host(moved), values)
+    if source == target:
+        assert moved is array
+        return
+    array[...] = array_api_strict.zeros_like(array) if "strict" in source else 0
+    np.testing.assert_array_equal(on_host(moved), values)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(()),
+        np.zeros((0, 3)),
+        np.arange(6.0)[::-2],
+        np.arange(6.0).reshape(2, 3).T,
+        np.broadcast_to(1.0, (2, 2)),
+    ],
+    ids=["0-d", "empty", "negative step", "transposed", "broadcast"],
+)
+def test_layouts(array: Any) -> None:
+    device = xpgrad.get_device("@strict:device1")
+    there = transfer(array, device)
+    back = transfer(there, xpgrad.get_device(-1))
+    assert there.shape == array.shape
+    np.testing.assert_array_equal(back, array)
+    back[...] = 7.0
+    assert not np.any(on_host(there) == 7.0)
+
+
+def test_read_only_arrays_travel() -> None:
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    there = transfer(array, xpgrad.get_device("@strict:device1"))
+    assert on_host(there).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_send_takes_nested_lists_and_tuples_and_moves_each_object_once() -> None:
+    device = xpgrad.get_device("@strict:device1")
+    a, b = np.ones(2), np.zeros(3)
+    first, (second, nothing), third = send([a, (b, None), a], device)
+    assert first is third
+    assert nothing is None
+    assert device.is_array_supported(second)
+    assert type(send((a,), device)) is tuple
+    assert send([], device) == []
+    assert send(None, device) is None
+    assert send(first, device) is first
+
+
+def test_send_takes_a_librarys_scalars_and_keeps_their_dtype() -> None:
+    host, strict = xpgrad.get_device(-1), xpgrad.get_device("@strict:device1")
+    assert host.send(np.float32(2)).dtype == np.float32
+    assert isinstance(host.send(np.float32(2)), np.ndarray)
+    assert strict.send(np.float32(2)).dtype == array_api_strict.float32
+
+
+@pytest.mark.parametrize("obj", [1.0, True, "text", [[1.0]], {}, object()], ids=lambda obj: type(obj).__name__)
+def test_send_converts_nothing_silently(obj: Any) -> None:
+    for name in ("@numpy", "@strict"):
+        with pytest.raises(TypeError, match="is not an array of an installed backend"):
+            xpgrad.get_device(name).send(obj)
+
+
+def test_send_refuses_variables() -> None:
+    with pytest.raises(UnknownArray, match="Variable"):
+        xpgrad.get_device("@strict").send(xpgrad.Variable(np.ones(2)))
+
+
+@pytest.mark.parametrize("target", DEVICES)
+@pytest.mark.parametrize("source", DEVICES)
+def test_copyto_writes_across_devices_and_broadcasts(source: str, target: str) -> None:
+    dst = placed(np.zeros((2, 3)), xpgrad.get_device(target))
+    src = placed(np.asarray([1, 2, 3], np.int32), xpgrad.get_device(source))
+    assert copyto(dst, src) is None  # type: ignore[func-returns-value]  # as Chainer's
+    assert on_host(dst).tolist() == [[1.0, 2.0, 3.0]] * 2
+    assert on_host(dst).dtype == np.float64
+
+
+def test_copyto_writes_into_views_and_0d_arrays() -> None:
+    dst = np.zeros(4)
+    copyto(dst[1:3], np.float64(5))
+    assert dst.tolist() == [0.0, 5.0, 5.0, 0.0]
+    zero = np.zeros(())
+    copyto(zero, array_api_strict.asarray(2.0))
+    assert zero == 2.0
+
+
+def test_copyto_refuses_what_does_not_fit() -> None:
+    dst = np.zeros((2, 3), np.float32)
+    with pytest.raises(ShapeError, match=r"copyto: expected an array that broadcasts to shape \(2, 3\), got \(2,\)"):
+        copyto(dst, np.zeros(2))
+    with pytest.raises(DtypeError, match=r"copyto: complex128 \(3,\) does not fit into float32 \(2, 3\); cast it"):
+        copyto(dst, np.zeros(3, complex))
+    with pytest.raises(DtypeError):
+        copyto(np.zeros(3, np.int32), np.zeros(3))
+    for pair in ((dst, [1.0]), ([1.0], dst), (dst, 1.0), (dst, xpgrad.Variable(dst))):
+        with pytest.raises(TypeError):
+            copyto(*pair)
+    assert not dst.any()
+
+
+def test_a_variable_stays_as_it_was_when_moving_fails() -> None:
+    x = xpgrad.Variable(np.asarray([1.0, 2.0]))
+    x.grad = np.ones(2)
+    array, grad = x.array, x.grad
+    with pytest.raises(ValueError, match="no_float64"):
+        x.to_device("@strict:no_float64")
+    assert x.array is array
+    assert x.grad is grad
+    assert str(x.device) == "@numpy"

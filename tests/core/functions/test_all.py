@@ -1,0 +1,104 @@
+"""`xpgrad.functions` as a whole: every function has a case, and the Chainer names that are plain renames."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import xpgrad.functions as F
+from xpgrad import Variable, array_api
+from xpgrad.graph.type_check import InvalidType
+from xpgrad.testing.cases import CASES
+
+# Other names for functions of the standard, which have cases there, with a refusal of integers in front.
+RENAMED = {
+    "arccos": "acos",
+    "arcsin": "asin",
+    "arctan": "atan",
+    "arctanh": "atanh",
+    "ceil": "ceil",
+    "cos": "cos",
+    "cosh": "cosh",
+    "exp": "exp",
+    "expm1": "expm1",
+    "floor": "floor",
+    "log": "log",
+    "log10": "log10",
+    "log1p": "log1p",
+    "log2": "log2",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "tan": "tan",
+}
+THE_SAME = {
+    "absolute": "abs",
+    "arctan2": "atan2",
+    "minimum": "minimum",
+    "sign": "sign",
+    "square": "square",
+    "tensordot": "tensordot",
+}
+
+
+def test_every_function_has_a_case_or_is_a_plain_rename():
+    covered = {case.name.removeprefix("F.").partition("-")[0] for case in CASES if case.area == "F"}
+    assert set(F.__all__) == covered | RENAMED.keys() | THE_SAME.keys()
+
+
+def test_all_lists_what_is_there():
+    public = {name for name, value in vars(F).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert public == set(F.__all__)
+
+
+@pytest.mark.parametrize(("name", "standard"), THE_SAME.items())
+def test_the_same_function(name, standard):
+    assert getattr(F, name) is getattr(array_api, standard)
+
+
+@pytest.mark.parametrize(("name", "standard"), RENAMED.items())
+def test_a_rename_gives_the_same_values_and_its_own_name(device, name, standard):
+    x = Variable(device.send(np.asarray([0.25, 0.5], np.float32)))
+    renamed, plain = getattr(F, name)(x), getattr(array_api, standard)(x)
+    assert renamed.creator_node.label == plain.creator_node.label
+    assert str(renamed) == str(plain)
+    assert getattr(F, name).__name__ == name
+
+
+ONE_ARRAY = (
+    *RENAMED, "average", "clipped_relu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "logsumexp", "relu", "rsqrt",
+    "selu", "sigmoid", "softmax", "softplus", "tanh", "dropout",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE_ARRAY)
+def test_integers_are_refused_by_name(device, name):
+    x = device.send(np.ones((2, 3), np.int64))
+    for given in (x, Variable(x)):
+        with pytest.raises(InvalidType, match=r"(?s)Invalid operation is performed in: \w+ .*floating.*int64 \(2, 3\)"):
+            getattr(F, name)(given)
+
+
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "softmax", "log_softmax", "linear"])
+def test_what_is_no_array_is_refused(name):
+    args = ([1.0, 2.0],) * (2 if name == "linear" else 1)
+    with pytest.raises(TypeError, match=f"{name}: expected an array.*got builtins.list"):
+        getattr(F, name)(*args)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_every_float_dtype_stays(dtype):
+    x = Variable(np.linspace(-3, 3, 12).reshape(4, 3).astype(dtype))
+    W, t = Variable(np.ones((2, 3), dtype)), np.asarray([0, 1, 2, -1])
+    ys = [getattr(F, name)(x) for name in ONE_ARRAY if name not in RENAMED]
+    for y in (*ys, F.linear(x, W), F.softmax_cross_entropy(x, t), F.mean_squared_error(x, x)):
+        assert y.dtype == dtype
+        x.cleargrad()
+        F.sum(y).backward()
+        assert x.grad.dtype == dtype
+
+
+def test_gradients_of_chainer_and_array_api_functions_can_be_mixed():
+    x = Variable(np.asarray([[1.0, 2.0]], np.float32))
+    F.sum(array_api.exp(F.relu(x * x))).backward()
+    np.testing.assert_allclose(x.grad, 2 * x.array * np.exp(x.array**2), rtol=1e-6)

@@ -1,0 +1,44 @@
+"""Manipulation under Chainer's names: what no case says."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+
+
+def test_cast_takes_names_and_returns_the_same_object_if_there_is_nothing_to_do(device):
+    x = xpgrad.Variable(device.send(np.ones(3, np.float32)))
+    assert F.cast(x, "float32") is x
+    assert F.cast(x, x.dtype) is x
+    assert F.cast(x, "float64").dtype == device.send(np.ones(1)).dtype
+
+
+def test_copy_crosses_devices_with_its_gradient():
+    pytest.importorskip("xpgrad_strict")
+    x = xpgrad.Variable(np.asarray([1.0, 2.0], np.float32))
+    y = F.copy(x, "@strict:device1")
+    assert str(y.device) == "@strict:device1"
+    F.sum(F.copy(y * y, -1)).backward()
+    np.testing.assert_array_equal(x.grad, [2.0, 4.0])
+
+
+def test_split_axis_into_parts_that_are_not_equal_is_refused():
+    with pytest.raises(ValueError, match="7 elements cannot be cut into 3 equal parts"):
+        F.split_axis(np.ones(7), 3, 0)
+
+
+def test_split_axis_returns_a_tuple_by_default():
+    assert isinstance(F.split_axis(np.ones(4), 1, 0), tuple)
+    assert F.split_axis(np.ones(4), 1, 0, force_tuple=False).shape == (4,)
+
+
+def test_select_item_takes_variables():
+    t = xpgrad.Variable(np.asarray([1, 0]))
+    np.testing.assert_array_equal(F.select_item(np.asarray([[1.0, 2.0], [3.0, 4.0]]), t).array, [2.0, 3.0])
+
+
+def test_get_item_adds_up_repeated_positions():
+    x = xpgrad.Variable(np.zeros(3))
+    F.sum(F.get_item(x, [0, 0, 2])).backward()
+    np.testing.assert_array_equal(x.grad, [2, 0, 1])

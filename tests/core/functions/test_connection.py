@@ -1,0 +1,78 @@
+"""`linear`: shapes, and what it refuses."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+
+
+def arrays(*shapes, dtype=np.float32):
+    return [np.ones(shape, dtype) for shape in shapes]
+
+
+def test_further_axes_are_flattened_as_chainer_does(rng):
+    x, W, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((5, 12)), rng.standard_normal(5)
+    np.testing.assert_allclose(F.linear(x, W, b).array, x.reshape(2, 12) @ W.T + b)
+
+
+def test_the_bias_may_be_given_by_name():
+    x, W, b = arrays((2, 3), (4, 3), (4,))
+    np.testing.assert_array_equal(F.linear(x, W, b=b).array, np.full((2, 4), 4.0))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 3)])
+def test_batches_of_none_and_of_one(device, shape):
+    x, W, b = (xpgrad.Variable(device.send(a)) for a in arrays(shape, (4, 3), (4,)))
+    y = F.linear(x, W, b)
+    F.sum(y).backward()
+    assert y.shape == (shape[0], 4)
+    assert (x.grad.shape, W.grad.shape, b.grad.shape) == (shape, (4, 3), (4,))
+
+
+def test_raw_arrays_have_no_gradient_and_cost_none(device):
+    x, W = (device.send(a) for a in arrays((2, 3), (4, 3)))
+    y = F.linear(x, xpgrad.Variable(W))
+    assert y.requires_grad
+    assert not F.linear(x, W).requires_grad
+    assert F.linear(xpgrad.Variable(x), W).creator_node.pullback.needed == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (
+            ((2, 3), (4, 5)),
+            r"W of shape \(out, 3\), for the features of x\nActual: x is float32 \(2, 3\), W is .* \(4, 5\)",
+        ),
+        (((2, 3), (3,)), r"W of shape \(out, 3\)"),
+        (((2, 3), (4, 3), (3,)), r"b of shape \(4,\), as W is float32 \(4, 3\)\nActual: b is float32 \(3,\)"),
+        (((2, 3), (4, 3), (1, 4)), r"b of shape \(4,\)"),
+        (((3,), (4, 3)), r"x with more than 1 axes\nActual: x is float32 \(3,\)"),
+    ],
+)
+def test_shapes_that_do_not_fit(shapes, message):
+    with pytest.raises(
+        InvalidType, match=rf"Invalid operation is performed in: linear \(Forward\)\n\nExpect: {message}"
+    ):
+        F.linear(*arrays(*shapes))
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_integers_are_refused(which):
+    given = arrays((2, 3), (4, 3), (4,))
+    given[which] = given[which].astype(int)
+    with pytest.raises(InvalidType, match=f"{'xWb'[which]} of a real floating-point dtype"):
+        F.linear(*given)
+
+
+def test_n_batch_axes_is_at_least_one():
+    with pytest.raises(ValueError, match="n_batch_axes must be at least 1, got 0"):
+        F.linear(*arrays((2, 3), (4, 3)), n_batch_axes=0)
+
+
+def test_arrays_of_two_devices_are_refused():
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(xpgrad.BackendMismatch, match="affine: arrays of two libraries"):
+        F.linear(np.ones((2, 3), "f"), xpgrad.Variable(strict.ones((4, 3), dtype=strict.float32)))

@@ -1,0 +1,183 @@
+"""Losses: options, edges, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+
+X = np.asarray([[1.0, 2.0, -1.0], [0.5, -0.25, 3.0], [2.0, 1.0, 0.0]])
+ROWS = -X + np.log(np.exp(X).sum(axis=1, keepdims=True))
+
+
+def host(array):
+    return xpgrad.get_device(-1).send(array)
+
+
+def loss_and_gradient(device, t, x=X, **options):
+    x = xpgrad.Variable(device.send(np.asarray(x)))
+    y = F.softmax_cross_entropy(x, device.send(np.asarray(t)), **options)
+    F.sum(y).backward()
+    return host(y.array), host(x.grad)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_labels_of_every_integer_dtype(device, dtype):
+    y, gx = loss_and_gradient(device, np.asarray([1, 2, 0], dtype))
+    assert y == pytest.approx((ROWS[0, 1] + ROWS[1, 2] + ROWS[2, 0]) / 3)
+    np.testing.assert_allclose(gx, (np.exp(-ROWS) - np.eye(3)[[1, 2, 0]]) / 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("reduce", ["mean", "no"])
+def test_if_all_labels_are_ignored_loss_and_gradient_are_zero(device, reduce):
+    y, gx = loss_and_gradient(device, [-1, -1, -1], reduce=reduce)
+    assert not y.any()
+    assert not gx.any()
+
+
+def test_an_empty_batch_has_loss_zero(device):
+    y, gx = loss_and_gradient(device, np.zeros(0, int), np.zeros((0, 3)))
+    assert y == 0
+    assert gx.shape == (0, 3)
+
+
+def test_ignored_logits_may_be_anything(device):
+    x = X.copy()
+    x[1] = np.nan
+    y, gx = loss_and_gradient(device, [1, -1, 0], x)
+    assert y == pytest.approx((ROWS[0, 1] + ROWS[2, 0]) / 2)
+    np.testing.assert_array_equal(gx[1], 0)
+    assert np.isfinite(gx).all()
+
+
+def test_normalize_divides_by_the_labels_that_count_and_without_by_the_batch(device):
+    total = ROWS[0, 1] + ROWS[2, 0]
+    assert loss_and_gradient(device, [1, -1, 0])[0] == pytest.approx(total / 2)
+    assert loss_and_gradient(device, [1, -1, 0], normalize=False)[0] == pytest.approx(total / 3)
+
+
+def test_a_class_may_be_the_one_to_ignore(device):
+    y, gx = loss_and_gradient(device, [1, 2, 0], ignore_label=2)
+    assert y == pytest.approx((ROWS[0, 1] + ROWS[2, 0]) / 2)
+    np.testing.assert_array_equal(gx[1], 0)
+
+
+def test_large_logits_do_not_overflow(device):
+    y, gx = loss_and_gradient(device, [0, 1, 2], 1e4 * X)
+    assert np.isfinite(y)
+    assert np.isfinite(gx).all()
+
+
+def test_the_loss_is_a_zero_dimensional_array_of_the_backend(device):
+    y = F.softmax_cross_entropy(device.send(X), device.send(np.asarray([0, 1, 2])))
+    assert y.shape == ()
+    assert device.is_array_supported(y.array)
+
+
+@pytest.mark.parametrize("label", [3, -2])
+class TestWrongLabels:
+    def test_on_the_host_they_are_an_error(self, label):
+        with pytest.raises(IndexError, match="label|out of bounds"):
+            F.softmax_cross_entropy(X, np.asarray([0, label, 1]))
+
+    def test_in_debug_mode_they_are_one_everywhere(self, device, label):
+        with (
+            xpgrad.using_config("debug", True),
+            pytest.raises(IndexError, match=r"neither a class, 0 to 2, nor ignore"),
+        ):
+            F.softmax_cross_entropy(device.send(X), device.send(np.asarray([0, label, 1])))
+
+    def test_elsewhere_they_give_nan(self, label):
+        strict = pytest.importorskip("array_api_strict")
+        x = xpgrad.Variable(strict.asarray(X))
+        y = F.softmax_cross_entropy(x, strict.asarray([0, label, 1]), reduce="no")
+        np.testing.assert_array_equal(np.isnan(host(y.array)), [False, True, False])
+
+
+def test_the_same_gradients_with_and_without_cache():
+    x, t = xpgrad.Variable(X), np.asarray([0, -1, 2])
+    F.softmax_cross_entropy(x, t).backward()
+    cached, x.grad = x.grad, None
+    F.softmax_cross_entropy(x, t, cache_score=False).backward()
+    np.testing.assert_array_equal(cached, x.grad)
+
+
+def test_second_order_in_any_sequence_of_calls():
+    x, t = xpgrad.Variable(X), np.asarray([0, 1, 2])
+    y = F.softmax_cross_entropy(x, t)
+    (gx,) = xpgrad.grad([y], [x], enable_double_backprop=True)
+    y.backward()
+    direction = np.random.default_rng(0).standard_normal(X.shape)
+    (hv,) = xpgrad.grad([gx], [x], [xpgrad.Variable(direction)])
+    p = np.exp(-ROWS)
+    np.testing.assert_allclose(hv.array, p * (direction - (p * direction).sum(1, keepdims=True)) / 3, rtol=1e-10)
+
+
+def test_class_weights_of_another_float_dtype_are_cast():
+    weight = np.asarray([1.0, 2.0, 0.5])
+    y = F.softmax_cross_entropy(X.astype("f"), np.asarray([1, 0, 2]), class_weight=weight)
+    assert y.dtype == np.float32
+    assert float(y) == pytest.approx((2 * ROWS[0, 1] + ROWS[1, 0] + 0.5 * ROWS[2, 2]) / 3, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reduce": "sum"}, "reduce must be 'mean' or 'no', got 'sum'"),
+        ({"class_weight": np.ones(2)}, r"class_weight must have shape \(3,\).*got \(2,\)"),
+        ({"class_weight": xpgrad.Variable(np.ones(3))}, "class_weight must be an array, not a Variable"),
+        (
+            {"t": np.ones((3, 3)), "soft_target_loss": "l2"},
+            "soft_target_loss must be 'cross-entropy' or 'kl-divergence'",
+        ),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        F.softmax_cross_entropy(**({"x": X, "t": np.asarray([0, 1, 2])} | options))
+
+
+@pytest.mark.parametrize(
+    ("x", "t", "message"),
+    [
+        (X, np.asarray([0, 1]), r"t of shape \(3,\), one label for each example"),
+        (X, np.asarray([[0], [1], [2]]), r"t of shape \(3,\)"),
+        (X.astype(int), np.asarray([0, 1, 2]), "x of a real floating-point dtype"),
+        (X, np.asarray([True, False, True]), "t of an integer dtype"),
+        (X, np.ones(3), "t of integers, or like x"),
+        (X[0], np.asarray(1), r"x of shape \(N, C, ...\) with C > 0"),
+        (X[:, :0], np.asarray([0, 0, 0]), r"with C > 0"),
+    ],
+)
+def test_wrong_dtypes_and_shapes(x, t, message):
+    with pytest.raises(InvalidType, match=f"softmax_cross_entropy .*\n\nExpect: .*{message}"):
+        F.softmax_cross_entropy(x, t)
+
+
+def test_zero_probability_has_no_divergence():
+    t = np.asarray([[1.0, 0.0, 0.0]] * 3)
+    y = F.softmax_cross_entropy(X, t, soft_target_loss="kl-divergence", reduce="no")
+    np.testing.assert_allclose(y.array, ROWS[:, 0])
+
+
+@pytest.mark.parametrize("loss", [F.mean_squared_error, F.squared_error, F.absolute_error, F.mean_absolute_error])
+def test_pairs_are_of_one_shape_and_dtype(loss):
+    with pytest.raises(InvalidType, match=f"{loss.__name__} .*\n\nExpect: x0 and x1 of one shape and dtype"):
+        loss(np.ones((2, 1)), np.ones(2))
+    with pytest.raises(InvalidType, match="x1 is float64"):
+        loss(np.ones(2, "f"), np.ones(2))
+
+
+def test_absolute_error_has_derivative_zero_at_zero():
+    x = xpgrad.Variable(np.zeros(2))
+    F.sum(F.absolute_error(x, np.zeros(2))).backward()
+    np.testing.assert_array_equal(x.grad, 0)
+
+
+def test_sigmoid_cross_entropy_of_nothing_is_zero():
+    assert float(F.sigmoid_cross_entropy(X, np.full((3, 3), -1))) == 0
+    with pytest.raises(ValueError, match="reduce must be 'mean' or 'no'"):
+        F.sigmoid_cross_entropy(X, np.full((3, 3), -1), reduce="sum")
+    with pytest.raises(InvalidType, match=r"t of shape \(3, 3\), as x"):
+        F.sigmoid_cross_entropy(X, np.asarray([1, 0, 1]))
