@@ -116,7 +116,14 @@ class NumPyBackend(Backend):
                 return np.array(np.from_dlpack(array), copy=True)
             except (BufferError, RuntimeError, TypeError, ValueError):
                 pass  # dtypes or devices that DLPack does not carry
-        return np.array(array, copy=True)
+        made = np.array(array, copy=True)
+        if made.dtype.hasobject:
+            kind = type(array)
+            raise TypeError(
+                f"numpy: {kind.__module__}.{kind.__qualname__} gives its values neither through DLPack nor as a buffer; "
+                "its backend must say how (to_host)"
+            )
+        return made
 
     def is_view(self, array: Array) -> bool:
         """Tell whether `array` shares its memory with another."""

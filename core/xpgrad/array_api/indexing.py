@@ -10,13 +10,16 @@ from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import PLAIN_OFF, config, switches
+from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
 from xpgrad.graph.parameterised import indexer
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Dtype, Index, Namespace, Shape
+
+PLAIN = frozenset((int, type(None), EllipsisType))
+"""Types of what may stand in an index as it is; slices may have Variables in them."""
 
 
 @primitive(x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
@@ -48,9 +51,9 @@ def prepared(x: Variable, index: Index, operation: str) -> Index:
     if x._array is None:
         raise UnknownArray(f"{operation}: the Variable is uninitialised; give it data first")
     items = index if type(index) is tuple else (index,)
-    if config.debug and sum(isinstance(item, EllipsisType) for item in items) > 1:
+    if switches().mode & CAREFUL and config.debug and sum(type(item) is EllipsisType for item in items) > 1:
         raise ValueError(f"{operation}: expected at most one ellipsis (...) in an index, got {index}")
-    made = tuple(item if type(item) in indexing.BASIC - {slice} else _prepared(x, item, operation) for item in items)
+    made = tuple([item if type(item) in PLAIN else _prepared(x, item, operation) for item in items])
     return made if type(index) is tuple else made[0]
 
 

@@ -32,7 +32,8 @@ class ArrayAPIBackend(Backend):
         makes the device ``@name``), the objects alone, which are called by their `str` or numbered, or a function that
         returns either and is called when a device is first needed. By default what the namespace says of itself.
     scalar_types : iterable of type
-        The library's scalars that are no arrays.
+        The library's scalars that are no arrays; where a kernel gives one, it is made the 0-d array that it was. (A
+        library with such scalars on several devices overrides `restore`.)
     kernels : dict
         More kernels by name, each a function of raw arrays. Unlike those of the hook `xpgrad_kernels`, they may not
         decline.
@@ -95,8 +96,9 @@ class ArrayAPIBackend(Backend):
                 info = self.namespace.__array_namespace_info__()
                 default = info.default_device()
                 given = [default, *(handle for handle in info.devices() if handle not in (None, default))]
-            made = {device.name: device for device in self._named(given)}
-            if len(made) < len(given):
+            named = list(self._named(given))
+            made = {device.name: device for device in named}
+            if len(made) < len(named):
                 raise PluginError(
                     f"{self.name}: two devices have one name; give `devices` as a dict from index to device"
                 )
@@ -123,6 +125,10 @@ class ArrayAPIBackend(Backend):
             self._synchronize(device.handle)
 
     # Arrays
+
+    def restore(self, result: Any) -> Array:
+        """Return a scalar of the library as an array, and anything else as it is."""
+        return self.asarray(result) if isinstance(result, self.scalar_types) else result
 
     def is_view(self, array: Array) -> bool:
         """Tell whether writing to `array` could show in another array; yes where the library does not say."""

@@ -60,7 +60,7 @@ class Plugins(Loader):
         if len(entries) > 1 and not own:
             origins = " and ".join(sorted(entry.origin for entry in entries))
             raise BackendUnavailable(f"{name}: {origins} both register this name; uninstall one of them")
-        return self._given_by((own or entries)[0], name)
+        return self._given_by(next(iter(own or entries)), name)
 
     def role(self, word: str) -> Backend:
         """Return the backend that claimed a word: ``cpu`` is the host, ``gpu`` takes numbers."""

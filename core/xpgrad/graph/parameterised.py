@@ -159,7 +159,8 @@ def indexer(definition: Definition, careful: Function) -> Function:
 def joined(definition: Definition) -> Function:
     """Return the function of a sequence of arrays, and parameters."""
     plans, bind, defaults, required = definition.plans, definition.bind, definition.parameters, definition.required
-    total = len(defaults)
+    total, kept = len(defaults), definition.kept(())
+    kept_parameters, simple = tuple(kept & defaults.keys()), kept <= {"specs", *defaults}
 
     def function(*args: Any, **kwargs: Any) -> Variable:
         parameters = {**defaults, **kwargs} if kwargs else defaults
@@ -201,9 +202,14 @@ def joined(definition: Definition) -> Function:
             result.requires_grad = False
             return y
         f = result.creator_node = Application()
-        pullback = f.pullback = plan.pullback(needed)
+        f.pullback = plan.pullback(needed)
         f.inputs = tuple(nodes)
-        keep(f, pullback.kept, definition, arrays, nodes, out, parameters)
+        if simple:
+            rest: dict[str, Any] = {name: parameters[name] for name in kept_parameters}
+            rest["specs"] = tuple([node.spec for node in nodes])
+            f.d = rest
+        else:
+            keep(f, kept, definition, arrays, nodes, out, parameters)
         rank = f.rank = max([node.rank for node in nodes if node.requires_grad])
         result.rank = rank + 1
         result.requires_grad = True

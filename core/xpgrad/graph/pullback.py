@@ -85,6 +85,16 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
         return lambda f, gy: rule(xp, gy, f.b)
     if places == ["c"]:
         return lambda f, gy: rule(xp, gy, f.c)
+    if len(definition.inputs) == 1 and names[0] == f"{x}_spec" and set(names[1:]) <= definition.parameters.keys():
+        parameters = names[1:]
+        if not parameters:
+            return lambda f, gy: rule(xp, gy, f.inputs[0].spec)
+        if len(parameters) == 1:
+            (one,) = parameters
+            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.d[one])
+        if len(parameters) == 2:
+            one, two = parameters
+            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.d[one], f.d[two])
     getters = [_getter(definition, name) for name in names]
     if len(getters) == 1:
         (only,) = getters

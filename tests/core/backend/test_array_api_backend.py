@@ -72,7 +72,7 @@ def test_devices_of_one_name_are_refused() -> None:
 
 def test_a_library_without_a_device_is_unavailable() -> None:
     with pytest.raises(BackendUnavailable, match="toy: the library has no device here"):
-        _ = toy(devices=lambda: []).default_device
+        _ = toy(devices=list).default_device
 
 
 def test_the_device_of_an_array() -> None:
@@ -123,6 +123,19 @@ def test_arrays_reach_the_host_from_the_device_called_cpu() -> None:
     backend = Away("toy", SimpleNamespace(), [Array], devices={0: "gpu:0", "cpu": "host"})
     assert backend.to_host(Array("gpu:0")).tolist() == [0.0, 1.0, 2.0]
     assert moved == ["@toy:cpu"]
+
+
+def test_arrays_that_tell_the_host_nothing_are_an_error_not_an_object_array() -> None:
+    with pytest.raises(TypeError, match=r"Array gives its values neither through DLPack nor as a buffer; .*to_host"):
+        toy().to_host(Array("gpu:0"))
+
+
+def test_scalars_of_the_library_become_the_arrays_that_they_were() -> None:
+    backend = ArrayAPIBackend("toy", np, [np.ndarray], scalar_types=[np.generic])
+    assert type(backend.restore(np.float32(1))) is np.ndarray
+    assert backend.restore(np.float32(1)).dtype == np.float32
+    result = Array("gpu:0")
+    assert backend.restore(result) is result
 
 
 def test_arrays_of_the_host_come_in_through_dlpack_where_asarray_refuses_them() -> None:

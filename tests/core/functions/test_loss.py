@@ -78,7 +78,7 @@ def test_the_loss_is_a_zero_dimensional_array_of_the_backend(device):
 @pytest.mark.parametrize("label", [3, -2])
 class TestWrongLabels:
     def test_on_the_host_they_are_an_error(self, label):
-        with pytest.raises(IndexError, match="label|out of bounds"):
+        with pytest.raises(IndexError, match=r"label|out of bounds"):
             F.softmax_cross_entropy(X, np.asarray([0, label, 1]))
 
     def test_in_debug_mode_they_are_one_everywhere(self, device, label):

@@ -25,12 +25,13 @@ def test_identity_of_one_is_itself():
 def test_logsumexp_of_large_values_does_not_overflow(device, axis):
     x = device.send(np.asarray([[1000.0, 1000.0], [-1000.0, -1000.0]], np.float32))
     y = xpgrad.get_device(-1).send(F.logsumexp(x, axis).array)
-    expected = [1000, -1000] + np.log(2)
+    expected = np.asarray([1000, -1000]) + np.log(2)
     np.testing.assert_allclose(y, expected if axis == 1 else expected[0], rtol=1e-6)
 
 
 def test_logsumexp_of_minus_infinity_is_minus_infinity():
-    assert float(F.logsumexp(np.full(3, -np.inf))) == -np.inf
+    with np.errstate(divide="ignore"):
+        assert float(F.logsumexp(np.full(3, -np.inf))) == -np.inf
 
 
 def test_positional_arguments_are_those_of_chainer():

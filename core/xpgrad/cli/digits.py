@@ -1,0 +1,121 @@
+"""Handwritten digits: a multilayer perceptron learns real scans. A page to copy and to change.
+
+The data are the 1,797 scans of 8 x 8 pixels that scikit-learn carries; nothing is downloaded. The program runs
+unchanged on every device that has a backend: what belongs on the device is sent there, and the rest is functions.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Parameter, Variable, no_backprop_mode, using_config
+from xpgrad.types import Array
+
+HELD_BACK = 360  # scans that are never trained on
+BATCH, RATE, DECAY = 64, 3e-3, 0.92
+SIZES = (64, 256, 128, 10)
+
+
+class Epoch(NamedTuple):
+    """What one epoch came to: mean training loss, and accuracy on the held-back scans."""
+
+    number: int
+    loss: float
+    accuracy: float
+
+
+def load(rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
+    """Return images and labels to learn, and images and labels held back."""
+    from sklearn.datasets import load_digits  # an extra: only this demo needs it
+
+    images, labels = load_digits(return_X_y=True)
+    order = rng.permutation(len(labels))
+    x, t = (images[order] / 16).astype(np.float32), labels[order].astype(np.int64)
+    return x[HELD_BACK:], t[HELD_BACK:], x[:HELD_BACK], t[:HELD_BACK]
+
+
+def shifted(x: Array, rng: np.random.Generator) -> Array:
+    """Return the images, each moved by at most one pixel: three hundred scans a digit are few."""
+    framed = np.pad(x.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
+    down, right = rng.integers(0, 3, (2, len(x), 1, 1))
+    rows, columns = np.arange(8)[:, None] + down, np.arange(8) + right
+    moved = framed[np.arange(len(x))[:, None, None], rows, columns]
+    return np.where(rng.random((len(x), 1, 1)) < 0.3, moved, x.reshape(-1, 8, 8)).reshape(x.shape)
+
+
+class Perceptron:
+    """Three layers of weights, with rectified units and dropout between them."""
+
+    def __init__(self, rng: np.random.Generator, device: Any) -> None:
+        self.weights, self.biases = [], []
+        for fan_in, fan_out in pairwise(SIZES):
+            scale = (2 / fan_in) ** 0.5
+            self.weights.append(Parameter((rng.standard_normal((fan_out, fan_in)) * scale).astype(np.float32)))
+            self.biases.append(Parameter(np.zeros(fan_out, np.float32)))
+        for parameter in self.parameters():
+            parameter.to_device(device)
+
+    def parameters(self) -> list[Parameter]:
+        """Return everything that is learned."""
+        return self.weights + self.biases
+
+    def __call__(self, x: Any) -> Variable:
+        """Return the logits of a batch of images."""
+        h = x
+        for w, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            h = F.dropout(F.relu(F.linear(h, w, b)), ratio=0.1)
+        return F.linear(h, self.weights[-1], self.biases[-1])
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015), written with operators only, so that it runs on any array."""
+
+    def __init__(self, parameters: list[Parameter]) -> None:
+        self.parameters, self.step = parameters, 0
+        self.means = [0.0 * p.array for p in parameters]
+        self.squares = [0.0 * p.array for p in parameters]
+
+    def update(self, rate: float) -> None:
+        """Move each parameter against its gradient."""
+        self.step += 1
+        rate *= (1 - 0.999**self.step) ** 0.5 / (1 - 0.9**self.step)
+        for i, p in enumerate(self.parameters):
+            g: Array = p.grad
+            self.means[i] = 0.9 * self.means[i] + 0.1 * g
+            self.squares[i] = 0.999 * self.squares[i] + 0.001 * g * g
+            p.array = p.array - rate * self.means[i] / (self.squares[i] ** 0.5 + 1e-8)
+
+
+def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[Epoch]:
+    """Train a perceptron, and yield what each epoch came to.
+
+    Parameters
+    ----------
+    device : as `xpgrad.get_device` takes it
+    epochs : int
+    seed : int
+        Of the split, the first weights, the order of the scans and the dropout.
+    """
+    device, rng = xpgrad.get_device(device), np.random.default_rng(seed)
+    xpgrad.random.seed(seed, device)
+    x, t, x_test, t_test = load(rng)
+    model = Perceptron(rng, device)
+    optimizer = Adam(model.parameters())
+    x_held, t_held = device.send((x_test, t_test))
+    for epoch in range(1, epochs + 1):
+        losses = []
+        for batch in np.array_split(rng.permutation(len(t)), len(t) // BATCH):
+            images, labels = device.send((shifted(x[batch], rng), t[batch]))
+            loss = F.softmax_cross_entropy(model(images), labels)
+            for parameter in model.parameters():
+                parameter.cleargrad()
+            loss.backward()
+            optimizer.update(RATE * DECAY ** (epoch - 1))
+            losses.append(loss.item())
+        with no_backprop_mode(), using_config("train", False):
+            accuracy = F.accuracy(model(x_held), t_held).item()
+        yield Epoch(epoch, sum(losses) / len(losses), accuracy)

@@ -1,0 +1,46 @@
+"""`xpgrad demo digits`, and the page of training code behind it."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from xpgrad.backend.device import Device
+from xpgrad.cli import main
+from xpgrad.cli.digits import train
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_it_learns_to_97_percent_on_scans_it_never_saw(seed: int) -> None:
+    *_, last = train("@numpy", epochs=30, seed=seed)
+    assert last.accuracy >= 0.97
+    assert last.loss < 0.3
+
+
+def test_the_same_seed_trains_the_same_model() -> None:
+    assert list(train("@numpy", epochs=2, seed=3)) == list(train("@numpy", epochs=2, seed=3))
+
+
+def test_it_learns_on_every_device(device: Device) -> None:
+    (only,) = train(device, epochs=1)
+    assert only.accuracy > 0.6
+
+
+def test_the_command_prints_each_epoch_and_draws_the_curve(tmp_path: Path) -> None:
+    picture = tmp_path / "curve.png"
+    result = CliRunner().invoke(main, ["demo", "digits", "--epochs", "2", "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert "epoch   2  loss" in result.output
+    assert "Test accuracy" in result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("device", "words"), [("@nowhere", "unknown device '@nowhere'"), ("native:0", "chx: "), ("", "unknown device ''")]
+)
+def test_a_device_that_cannot_be_used_is_one_clear_line(device: str, words: str) -> None:
+    result = CliRunner().invoke(main, ["demo", "digits", "--device", device])
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,83 @@
+"""docs/backends.md, done as a new author would: its files are written, built, installed, and its programs run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "backends.md").read_text()
+FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+PRINTED = {
+    "use.py": """
+@boxed:low variable([3.73105858 5.88079708 7.95257413])
+@boxed:high high @numpy
+[ 11.   0. 100.]
+""",
+    "check.py": r"\d{3,} checks passed",
+    "notebook.py": "@boxed:low",
+}
+
+
+def run(*command: object, path: Path) -> str:
+    """Return what a command prints, with the folder `path` on Python's path."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=path,
+        env=environment | {"PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the page, as their author would have them."""
+    folder = tmp_path_factory.mktemp("author")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "src" / "xpgrad_boxed" / "__init__.py").touch()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where the distribution is installed, with the library and the programs beside it."""
+    folder = tmp_path_factory.mktemp("site")
+    run("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
+    (wheel,) = folder.glob("*.whl")
+    run("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
+    for name in ("boxed.py", *PRINTED):
+        (folder / name).write_text(FILES[name])
+    return folder
+
+
+@pytest.mark.parametrize("program", ["use.py", "check.py"])
+def test_programs_run_with_the_distribution_installed(site: Path, program: str) -> None:
+    printed = run("-W", "error", program, path=site)
+    expected = PRINTED[program].strip()
+    assert printed == expected or re.fullmatch(expected, printed)
+
+
+def test_a_notebook_needs_no_installation(source: Path) -> None:
+    (source / "src" / "boxed.py").write_text(FILES["boxed.py"])
+    (source / "src" / "notebook.py").write_text(FILES["notebook.py"])
+    assert run("-W", "error", "notebook.py", path=source / "src") == PRINTED["notebook.py"]
+
+
+def test_every_program_of_the_page_is_run() -> None:
+    assert {name for name in FILES if "/" not in name} == {"boxed.py", "pyproject.toml", *PRINTED}
+
+
+def test_the_plugin_is_as_short_as_the_page_says() -> None:
+    plugin = FILES["src/xpgrad_boxed/plugin.py"]
+    backend = plugin.partition("@hookimpl\ndef xpgrad_kernels")[0]
+    assert len(backend.splitlines()) < 30
