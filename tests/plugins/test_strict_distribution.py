@@ -1,5 +1,6 @@
 """xpgrad and xpgrad-strict as a stranger gets them: built into wheels, installed elsewhere, used there."""
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -95,3 +96,11 @@ for name in ("numpy", "strict"):
     print(entry.origin)
 """
     assert run(python, "-I", "-c", program, cwd=tmp_path).split() == ["xpgrad", "0.1.0", "xpgrad-strict", "0.1.0"]
+
+
+def test_the_programs_of_the_readme_run(python: Path, tmp_path: Path) -> None:
+    page = (ROOT / "plugins" / "xpgrad-strict" / "README.md").read_text()
+    programs = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert programs
+    for program in programs:
+        run(python, "-I", "-W", "error", "-c", program, cwd=tmp_path)

@@ -28,16 +28,16 @@ class Epoch:
     test_accuracy: float
 
 
-def load_digits(seed: int) -> tuple[Any, ...]:
+def load_digits() -> tuple[Any, ...]:
     """Return scans and labels to train with, and a fifth of all, held back, to test with: NumPy arrays.
 
-    The 1,797 scans of 8 by 8 pixels come with scikit-learn.
+    The 1,797 scans of 8 by 8 pixels come with scikit-learn. It is always the same fifth, so that runs can be compared.
     """
     from sklearn.datasets import load_digits  # the one thing here that xpgrad does not depend on
 
     scans, labels = load_digits(return_X_y=True)
     scans = (scans / 16).astype(np.float32)
-    order = np.random.default_rng(seed).permutation(len(labels))
+    order = np.random.default_rng(0).permutation(len(labels))
     train, test = np.split(order, [4 * len(order) // 5])
     return scans[train], labels[train], scans[test], labels[test]
 
@@ -79,7 +79,7 @@ class Adam:
 
 def train(device: xpgrad.Device, epochs: int = 40, seed: int = 0, batch: int = 64) -> Iterator[Epoch]:
     """Train a network on `device`, and yield after each epoch how good it is."""
-    scans, labels, test_scans, test_labels = load_digits(seed)
+    scans, labels, test_scans, test_labels = load_digits()
     test_scans, test_labels = device.send((test_scans, test_labels))
     rng = np.random.default_rng(seed)
     xpgrad.random.seed(seed, device)

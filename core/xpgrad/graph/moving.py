@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.transfer import transfer
+from xpgrad.backend.transfer import fitted, transfer
 from xpgrad.config import using_config
 from xpgrad.errors import BackendUnavailable, DtypeError, GraphError, ShapeError
 from xpgrad.graph.node import VariableNode, leaf_node
@@ -137,17 +137,7 @@ def copydata(target: "Variable", source: "Variable") -> None:
         return
     if tuple(source.shape) != tuple(target.shape):
         raise ShapeError(f"copydata: expected an array of shape {target.shape}, got {source.shape}")
-    moved = transfer(source._array, target.device)
-    backend = target._node.spec.backend
-    if moved.dtype != target.dtype:
-        kinds = ("bool", "integral", "real floating", "complex floating")
-        wide, narrow = (
-            next(i for i, kind in enumerate(kinds) if backend.is_kind(dtype, kind))
-            for dtype in (target.dtype, moved.dtype)
-        )
-        if narrow > wide:
-            raise DtypeError(f"copydata: {source._node.spec!r} does not fit into {target._node.spec!r}; cast it first")
-        moved = backend.namespace.astype(moved, target.dtype)
+    backend, moved = target._node.spec.backend, fitted("copydata", target._array, source._array)
     if backend.immutable:
         target.array = backend.copy(moved)
     else:

@@ -155,7 +155,7 @@ class Sweep:
             gy = slots.pop(f)
             kind = type(gy)
             if kind is not pullback.array_type and kind is not Variable:
-                gy = dense(gy, recorded) if kind is Scatter or kind is Gathered else gy
+                gy = dense(gy, recorded) if kind is Scatter or kind is Gathered else pullback.restore(gy)
             node = None
             if nodes and (node := nodes.pop(f, None)) is not None:
                 gy = self._total(f, node, gy)

@@ -1,0 +1,64 @@
+"""Code blocks of Markdown files, and how they are run."""
+
+import ast
+import io
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(path: Path) -> list[str]:
+    """Return the Python blocks of a file; indented ones are moved to the left."""
+    text = re.sub(r"^ {3}(?=```|(?:[^`\n]))", "", path.read_text(), flags=re.MULTILINE)
+    return FENCE.findall(text)
+
+
+def is_session(block: str) -> bool:
+    """Tell whether a block is an interactive session."""
+    return block.lstrip().startswith(">>>")
+
+
+def examples(session: str) -> Iterator[tuple[str, str]]:
+    """Yield the statements of a session, each with what it is said to print."""
+    source, printed = [], []
+    for line in [*session.splitlines(), ">>> pass"]:
+        if line.startswith(">>> ") and source:
+            yield "\n".join(source), "\n".join(printed)
+            source, printed = [], []
+        if line.startswith((">>> ", "... ")):
+            source.append(line[4:])
+        elif line == "...":
+            source.append("")
+        elif line.strip():
+            printed.append(line)
+
+
+def printed_by(source: str, names: dict[str, Any]) -> str:
+    """Run a statement as an interactive interpreter does, and return what it prints."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        try:
+            tree = ast.parse(source, mode="eval")
+        except SyntaxError:
+            exec(compile(source, "<document>", "exec"), names)
+        else:
+            value = eval(compile(tree, "<document>", "eval"), names)
+            if value is not None:
+                print(repr(value))
+    return out.getvalue()
+
+
+def squeezed(text: str) -> str:
+    """Return text without differences of white space."""
+    return re.sub(r"\s+", " ", re.sub(r"\[\s+", "[", text)).strip()
+
+
+def run_session(session: str, names: dict[str, Any]) -> None:
+    """Run a session, and compare what it prints with what it says."""
+    for source, printed in examples(session):
+        assert squeezed(printed_by(source, names)) == squeezed(printed), source
