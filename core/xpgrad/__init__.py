@@ -52,8 +52,8 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
     "DebugMode", "get_dtype", "mixed16", "get_array_types", "get_cpu_array_types", "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api", "functions",
-    "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError", "GradientError", "GraphError",
-    "NotANumber", "PluginError", "ShapeError", "SpecifierError", "UnknownArray", "XpgradError",
+    "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError", "GradientError",
+    "GraphError", "NotANumber", "PluginError", "ShapeError", "SpecifierError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 

@@ -76,11 +76,12 @@ class GlobalConfig:
 class Switches:
     """What one thread has set: its overlay of the configuration, its function hooks, and the mode they add up to."""
 
-    __slots__ = ("__weakref__", "hooks", "mode", "overlay")
+    __slots__ = ("__weakref__", "_modes", "hooks", "mode", "overlay")
 
     def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any]) -> None:
         self.overlay = overlay
         self.hooks = hooks
+        self._modes: dict[bool, Switches] = {}
         self.refresh()
         with _lock:
             _every_switches.add(self)
@@ -90,6 +91,15 @@ class Switches:
         read = global_config.__dict__ | self.overlay
         recording = 0 if read.get("enable_backprop", True) else PLAIN_OFF
         self.mode = recording | (CAREFUL if read.get("debug", False) or self.hooks else 0)
+
+    def with_entry(self, name: str, value: Any) -> "Switches":
+        """Return these switches with one entry set; those of the backprop modes are made once: sweeps need them."""
+        if name != "enable_backprop" or type(value) is not bool:
+            return Switches(self.overlay | {name: value}, self.hooks)
+        found = self._modes.get(value)
+        if found is None:
+            found = self._modes[value] = Switches(self.overlay | {name: value}, self.hooks)
+        return found
 
 
 def _refresh() -> None:
@@ -127,8 +137,7 @@ class LocalConfig:
             ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        now = _current.get()
-        _current.set(Switches(now.overlay | {name: value}, now.hooks))
+        _current.set(_current.get().with_entry(name, value))
 
     def __delattr__(self, name: str) -> None:
         now = _current.get()
@@ -166,20 +175,27 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
 
     def __init__(self, name: str, value: Any, config: LocalConfig | GlobalConfig = config) -> None:
         self._name, self._value, self._config = name, value, config
-        self._saved: list[tuple[bool, Any]] = []  # of each entry: one object may be entered again while it is active
+        self._saved: list[tuple[bool, Any, Any, Any]] = []  # a stack: one object may be entered while it is active
 
     def _recreate_cm(self) -> "using_config":
         return using_config(self._name, self._value, self._config)  # calls of a decorated function share no state
 
     def __enter__(self) -> None:
-        name, target = self._name, self._config
-        held = target.__dict__ if isinstance(target, GlobalConfig) else _current.get().overlay
-        self._saved.append((name in held, held.get(name)))
-        setattr(target, name, self._value)
+        name, target, before = self._name, self._config, _current.get()
+        if target is not config:
+            held = target.__dict__
+            self._saved.append((name in held, held.get(name), None, None))
+            setattr(target, name, self._value)
+            return
+        after = before.with_entry(name, self._value)
+        self._saved.append((name in before.overlay, before.overlay.get(name), before, after))
+        _current.set(after)
 
     def __exit__(self, *_: object) -> None:
-        had, old = self._saved.pop()
-        if had:
+        had, old, before, after = self._saved.pop()
+        if before is not None and _current.get() is after:
+            _current.set(before)  # nothing else was changed inside
+        elif had:
             setattr(self._config, self._name, old)
         else:
             delattr(self._config, self._name)

@@ -1,10 +1,9 @@
-"""Every Python block of README, CONTRIBUTING and docs runs, each document from top to bottom, and prints what it says."""
+"""Every Python block of README, CONTRIBUTING and docs runs, from top to bottom, and prints what it says."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.docs.documents import ROOT, blocks, is_session, run_session
 
 OWN_TEST = {"backends.md"}  # tests/docs/test_backends.py runs its files as the files of a distribution

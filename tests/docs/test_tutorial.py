@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from tests.docs.documents import run_session
 
 START = """

@@ -72,7 +72,7 @@ class NumPyBackend(Backend):
         return bool(np.isdtype(dtype, kind))
 
     def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return a read-only 0-d array for a finite, non-zero float or int that meets floats: 140 ns faster, as exact."""
+        """Return a read-only 0-d array for a finite, non-zero float or int that meets floats: 140 ns faster, exact."""
         if type(value) is not float and type(value) is not int:
             return value
         if spec.complex or not spec.differentiable or not value:
@@ -120,8 +120,8 @@ class NumPyBackend(Backend):
         if made.dtype.hasobject:
             kind = type(array)
             raise TypeError(
-                f"numpy: {kind.__module__}.{kind.__qualname__} gives its values neither through DLPack nor as a buffer; "
-                "its backend must say how (to_host)"
+                f"numpy: {kind.__module__}.{kind.__qualname__} gives its values neither through DLPack nor as a buffer;"
+                " its backend must say how (to_host)"
             )
         return made
 

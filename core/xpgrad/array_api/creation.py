@@ -16,7 +16,7 @@ LIKES = ("empty_like", "full_like", "ones_like", "zeros_like")
 
 
 def handle_on(backend: Backend, device: Any) -> DeviceHandle:
-    """Return what the library calls `device`: a specifier, its own object, or None for the current or default device."""
+    """Return what the library calls `device`: a specifier, its own object, or None for the current or the default."""
     if device is None:
         current = current_device()
         return current.handle if current.backend is backend else backend.default_device.handle
@@ -35,7 +35,9 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 
         def create(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Variable:
             plain = [as_array(a) for a in args]
-            return constant_variable(backend.restore(make(*plain, dtype=dtype, device=handle_on(backend, device), **kwargs)))
+            return constant_variable(
+                backend.restore(make(*plain, dtype=dtype, device=handle_on(backend, device), **kwargs))
+            )
 
         create.__name__ = create.__qualname__ = name
         create.__doc__ = f"Return a new Variable, as the standard's `{name}`; it requires no gradient."
@@ -52,7 +54,9 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
             return copied(y) if copy and y is obj else y
         if type(obj) in plugins.by_type:
             if plugins.by_type[type(obj)] is not backend:
-                raise UnknownArray(f"asarray: expected an array of {backend.name}, got {type(obj).__qualname__}; use to_device")
+                raise UnknownArray(
+                    f"asarray: expected an array of {backend.name}, got {type(obj).__qualname__}; use to_device"
+                )
             made = backend.namespace.asarray(obj, dtype=dtype, copy=copy)
         else:
             made = backend.namespace.asarray(obj, dtype=dtype, device=handle_on(backend, device), copy=copy)
@@ -74,10 +78,14 @@ def _like(name: str) -> Callable[..., Variable]:
         backend = plugins.backend_of(array)
         make = getattr(backend.namespace, name)
         handle = backend.handle_of(array) if device is None else handle_on(backend, device)
-        return constant_variable(backend.restore(make(array, *map(as_array, args), dtype=dtype, device=handle, **kwargs)))
+        return constant_variable(
+            backend.restore(make(array, *map(as_array, args), dtype=dtype, device=handle, **kwargs))
+        )
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"Return a new Variable with the shape of `x`, as the standard's `{name}`; it requires no gradient."
+    create.__doc__ = (
+        f"Return a new Variable with the shape of `x`, as the standard's `{name}`; it requires no gradient."
+    )
     return create
 
 

@@ -7,9 +7,22 @@ from typing import Any
 from xpgrad.array_api.creation import creators
 from xpgrad.backend.backend import Backend
 
-DTYPES = (
-    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
-)
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
 
 
@@ -22,7 +35,9 @@ def namespace(backend: Backend) -> types.ModuleType:
     """
     import xpgrad.array_api as shared  # the package collects its chapters before anybody asks for a namespace
 
-    made = types.ModuleType(f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays.")
+    made = types.ModuleType(
+        f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays."
+    )
     names: dict[str, Any] = {name: getattr(shared, name) for name in shared.__all__}
     for name in (*DTYPES, *CONSTANTS):
         if hasattr(backend.namespace, name):
@@ -31,4 +46,3 @@ def namespace(backend: Backend) -> types.ModuleType:
     names["isdtype"] = backend.namespace.isdtype
     vars(made).update(names)
     return made
-

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import XpgradError
 from xpgrad.types import Array
 
@@ -22,8 +23,6 @@ def current_device() -> Device:
 
 
 def _default() -> Device:
-    from xpgrad.backend.plugins import plugins
-
     if plugins.default_device is None:
         specifier = os.environ.get("XPGRAD_DEVICE", "").strip()
         try:
@@ -47,8 +46,6 @@ def use(specifier: Any) -> Device:
     ----------
     specifier : as `get_device` takes it
     """
-    from xpgrad.backend.plugins import plugins
-
     plugins.default_device = get_device(specifier)
     return plugins.default_device
 
@@ -76,10 +73,8 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
 
 def call_on(array: Array, function: Callable[..., Any], *args: Any) -> Any:
     """Return ``function(*args)``, called with the device of `array` as the current one."""
-    from xpgrad.backend.plugins import plugins
-
-    device = plugins.backend_of(array).device_of(array)
-    if device == current_device():
+    device, current = plugins.backend_of(array).device_of(array), current_device()
+    if device is current or device == current:
         return function(*args)
     with using_device(device):
         return function(*args)

@@ -6,8 +6,8 @@ from typing import Any
 
 from xpgrad.backend.backend import MOST_SPECS
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.type_check import InvalidType
 from xpgrad.graph.specs import spec_of
+from xpgrad.graph.type_check import InvalidType
 from xpgrad.graph.variable import Variable, as_array
 
 Function = Callable[..., Any]

@@ -13,8 +13,8 @@ from xpgrad.types import Shape
 __all__ = [
     "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
     "batch_matmul", "ceil", "clip", "cos", "cosh", "cumprod", "cumsum", "exp", "expm1", "fix", "floor", "identity",
-    "log", "log1p", "log2", "log10", "logsumexp", "matmul", "max", "maximum", "mean", "min", "minimum", "prod", "rsqrt", "sign", "sin",
-    "sinh", "sqrt", "square", "sum", "sum_to", "tan", "tensordot",
+    "log", "log1p", "log2", "log10", "logsumexp", "matmul", "max", "maximum", "mean", "min", "minimum", "prod", "rsqrt",
+    "sign", "sin", "sinh", "sqrt", "square", "sum", "sum_to", "tan", "tensordot",
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None

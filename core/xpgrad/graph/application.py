@@ -96,11 +96,11 @@ class Application(FunctionNode):
         return getattr(self.pullback, "hooks", None)
 
     def _own_hooks(self) -> dict[str, Any]:
-        hooks = self._hooks
-        if hooks is None and self.pullback not in (RELEASED, None):
+        if self.pullback in (RELEASED, None):
+            raise GraphError(f"hooks: this is {self.label}, which no sweep passes any more")
+        if not isinstance(self.pullback, HookedPullback):
             self.pullback = HookedPullback(self.pullback, {})
-            hooks = self._hooks
-        return {} if hooks is None else hooks
+        return self.pullback.hooks
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""

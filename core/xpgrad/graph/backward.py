@@ -66,8 +66,9 @@ def backward(
     outputs = _sequence(outputs, "backward", "outputs")
     if grad_outputs is not None:
         grad_outputs = _sequence(grad_outputs, "backward", "grad_outputs", optional=True)
-        if len(grad_outputs) != len(outputs):
-            raise ValueError(f"backward: got {len(grad_outputs)} grad_outputs for {len(outputs)} outputs")
+        given_count = len(grad_outputs or ())
+        if given_count != len(outputs):
+            raise ValueError(f"backward: got {given_count} grad_outputs for {len(outputs)} outputs")
     seeds: list[tuple[Variable, Any]] = []
     seen: set[int] = set()
     for i, y in enumerate(outputs):

@@ -192,8 +192,7 @@ class FunctionNode:
         mode = switches().mode
         if mode & CAREFUL and config.debug:
             self.stack = inspection.forward_stack()
-        if config.type_check:
-            self._check_types(arrays)
+        self._check_types(arrays)
         hooks = inspection.hooks_of(self) if mode & CAREFUL or self._hooks else ()
         for hook in hooks:
             hook.forward_preprocess(self, arrays)
@@ -253,7 +252,7 @@ class FunctionNode:
         raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {kind.__name__} in it")
 
     def _check_types(self, arrays: tuple[Array, ...]) -> None:
-        if type(self).check_type_forward is FunctionNode.check_type_forward:
+        if type(self).check_type_forward is FunctionNode.check_type_forward or not config.type_check:
             return
         infos = TypeInfoTuple(TypeInfo(a.shape, a.dtype) for a in arrays)
         try:

@@ -7,7 +7,7 @@ from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import fitted, transfer
 from xpgrad.config import using_config
-from xpgrad.errors import BackendUnavailable, DtypeError, GraphError, ShapeError
+from xpgrad.errors import BackendUnavailable, GraphError, ShapeError
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array
@@ -124,24 +124,28 @@ def copydata(target: "Variable", source: "Variable") -> None:
     if source._array is None:
         if target._array is None:
             return
-        if not hasattr(source, "initialize"):
+        initialize = getattr(source, "initialize", None)
+        if initialize is None:
             source.array = plugins.backend_of(target._array).copy(target._array)
             return
-        source.initialize(target.shape)
+        initialize(target.shape)
     if target._array is None:
-        if not hasattr(target, "initialize"):
+        initialize = getattr(target, "initialize", None)
+        if initialize is None:
             target.array = plugins.backend_of(source._array).copy(source._array)
             return
-        target.initialize(source.shape)
+        initialize(source.shape)
     if source is target:
         return
     if tuple(source.shape) != tuple(target.shape):
         raise ShapeError(f"copydata: expected an array of shape {target.shape}, got {source.shape}")
-    backend, moved = target._node.spec.backend, fitted("copydata", target._array, source._array)
+    backend = target._node.spec.backend
+    array: Any = target._array
+    moved = fitted("copydata", array, source._array)
     if backend.immutable:
         target.array = backend.copy(moved)
     else:
-        target._array[...] = moved
+        array[...] = moved
 
 
 def addgrad(target: "Variable", source: "Variable") -> None:
@@ -149,8 +153,9 @@ def addgrad(target: "Variable", source: "Variable") -> None:
     if source._grad is None:
         return
     if target._array is None:
-        if hasattr(target, "initialize"):
-            target.initialize(source.shape)
+        initialize = getattr(target, "initialize", None)
+        if initialize is not None:
+            initialize(source.shape)
             target.cleargrad()
         else:
             target.array = source._node.spec.backend.xp.full_like(source._array, float("nan"))

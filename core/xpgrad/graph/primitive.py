@@ -1,6 +1,6 @@
 """Primitives: a decorated formula becomes plain functions, specialised for one and for two inputs.
 
-The whole budget of an operation is about a microsecond, so the specialised call paths resolve everything beforehand: one
+The whole budget of an operation is about a microsecond, so specialised call paths resolve everything beforehand: one
 look-up for this thread's mode, one for the plan of the array type, the array library's own call, and the making of a
 node. Whatever is out of the ordinary (mixed types or devices, hooks, debug mode, an exception) goes to
 `application.apply`, which checks everything and explains what is wrong.
@@ -286,7 +286,11 @@ def _known(x: Any) -> bool:
 
 def _reflected(definition: Definition) -> Function:
     """Return the reflected operator, for a scalar or an array on the left."""
-    plans, same, scalars_fit = definition.plans, definition.same_dtype and definition.elementwise, definition.elementwise
+    plans, same, scalars_fit = (
+        definition.plans,
+        definition.same_dtype and definition.elementwise,
+        definition.elementwise,
+    )
     x1_name, x2_name = definition.inputs
     kept = definition.kept((False, True))
     keep_a, keep_b, keep_c = x1_name in kept, x2_name in kept, "y" in kept

@@ -65,6 +65,7 @@ def several(definition: Definition) -> Function:
             plan: Any = None
             arrays: list[Any] = []
             nodes: list[Any] = []
+            lead = place = None
             rank = needed = 0
             for x, bit in zip(operands, bits):  # noqa: B905 - `bind` has counted them, and strict costs 60 ns
                 kind = type(x)

@@ -1,6 +1,6 @@
 """The one typed slot through which the graph reaches the differentiable functions, which live a layer above it."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from xpgrad.types import Dtype, Namespace, Shape
 
@@ -16,27 +16,35 @@ class Differentiable(Protocol):
 
     def add(self, x1: Any, x2: Any, /) -> "Variable":
         """Return ``x1 + x2``."""
+        ...
 
     def sum_to(self, x: Any, /, shape: Shape) -> "Variable":
         """Return `x` summed to `shape`."""
+        ...
 
     def astype(self, x: Any, dtype: Dtype, /) -> "Variable":
         """Return `x` in another dtype."""
+        ...
 
     def real(self, x: Any, /) -> "Variable":
         """Return the real part."""
+        ...
 
     def conj(self, x: Any, /) -> "Variable":
         """Return the complex conjugate."""
+        ...
 
     def copy(self, x: Any, /, device: "Device | None" = None) -> "Variable":
         """Return a copy, on another device if one is given."""
+        ...
 
     def scatter(self, spec: "Spec", parts: list[tuple[Any, Any]]) -> "Variable":
         """Return zeros of `spec` with all values added at their index."""
+        ...
 
     def namespace(self, backend: "Backend") -> Namespace:
         """Return the differentiable namespace of `backend`."""
+        ...
 
 
 class _Empty:
@@ -47,7 +55,7 @@ class _Empty:
 class Slot:
     """Holder of the functions."""
 
-    functions: Differentiable = _Empty()  # filled at import of array_api
+    functions: Differentiable = cast(Differentiable, _Empty())  # filled at import of array_api
 
 
 slot = Slot()

@@ -94,7 +94,7 @@ class Sweep:
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
         self.heap: list[int] = []  # ranks of which functions wait, negative
-        self.ranks: dict[int, list[FunctionNode]] = {}
+        self.ranks: dict[int, list[Any]] = {}  # functions that wait, by rank
         self.queued: set[FunctionNode] = set()
         self.note_all = recorded or retain or bool(watch)
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
@@ -128,7 +128,7 @@ class Sweep:
         push, borrowed, owned = heapq.heappush, self.borrowed, self.owned
         ready: Any = None
         ready_rank = 0
-        batch: list[FunctionNode] = []
+        batch: list[Any] = []  # of functions
         while True:
             if batch:
                 f = batch.pop()
@@ -239,8 +239,7 @@ class Sweep:
     def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
         needed = tuple(
-            need and node is not None and self._leads(node)
-            for need, node in zip_longest(pullback.needed, f.inputs)
+            need and node is not None and self._leads(node) for need, node in zip_longest(pullback.needed, f.inputs)
         )
         return pullback.narrowed(needed)
 
@@ -479,10 +478,7 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
 
 def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
     lead = len(large) - len(small)
-    for i, n in enumerate(small):
-        if n != 1 and n != large[lead + i]:
-            return False
-    return True
+    return all([n in (1, large[lead + i]) for i, n in enumerate(small)])  # noqa: C419 - a list is made faster
 
 
 def _as_array(g: Any, node: VariableNode) -> Array:

@@ -373,6 +373,18 @@ def test_local_hooks_are_checked(device, made):
     assert hook.log[-1] == ("Noting", "deleted", f)
 
 
+def test_a_function_that_left_the_graph_takes_no_hooks(device):
+    x = variable(device, [2.0])
+    y, z = x * x, x * x
+    y.creator_node.add_hook(Noting())
+    y.backward(retain_graph=False)
+    z.node.creator_node.unchain()
+    for f in (y.creator_node, z.node.creator_node):
+        assert f.local_function_hooks == {}
+        with pytest.raises(RuntimeError, match="no sweep passes any more"):
+            f.add_hook(FunctionHook())
+
+
 # Hooks on gradients
 
 

@@ -17,7 +17,7 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 def accumulate(total: Array, g: Array, /) -> Array:
     """Return ``total + g``, written into `total`."""
-    if total.dtype is not g.dtype or total.shape != g.shape:
+    if type(total) is not np.ndarray or total.dtype is not g.dtype or total.shape != g.shape:
         return total + g
     return np.add(total, g, out=total)
 
