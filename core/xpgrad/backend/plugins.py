@@ -144,9 +144,13 @@ class Plugins(Loader):
     # Devices
 
     def parse_device(self, specifier: str) -> Device | None:
-        """Return the device that a plugin understands by `specifier`; those that claim its first word are loaded."""
+        """Return the device that a plugin understands by `specifier`.
+
+        The plugins that claim its first word, or have it for their backend's name, are loaded for that.
+        """
         word = specifier.partition(":")[0]
-        claimed = [self.load(entry) for entry in self.installed.words.get(word, ())]
+        named = () if word in self.installed.disabled else self.installed.backends.get(word, ())
+        claimed = [self.load(entry) for entry in self.installed.words.get(word, ()) or named]
         device = self._parsed(specifier)
         failed = next((record for record in claimed if record.error is not None), None)
         if device is None and failed is not None:
@@ -157,7 +161,13 @@ class Plugins(Loader):
         """Return the device for an array library's own device object."""
         for entry in self.installed.modules.get(root_of(type(specifier)), ()):
             self.load(entry)
-        return self._parsed(specifier)
+        return self._parsed(specifier) or self._own(specifier)
+
+    def _own(self, handle: object) -> Device | None:
+        """Return the device of a loaded backend that its library calls `handle`."""
+        backends = [record.backend for record in self.records.values() if record.backend is not None]
+        devices = (device for backend in backends for device in backend.devices())
+        return next((d for d in devices if type(d.handle) is type(handle) and d.handle == handle), None)
 
     def _parsed(self, specifier: object) -> Device | None:
         device = self.ask("xpgrad_device", specifier=specifier)

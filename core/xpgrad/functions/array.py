@@ -77,7 +77,7 @@ def flipud(x: Any) -> Variable:
 
 def get_item(x: Any, slices: Index) -> Variable:
     """Return ``x[slices]``; what repeated positions get back is added up."""
-    return as_variable(x)[slices]  # type: ignore[no-any-return]  # a primitive
+    return as_variable(x)[slices]
 
 
 def hstack(xs: Sequence[Any]) -> Variable:
@@ -100,7 +100,9 @@ def dstack(xs: Sequence[Any]) -> Variable:
 def _at_least(x: Any, ndim: int) -> Variable:
     """Return `x` with axes of length 1 in front, up to `ndim`."""
     x = as_variable(x)
-    return reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
+    if x.ndim >= ndim:
+        return x
+    return reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)  # type: ignore[no-any-return]  # a primitive
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
@@ -173,7 +175,7 @@ def split_axis(
         cuts = [min(int(i), length) for i in indices_or_sections]
     before = (slice(None),) * axis
     parts = tuple(x[(*before, slice(start, max(start, end)))] for start, end in pairwise([0, *cuts, length]))
-    return parts if force_tuple or len(parts) > 1 else parts[0]
+    return parts if force_tuple or len(parts) > 1 else next(iter(parts))
 
 
 def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:

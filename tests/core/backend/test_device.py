@@ -184,3 +184,9 @@ print(xpgrad.get_device_from_array(things.Thing()), xpgrad.get_array_module(thin
 def test_synchronize_of_a_library_that_runs_at_once_does_nothing() -> None:
     assert get_device("@numpy").synchronize() is None  # type: ignore[func-returns-value]  # that is the point
     assert get_device("@strict").synchronize() is None  # type: ignore[func-returns-value]  # as above
+
+
+def test_a_library_s_own_device_object_is_a_specifier(device: Device) -> None:
+    if device.handle == "cpu":
+        pytest.skip("NumPy calls its device by a string, which is no specifier")
+    assert get_device(device.handle) == device

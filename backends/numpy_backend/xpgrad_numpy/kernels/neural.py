@@ -119,7 +119,7 @@ def _places(score: Array, t: Array) -> tuple[Array, ...]:
 
 
 def cross_entropy(
-    x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
+    x: Array, t: Array, score: Array, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
     """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
     score = log_softmax(x, 1) if score is None else score
@@ -141,7 +141,7 @@ def _count(score: Array, t: Array, counted: Array | None, normalize: bool) -> in
 
 
 def cross_entropy_x(
-    gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Any, normalize: bool,
+    gy: Array, x: Array, t: Array, score: Array, weight: Array | None, x_spec: Any, normalize: bool,
     ignore_label: int, reduce: str, /,
 ) -> Array:  # fmt: skip
     """Return the gradient of the cross entropy: the kept scores' exponentials, changed in place."""

@@ -1,0 +1,49 @@
+"""Dtypes by name, as the configuration and initialisers say them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad import using_config
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_get_dtype_asks_the_configuration(name):
+    assert xpgrad.get_dtype(name) == np.dtype(name)
+    assert xpgrad.get_dtype(np.dtype(name)) == np.dtype(name)
+    assert xpgrad.get_dtype(getattr(np, name)) == np.dtype(name)
+    assert xpgrad.get_dtype() == np.dtype("float32")
+    for value in (name, np.dtype(name), getattr(np, name)):
+        with using_config("dtype", value):
+            assert xpgrad.get_dtype() == np.dtype(name)
+
+
+def test_get_dtype_is_of_the_current_device():
+    with xpgrad.using_device("@strict:device1") as device:
+        assert xpgrad.get_dtype("float64") == device.xp.float64
+        assert xpgrad.get_dtype() == device.xp.float32
+
+
+def test_get_dtype_of_an_unknown_name():
+    with pytest.raises(TypeError, match="no dtype 'float31'"):
+        xpgrad.get_dtype("float31")
+    with pytest.raises(TypeError, match="no dtype 'sum'"):
+        xpgrad.get_dtype("sum")
+
+
+def test_mixed16():
+    mixed16 = xpgrad.mixed16
+    assert repr(mixed16) == "dtype('mixed16')"
+    assert mixed16.dtype == np.float16
+    assert xpgrad.get_dtype(mixed16) is mixed16
+    assert xpgrad.get_dtype("mixed16") is mixed16
+    assert xpgrad.get_dtype(mixed16, map_mixed16=np.float32) == np.float32
+    assert xpgrad.get_dtype("float64", map_mixed16=np.float32) == np.float64
+    assert pickle.loads(pickle.dumps(mixed16)) is mixed16
+    assert copy.deepcopy(mixed16) is mixed16
+    with using_config("dtype", mixed16):
+        assert xpgrad.get_dtype() is mixed16
+        assert xpgrad.Parameter(0, (2,)).dtype == np.float32
