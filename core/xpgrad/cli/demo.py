@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from xpgrad.cli.digits import Epoch
 
 
+class Unusable(click.ClickException):
+    """A device that cannot be used: one line, without the command's usage."""
+
+    exit_code = 2
+
+
 @click.group()
 def demo() -> None:
     """Run a program on real data."""
@@ -31,9 +37,10 @@ def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
     try:
         target = get_device(device)
     except (SpecifierError, BackendUnavailable, TypeError) as error:
-        raise click.UsageError(str(error)) from None
+        raise Unusable(str(error)) from None
     try:
         import sklearn  # noqa: F401 - to say what is missing before the bar appears
+        from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
         from xpgrad.cli.digits import train
     except ImportError as error:
@@ -43,7 +50,8 @@ def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
     history: list[Epoch] = []
     started = time.perf_counter()
     console.print(f"Learning digits on {target}")
-    with Progress(count, BarColumn(), text, TimeElapsedColumn(), console=console, transient=True) as bar:
+    bar = Progress(count, BarColumn(), text, TimeElapsedColumn(), console=console, transient=True)
+    with threadpool_limits(1), bar:  # more threads for matrices this small cost twenty times the time on a busy machine
         task = bar.add_task("", total=epochs)
         for epoch in train(target, epochs, seed):
             history.append(epoch)

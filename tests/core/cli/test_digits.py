@@ -1,13 +1,22 @@
 """`xpgrad demo digits`, and the page of training code behind it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from threadpoolctl import threadpool_limits
 
 from xpgrad.backend.device import Device
 from xpgrad.cli import main
 from xpgrad.cli.digits import train
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """As the command does: threads that wait for each other on a busy machine take twenty times as long."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.mark.slow
