@@ -99,10 +99,10 @@ def dstack(xs: Sequence[Any]) -> Variable:
 
 def _at_least(x: Any, ndim: int) -> Variable:
     """Return `x` with axes of length 1 in front, up to `ndim`."""
-    x = as_variable(x)
-    if x.ndim >= ndim:
-        return x
-    return reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)  # type: ignore[no-any-return]  # a primitive
+    v = as_variable(x)
+    if v.ndim >= ndim:
+        return v
+    return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)  # type: ignore[no-any-return]  # a primitive
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
