@@ -206,5 +206,5 @@ class Backend:
         raise NotImplementedError(f"{self.name}: Backend.from_foreign is not implemented; it is the host backend's")
 
     def generator(self, seed: int | None) -> Any:
-        """Return a new stream of random numbers with NumPy's interface, seeded by chance for None."""
+        """Return a new stream of random numbers with `random` and `standard_normal`, seeded by chance for None."""
         raise NotImplementedError(f"{self.name}: Backend.generator is not implemented; it is the host backend's")

@@ -28,7 +28,7 @@ def at_axis(axis: int, item: Any) -> Index:
 
 
 def getitem(backend: "Backend", x: Array, index: Index) -> Array:
-    """Return ``x[index]`` by NumPy's rules, also where the library refuses this kind of index.
+    """Return ``x[index]`` by the rules of basic and advanced indexing, also where the library refuses that.
 
     The standard leaves out indices for fewer axes than there are, slices beyond the ends, and index arrays mixed with
     slices; some libraries leave out negative steps. In the end each axis gets an integer array.

@@ -9,7 +9,7 @@ def scatter_add_by_sorting(spec: Spec, parts: list[tuple[Index, Array]], /) -> A
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
 
     Only calls of the standard (2023.12), no writing to arrays and no decision on values, so it serves any library,
-    immutable and lazy ones too. It takes every index that NumPy takes. Values of one position are added
+    immutable and lazy ones too. It takes every basic and advanced index. Values of one position are added
     pairwise. The cost is that of a sort, so a library's own scatter-add is faster.
     """
     xp, device = spec.backend.namespace, spec.device

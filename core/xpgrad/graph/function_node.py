@@ -238,7 +238,7 @@ class FunctionNode:
         return tuple(restored)
 
     def _restored(self, y: Any) -> Array:
-        """Return an output as an array: NumPy makes scalars of 0-d arrays. Python's scalars are not converted."""
+        """Return an output as an array: some libraries make scalars of 0-d ones. Python's scalars are not converted."""
         kind = type(y)
         if kind not in (bool, int, float, complex) and not isinstance(y, Variable):
             if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):

@@ -1,0 +1,42 @@
+"""Fits a gradient to its array: broadcast axes are summed, widths cast; whatever else differs is an error."""
+
+from typing import Any
+
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.scatter import Scatter
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+
+
+def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
+    """Return a gradient with shape and dtype of its array, where that is a matter of broadcasting or of width."""
+    if type(gx) is Scatter:
+        return gx
+    recorded = isinstance(gx, Variable)
+    xp: Any = slot.functions if recorded else spec.backend.xp
+    if gx.shape != spec.shape:
+        if elementwise and len(gx.shape) >= len(spec.shape) and _stretched(spec.shape, gx.shape):
+            gx = xp.sum_to(gx, shape=spec.shape)
+        if gx.shape != spec.shape:
+            raise ShapeError(
+                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the "
+                f"input, got {tuple(gx.shape)}"
+            )
+    if gx.dtype is not spec.dtype and gx.dtype != spec.dtype:
+        backend = spec.backend
+        if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
+            raise DtypeError(
+                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the "
+                f"input, got {gx.dtype}"
+            )
+        if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
+            gx = xp.real(gx)
+        gx = xp.astype(gx, spec.dtype)
+    return gx
+
+
+def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    lead = len(large) - len(small)
+    return all([n in (1, large[lead + i]) for i, n in enumerate(small)])  # noqa: C419 - a list is made faster
