@@ -30,7 +30,7 @@ def demo() -> None:
 @demo.command()
 @click.option("--device", default="@numpy", show_default=True, help="Where to train; `xpgrad devices` lists them.")
 @click.option("--epochs", default=30, show_default=True, type=click.IntRange(min=1))
-@click.option("--seed", default=0, show_default=True, help="Of the split, the weights and the order of the scans.")
+@click.option("--seed", default=0, show_default=True, help="Of the first weights, the order of the scans, and dropout.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the loss curve into this file.")
 def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
     """Learn handwritten digits: 1,797 real scans, a perceptron, and a test on scans that it never saw."""

@@ -38,5 +38,5 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
 
 
 def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    lead = len(large) - len(small)
-    return all([n in (1, large[lead + i]) for i, n in enumerate(small)])  # noqa: C419 - a list is made faster
+    tail = large[len(large) - len(small) :]
+    return tail == small or all(n in (1, m) for n, m in zip(small, tail, strict=True))

@@ -75,7 +75,7 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
     """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
     xp, names = backend.xp, definition.asks[x]
-    rule = _with_override(definition.rules[x], backend.xp.find(f"{definition.name}.{x}"))
+    rule = _with_override(definition.rules[x], backend.xp.find(f"{definition.name}.{x}"), len(names))
     if not names:
         return lambda f, gy: rule(xp, gy)
     places = [_place(definition, name) for name in names]
@@ -108,15 +108,20 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
-def _with_override(rule: Rule, override: Kernel | None) -> Rule:
+def _with_override(rule: Rule, override: Kernel | None, count: int) -> Rule:
+    """Return the vjp by a backend's kernel where there is one; `count` values follow the cotangent."""
     if override is None:
         return rule
 
-    def call(xp: Any, gy: Array, *values: Any) -> Any:
+    def of_two(xp: Any, gy: Array, a: Any, b: Any) -> Any:
+        gx = override(gy, a, b)
+        return rule(xp, gy, a, b) if gx is NotImplemented else gx
+
+    def of_any(xp: Any, gy: Array, *values: Any) -> Any:
         gx = override(gy, *values)
         return rule(xp, gy, *values) if gx is NotImplemented else gx
 
-    return call
+    return of_two if count == 2 else of_any
 
 
 def _place(definition: Definition, name: str) -> str:

@@ -87,6 +87,8 @@ def _stretched(small: Shape, strides: Shape, large: Shape) -> Shape | None:
 
 def sum_to(x: Array, /, shape: Shape) -> Array:
     """Return `x` summed over the axes that broadcasting from `shape` added or stretched."""
+    if x.ndim == 2 and len(shape) == 1 and x.shape[1] == shape[0]:
+        return _add(x, 0, x.dtype)  # a bias: no axis is to be kept
     axes = _summed(x.shape, shape)
     if not axes:
         return x
