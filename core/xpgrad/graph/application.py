@@ -104,11 +104,7 @@ class Application(FunctionNode):
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
-        for place in ("a", "b", "c", "d"):
-            try:
-                delattr(self, place)
-            except AttributeError:
-                pass  # nothing was kept there
+        self.a = self.b = self.c = self.d = None
         if self._guards is not None:
             self._guards = None
         self.pullback = RELEASED

@@ -8,7 +8,7 @@ from xpgrad.graph.definition import Definition, Rule
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import variable_over
-from xpgrad.types import Array, Kernel
+from xpgrad.types import Array, Kernel, Namespace
 
 if TYPE_CHECKING:
     from xpgrad.graph.application import Application
@@ -75,7 +75,10 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
     """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
     xp, names = backend.xp, definition.asks[x]
-    rule = _with_override(definition.rules[x], backend.xp.find(f"{definition.name}.{x}"), len(names))
+    rule = definition.rules[x]
+    kernel = backend.xp.find(f"{definition.name}.{x}")
+    if kernel is not None:
+        return _kernel_vjp(kernel, rule, xp, [_getter(definition, name) for name in names])
     if not names:
         return lambda f, gy: rule(xp, gy)
     places = [_place(definition, name) for name in names]
@@ -108,20 +111,31 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
-def _with_override(rule: Rule, override: Kernel | None, count: int) -> Rule:
-    """Return the vjp by a backend's kernel where there is one; `count` values follow the cotangent."""
-    if override is None:
-        return rule
+def _kernel_vjp(kernel: Kernel, rule: Rule, xp: Namespace, getters: list[Getter]) -> Callable[..., Any]:
+    """Return the vjp by a backend's kernel; where that declines, the rule runs."""
+    if len(getters) == 1:
+        (only,) = getters
 
-    def of_two(xp: Any, gy: Array, a: Any, b: Any) -> Any:
-        gx = override(gy, a, b)
-        return rule(xp, gy, a, b) if gx is NotImplemented else gx
+        def of_one(f: "Application", gy: Array) -> Any:
+            gx = kernel(gy, only(f))
+            return rule(xp, gy, only(f)) if gx is NotImplemented else gx
 
-    def of_any(xp: Any, gy: Array, *values: Any) -> Any:
-        gx = override(gy, *values)
+        return of_one
+    if len(getters) == 2:
+        first, second = getters
+
+        def of_two(f: "Application", gy: Array) -> Any:
+            gx = kernel(gy, first(f), second(f))
+            return rule(xp, gy, first(f), second(f)) if gx is NotImplemented else gx
+
+        return of_two
+
+    def of_any(f: "Application", gy: Array) -> Any:
+        values = [get(f) for get in getters]
+        gx = kernel(gy, *values)
         return rule(xp, gy, *values) if gx is NotImplemented else gx
 
-    return of_two if count == 2 else of_any
+    return of_any
 
 
 def _place(definition: Definition, name: str) -> str:
