@@ -109,6 +109,7 @@ def _entry_points() -> "Iterable[EntryPoint]":
 
 def _title(dist: Any) -> tuple[str, str]:
     try:
-        return dist.name or "unknown", dist.version or "unknown"
+        known = dist.metadata
+        return str(known.get("Name", "unknown")), str(known.get("Version", "unknown"))
     except Exception:  # metadata that cannot be read, or is not there
         return "unknown", "unknown"

@@ -13,7 +13,8 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.declared import Declared
 from xpgrad.testing.arrays import on_host, placed
 
-OF_EVERY_CLASS = {"__module__", "__doc__", "__slots__", "__hash__", "__qualname__", "__firstlineno__"}
+OF_EVERY_CLASS = {"__module__", "__doc__", "__slots__", "__hash__", "__qualname__"}
+OF_EVERY_CLASS |= {"__firstlineno__", "__static_attributes__"}  # from Python 3.13 on
 DECLARED = {name: value for name, value in vars(Declared).items() if name not in OF_EVERY_CLASS}
 
 
