@@ -104,10 +104,10 @@ class Application(FunctionNode):
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
+        self.pullback = RELEASED  # first: a sweep that meets what is missing below finds out why
         self.a = self.b = self.c = self.d = None
         if self._guards is not None:
             self._guards = None
-        self.pullback = RELEASED
 
     def unchain(self) -> None:
         """Cut this function out of the graph: it forgets everything, and its output becomes a root."""

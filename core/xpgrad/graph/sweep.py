@@ -158,6 +158,8 @@ class Sweep:
             node = None
             if nodes and (node := nodes.pop(f, None)) is not None:
                 gy = self._total(f, node, gy)
+                if f.pullback is None:  # a hook has unchained it
+                    continue
             if active is not None:
                 pullback = self._narrowed(f, pullback)
             if careful:
@@ -167,10 +169,12 @@ class Sweep:
             else:
                 try:
                     gxs = pullback.pull(f, gy)
-                except AttributeError:
+                except Exception:
                     if f.pullback is RELEASED:
                         raise released(f) from None
                     raise
+            if f.pullback is RELEASED:  # by a hook or another thread: the rules may have met nothing where an array was
+                raise released(f)
             elementwise = pullback.elementwise
             for node, gx in zip(f.inputs, gxs):  # noqa: B905 - a pullback may stop at the last needed input
                 if gx is None or node is None or not node.requires_grad:

@@ -321,3 +321,24 @@ def test_training_steps_keep_memory_flat(device) -> None:
         y.backward()
 
     assert growth(step) < 0.5
+
+
+def test_what_a_hook_releases_under_a_sweep_is_an_error_and_no_wrong_gradient(device):
+    x = Variable(placed(np.array([0.3, -1.2]), device))
+    y = xp.where(x > 0, x * 2.0, x)
+    y.name = "y"
+    z = y.sum()
+    remove = y.register_hook(lambda gy: z.backward(retain_graph=False) if remove() is None else None)
+    with pytest.raises(GraphError, match="retain_graph=False"):
+        z.backward()
+    assert on_host(x.grad).tolist() == [2.0, 1.0]  # what the hook's own sweep stored
+
+
+def test_a_hook_may_unchain_what_a_sweep_comes_to(device):
+    x = Variable(placed(np.array([0.3, -1.2]), device))
+    y = x * 2.0
+    z = y.sum()
+    function = y.creator_node
+    y.register_hook(lambda gy: function.unchain())
+    z.backward()
+    assert x.grad is None
