@@ -24,6 +24,7 @@ MOST_FAILURES = 5
 @click.command()
 @click.argument("backend", metavar="[NAME|DEVICE]", required=False)
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
+@click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="full", show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True, help="How long to soak.")
 @click.option(
@@ -37,6 +38,7 @@ MOST_FAILURES = 5
 def conform(
     backend: str | None,
     families: tuple[str, ...],
+    cases: tuple[str, ...],
     profile: str,
     minutes: float,
     report: Path | None,
@@ -61,13 +63,8 @@ def conform(
     assert backend is not None
     _usable(backend)
     from xpgrad.testing.conformance.documents import write
-    from xpgrad.testing.conformance.plan import letter_of
     from xpgrad.testing.conformance.run import conform as run
 
-    try:
-        letters = [letter_of(family) for family in families] or None
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     with _bar(console) as bar:
         task = bar.add_task(f"{backend}", total=None)
         failed = 0
@@ -78,16 +75,20 @@ def conform(
             text = f"{backend}: {outcome.check}" + (f", {failed} failed" if failed else "")
             bar.update(task, advance=1, total=planned, description=text)
 
-        found = run(
-            backend,
-            families=letters,
-            profile=profile,
-            minutes=minutes,
-            seed=seed,
-            jobs=jobs,
-            timeout=timeout,
-            progress=progress,
-        )
+        try:
+            found = run(
+                backend,
+                families=families or None,
+                cases=cases or None,
+                profile=profile,
+                minutes=minutes,
+                seed=seed,
+                jobs=jobs,
+                timeout=timeout,
+                progress=progress,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
     _print(console, found)
     if report is not None:
         console.print(f"Report: {', '.join(map(str, write(found, report)))}", soft_wrap=True)

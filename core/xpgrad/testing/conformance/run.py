@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import xpgrad
 from xpgrad.backend.backend import Backend
@@ -10,6 +11,7 @@ from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
+from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad.testing.conformance.probes import mismatches
@@ -40,6 +42,7 @@ def conform(
     name: str,
     *,
     families: Iterable[str] | None = None,
+    cases: Iterable[str] | None = None,
     profile: str = "full",
     seed: int = 0,
     jobs: int = 0,
@@ -56,6 +59,8 @@ def conform(
         A backend, which is run on all its devices, or one device: ``npu``, ``@npu:1``.
     families : iterable of str, optional
         Letters or names of families; by default all. Less than all gives no level.
+    cases : iterable of str, optional
+        Names of cases of the table; by default all. Less than all gives no level.
     profile : str
         "quick" has the more telling half of the checks and gives no level; "full" has all; "soak" repeats the full one
         with other random numbers for as long as it is told.
@@ -78,16 +83,19 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile or family.
+        An unknown profile, family or case.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
     letters = None if families is None else tuple(map(letter_of, families))
+    chosen = None if cases is None else tuple(cases)
+    if unknown := set(chosen or ()) - {case.name for case in CASES}:
+        raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), letters, profile == "quick", seed)
-    items = plan(devices, families=letters, quick=order.quick)
+    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed)
+    items = order.plan()
     found: list[Outcome] = []
     wrong = mismatches(devices, given)
     while True:
@@ -97,13 +105,13 @@ def conform(
                 progress(each, len(items))
         if profile != "soak" or time.monotonic() - started > 60 * minutes or _failed(found):
             break
-        order = Order(order.devices, letters, False, order.seed + 1)
+        order = replace(order, seed=order.seed + 1)
     return Report(
         backend=backend.name,
         versions=versions(backend),
         devices=order.devices,
         profile=profile,
-        whole=letters is None and len(devices) == len(tuple(backend.devices())),
+        whole=letters is None and chosen is None and len(devices) == len(tuple(backend.devices())),
         seed=seed,
         seconds=round(time.monotonic() - started, 1),
         capabilities=given,

@@ -9,6 +9,7 @@ from typing import Any
 
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import get_device
+from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import Item, plan
 
@@ -20,19 +21,22 @@ class Order:
     Attributes
     ----------
     devices : tuple of str
-    families : tuple of str or None
+    families, cases : tuple of str or None
     quick : bool
     seed : int
     """
 
     devices: tuple[str, ...]
     families: tuple[str, ...] | None
+    cases: tuple[str, ...] | None
     quick: bool
     seed: int
 
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""
-        return plan([get_device(name) for name in self.devices], families=self.families, quick=self.quick)
+        devices = [get_device(name) for name in self.devices]
+        chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
+        return plan(devices, families=self.families, quick=self.quick, cases=chosen)
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:

@@ -1,0 +1,96 @@
+"""`xpgrad conform`: the table, the report, the exit codes, and the self-test."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import xpgrad.testing.conformance.self_test as self_test_module
+from xpgrad.cli import main
+from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
+from xpgrad.testing.conformance.faults.bed import Bed
+
+
+def _run(*args: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["conform", *args], env={"COLUMNS": "120"})
+    return done.exit_code, done.output
+
+
+def test_part_of_the_suite_prints_its_table_and_writes_its_report(tmp_path: Path) -> None:
+    options = "--family", "A", "--case", "sum-axis", "--profile", "quick", "--jobs", "0", "--report", str(tmp_path)
+    code, text = _run("@strict:device1", *options)
+    assert code == 0, text
+    assert "A aliasing  @strict:device1" in text
+    assert "nothing failed; a level takes a run of the full profile" in text
+    data = json.loads((tmp_path / "conformance.json").read_text())
+    assert data["backend"] == "strict"
+    assert data["families"][0]["failed"] == 0
+
+
+def test_failure_is_printed_with_what_repeats_it() -> None:
+    bed = Bed()
+    bed.replace("exp", lambda original, x: original(x) + 1)
+    bed.devices()
+    code, text = _run(f"@{bed.backend.name}:1", "--family", "kernels", "--case", "exp", "--jobs", "0")
+    assert code == 1, text
+    assert f'reproduce("K01[exp,float64,@{bed.backend.name}:1]", seed=0)' in text
+    assert "not certified" in text
+
+
+def test_seed_is_passed_on() -> None:
+    bed = Bed()
+    bed.replace("exp", lambda original, x: original(x) + 1)
+    bed.devices()
+    _, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "exp", "--jobs", "0", "--seed", "5")
+    assert "seed=5)" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "expected"),
+    [
+        (("xyzzy",), 2, "xyzzy"),
+        (("numpy", "--family", "z"), 2, "unknown family 'z'"),
+        (("numpy", "--case", "summ"), 2, "there is no case summ"),
+        ((), 2, "give the name of a backend, or --self-test"),
+        (("numpy", "--self-test"), 2, "give the name of a backend, or --self-test"),
+        (("--self-test", "--without", "z"), 2, "unknown family 'z'"),
+    ],
+)
+def test_wrong_words_are_explained(args: tuple[str, ...], code: int, expected: str) -> None:
+    got, text = _run(*args)
+    assert got == code
+    assert expected in text
+
+
+def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
+    bed = Bed()
+    bed.library.names["expm1"] = None
+    bed.devices()
+    code, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "sin", "--jobs", "0")
+    assert code == 3, text
+    assert "expm1 on" in text
+
+
+def test_self_test_prints_the_kill_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    _shorten(monkeypatch)
+    code, text = _run("--self-test", "--jobs", "1")
+    assert FAULTS[0].id in text
+    assert "1 of 1 faults killed by all their families" in text
+    assert code == 0, text
+
+
+def test_self_test_without_a_needed_family_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    _shorten(monkeypatch)
+    letter = FAULTS[0].families[0]
+    code, text = _run("--self-test", "--jobs", "1", "--without", letter)
+    assert code == 1
+    assert f"{FAULTS[0].id} survives the family {letter}" in text
+
+
+def _shorten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command test itself by one fault and no freedom, which is not enough for every check to kill one."""
+    whole = self_test_module.self_test
+    monkeypatch.setattr(self_test_module, "self_test", lambda **o: whole(faults=FAULTS[:1], freedoms=(), **o))
+    monkeypatch.setattr("xpgrad.testing.conformance.faults.FAULTS", FAULTS[:1])
+    monkeypatch.setattr("xpgrad.testing.conformance.faults.FREEDOMS", FREEDOMS[:0])
