@@ -1,0 +1,100 @@
+"""Writes what the pages take from the code: `python docs/generate.py`. The tests compare."""
+
+import importlib
+import inspect
+import json
+import re
+from pathlib import Path
+
+from xpgrad.backend.kernels import Declaration, table
+from xpgrad.backend.standard import FUNCTIONS
+
+DOCS = Path(__file__).parent
+CERTIFICATES = DOCS / "conformance"
+MARKS = "<!-- certified -->", "<!-- /certified -->"
+WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.array_api.special", "xpgrad.ops", "xpgrad.functions"
+HEADER = """# Kernels
+
+Every kernel of this version: how it is called, what it returns, and what stands in for it by default. A backend may give any
+of them ([backends.md](backends.md#kernels) has the rules); those that it does not give are computed by their default, with
+the functions of its namespace. Arrays come by position, parameters by name, always all of them. The last column has the
+kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x` from the cotangent `gy` and what the rule of
+`f` asks for; by default it is the formula of the rule, and a recorded sweep always takes that. `x_spec` is shape, dtype and
+device of `x`, `y` is the output.
+
+This page is written by `python docs/generate.py`.
+"""
+
+
+def kernels() -> str:
+    """Return the page on kernels."""
+    for module in WHERE_KERNELS_ARE:
+        importlib.import_module(module)
+    for module in dict.fromkeys(table.late.values()):
+        importlib.import_module(module)
+    pullbacks: dict[str, list[Declaration]] = {}
+    for name, declaration in table.declared.items():
+        if declaration.optional:
+            pullbacks.setdefault(name.rpartition(".")[0], []).append(declaration)
+    chapters: dict[str, list[str]] = {}
+    for name, declaration in sorted(table.declared.items()):
+        if not declaration.optional:
+            chapters.setdefault(_chapter(name), []).append(_row(declaration, pullbacks.get(name, [])))
+    text = HEADER
+    for chapter, rows in sorted(chapters.items()):
+        text += f"\n## {chapter}\n\n| kernel | returns | default | gradients |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    return text
+
+
+def _chapter(name: str) -> str:
+    extension, _, function = name.rpartition(".")
+    if extension:
+        return f"Extension {extension}"
+    return "The standard's functions" if function in FUNCTIONS else "xpgrad's own"
+
+
+def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
+    name = declaration.name
+    if declaration.body is None:
+        call = "scatter_add(spec, [(index, value), ...])"
+        return f"| `{call}` | zeros of `spec` with every value added at its index | none: every backend must give it | |"
+    arrays = list(inspect.signature(declaration.body).parameters)[1 : declaration.arrays + 1]
+    call = f"{name}({', '.join([*arrays, *(f'{p}=' for p in declaration.parameters)])})"
+    says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
+    says = re.sub(r"\s+", " ", says.removeprefix("Return ")).replace("|", "\\|")
+    default = "the library's" if name in FUNCTIONS else "standard calls"
+    gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(p.asked)})`" for p in pullbacks)
+    return f"| `{call}` | {says} | {default} | {gradients} |"
+
+
+def certified() -> str:
+    """Return the table of certified backends, from the reports."""
+    rows = ["| backend | library | level | passed of planned | skipped | report |", "|---|---|---|---|---|---|"]
+    for file in sorted(CERTIFICATES.glob("*/conformance.json")):
+        report = json.loads(file.read_text(encoding="utf-8"))
+        counts = {key: sum(row[key] for row in report["families"]) for key in ("planned", "passed", "skipped", "expected")}
+        level = "none" if report["level"] is None else str(report["level"])
+        known = f", {counts['expected']} declared failures" if counts["expected"] else ""
+        page = f"conformance/{file.parent.name}/conformance.md"
+        rows.append(
+            f"| `{report['backend']}` | {report['versions']['library']} | {level}{known} | "
+            f"{counts['passed']:,} of {counts['planned']:,} | {counts['skipped']:,} | [page]({page}) |"
+        )
+    return "\n".join(rows)
+
+
+def backends(text: str) -> str:
+    """Return the page on backends with the table of certified ones in its place."""
+    before, _, rest = text.partition(MARKS[0])
+    return f"{before}{MARKS[0]}\n{certified()}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+
+
+def main() -> None:
+    """Write the pages."""
+    (DOCS / "kernels.md").write_text(kernels(), encoding="utf-8")
+    page = DOCS / "backends.md"
+    page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
