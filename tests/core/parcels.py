@@ -85,7 +85,7 @@ def __getattr__(name: str) -> Any:
     return _packed(found) if callable(found) and not isinstance(found, type) else found
 
 
-OPERATORS = "add sub mul truediv pow lt le gt ge eq ne getitem radd rsub rmul rtruediv rpow neg abs or and matmul"
+OPERATORS = "add sub mul truediv floordiv mod pow lt le gt ge eq ne getitem radd rsub rmul rtruediv rpow neg pos abs or and matmul"
 for _name in OPERATORS.split():
     setattr(Parcel, f"__{_name}__", _packed(getattr(np.ndarray, f"__{_name}__")))
 for _name in ("bool", "int", "float"):

@@ -1,10 +1,11 @@
-"""The command line: ``xpgrad devices``, ``xpgrad demo``."""
+"""The command line: ``xpgrad devices | doctor | new-backend | demo``."""
 
 import click
 
 import xpgrad
 from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
+from xpgrad.cli.doctor import doctor
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,4 +15,5 @@ def main() -> None:
 
 
 main.add_command(devices)
+main.add_command(doctor)
 main.add_command(demo)
