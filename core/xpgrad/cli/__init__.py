@@ -6,6 +6,7 @@ import xpgrad
 from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
 from xpgrad.cli.doctor import doctor
+from xpgrad.cli.new_backend import new_backend
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,4 +17,5 @@ def main() -> None:
 
 main.add_command(devices)
 main.add_command(doctor)
+main.add_command(new_backend)
 main.add_command(demo)

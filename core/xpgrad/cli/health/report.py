@@ -102,7 +102,7 @@ def _findings(found: list[dict[str, Any]], console: Console) -> None:
 
 
 def _line(text: str, console: Console) -> None:
-    console.print(_filled(text, console), soft_wrap=True)
+    console.print(_filled(text, console, later="  "), soft_wrap=True)
 
 
 def _filled(text: str, console: Console, first: str = "", later: str = "") -> str:
