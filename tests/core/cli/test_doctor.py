@@ -148,7 +148,7 @@ FAULTS = {
         "device-argument", "@npu:cpu: eye with device=: TypeError: .*keyword argument 'device'", "take device= and heed"
     ),
     "device= ignored": Said("device-argument", "@npu:away: arange with device=: gave an array on @npu:cpu", "heed it"),
-    "names": Said("names", "lacks 2 names of the standard: take_along_axis, complex64", "Capabilities"),
+    "names": Said("names", r"lacks names of the standard \(2\): take_along_axis, complex64", "Capabilities"),
     "prints": Said("prints", "(?s)(?=.*hello)(?=.*raw)(?=.*compiled)", "logging"),
     "warns": Said("warning", "UserWarning: old driver", "see to its cause"),
     "heavy import": Said("heavy-import", "its mere import imports torch, which xpgrad-npu 1.0 does not", "inside"),

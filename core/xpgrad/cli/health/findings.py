@@ -213,7 +213,7 @@ def _namespace(facts: Facts) -> Iterator[Finding]:
     if names := facts.get("missing_names"):
         yield wrong(
             "names",
-            f"its namespace lacks {len(names)} names of the standard: {', '.join(names)}",
+            f"its namespace lacks names of the standard ({len(names)}): {', '.join(names)}",
             "give them, as functions or kernels, or declare them in Capabilities(missing=...) with a reason",
         )
 

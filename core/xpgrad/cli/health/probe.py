@@ -45,6 +45,7 @@ class Probe:
         """Import, load, describe, compute; stop where there is nothing to go on with."""
         if not self.imported():
             return
+        self.tell(stage="loading the host's backend")
         plugins.role("cpu")  # as in any program: the host's arrays are those of a loaded backend
         backend = self.loaded()
         if backend is not None:
