@@ -1,8 +1,9 @@
-"""The command line: ``xpgrad devices | doctor | new-backend | demo``."""
+"""The command line: ``xpgrad devices | doctor | conform | new-backend | demo``."""
 
 import click
 
 import xpgrad
+from xpgrad.cli.conform import conform
 from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
 from xpgrad.cli.doctor import doctor
@@ -17,5 +18,6 @@ def main() -> None:
 
 main.add_command(devices)
 main.add_command(doctor)
+main.add_command(conform)
 main.add_command(new_backend)
 main.add_command(demo)
