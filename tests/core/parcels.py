@@ -85,8 +85,8 @@ def __getattr__(name: str) -> Any:
     return _packed(found) if callable(found) and not isinstance(found, type) else found
 
 
-OPERATORS = "add sub mul truediv pow lt le gt ge eq ne getitem radd rsub rmul rtruediv rpow neg abs or and matmul"
-for _name in OPERATORS.split():
+OPERATORS = "add sub mul truediv floordiv mod pow lt le gt ge eq ne getitem radd rsub rmul rtruediv rpow neg pos abs"
+for _name in (*OPERATORS.split(), "or", "and", "matmul"):
     setattr(Parcel, f"__{_name}__", _packed(getattr(np.ndarray, f"__{_name}__")))
 for _name in ("bool", "int", "float"):
     setattr(Parcel, f"__{_name}__", lambda self, name=_name: getattr(self.values, f"__{name}__")())

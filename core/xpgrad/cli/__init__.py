@@ -1,4 +1,4 @@
-"""The command line: ``xpgrad conform``, ``xpgrad devices``, ``xpgrad demo``."""
+"""The command line: ``xpgrad devices | doctor | conform | new-backend | demo``."""
 
 import click
 
@@ -6,6 +6,8 @@ import xpgrad
 from xpgrad.cli.conform import conform
 from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
+from xpgrad.cli.doctor import doctor
+from xpgrad.cli.new_backend import new_backend
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,6 +16,8 @@ def main() -> None:
     """Differentiate arrays of any library."""
 
 
-main.add_command(conform)
 main.add_command(devices)
+main.add_command(doctor)
+main.add_command(conform)
+main.add_command(new_backend)
 main.add_command(demo)

@@ -1,0 +1,61 @@
+"""`xpgrad doctor`: loads plugins, each in a process of its own, and says what is wrong and what to do."""
+
+import difflib
+import json
+import sys
+
+import click
+from rich.console import Console
+
+from xpgrad.backend.discovery import Installed, scan
+from xpgrad.cli.health.examination import examination
+from xpgrad.cli.health.report import show
+from xpgrad.errors import XpgradError
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--timeout",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="What a plugin gets to load and to compute.",
+)
+def doctor(name: str | None, as_json: bool, timeout: float) -> None:
+    """Examine the backend NAME, by default every one that is installed.
+
+    Each plugin is loaded in a process of its own: what hangs or crashes is reported, too.
+
+    The exit code is 0 if nothing is wrong, 1 if something is, and 2 if there is no backend NAME. A backend that is off,
+    because its library is missing or a variable leaves it out, counts as wrong only if it was asked for by name.
+    """
+    try:
+        installed = scan()
+    except XpgradError as error:  # a variable in the environment names what is not installed
+        raise click.UsageError(str(error)) from None
+    names = _names(installed, name)
+    console = Console(highlight=False, markup=False)
+    with Console(stderr=True).status("") as status:
+        report = examination(installed, names, timeout, lambda each: status.update(f"examining {each}"))
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        show(report, console)
+    bad = {"wrong"} if name is None else {"wrong", "off"}
+    sys.exit(int(any(facts["verdict"] in bad for facts in report["backends"])))
+
+
+def _names(installed: Installed, name: str | None) -> list[str]:
+    """Return the backends to examine, or raise what click prints with exit code 2."""
+    known = sorted(installed.backends)
+    if name is None:
+        return known
+    wanted = name.removeprefix("@")
+    if wanted not in known:
+        close = difflib.get_close_matches(wanted, known, 1)
+        hint = f"did you mean {close[0]}?" if close else "pip install its plugin;"
+        raise click.UsageError(f"no backend {wanted!r} is installed; {hint} here: {', '.join(known)}")
+    return [wanted]

@@ -1,0 +1,136 @@
+"""The tiny computations that show whether a device works, and whether its arrays are what xpgrad expects."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import xpgrad
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
+from xpgrad.backend.kernels import library_function, table
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.standard import DTYPES, FUNCTIONS
+from xpgrad.backend.transfer import transfer
+from xpgrad.cli.health.observed import text_of
+from xpgrad.errors import MissingFunction
+from xpgrad.types import Array
+
+VALUES = 0.5, 1.0, 2.0
+CREATION: Mapping[str, tuple[Any, ...]] = {
+    "arange": (3,),
+    "asarray": ([1.0, 2.0],),
+    "empty": ((2,),),
+    "eye": (2,),
+    "full": ((2,), 1.0),
+    "linspace": (0.0, 1.0, 3),
+    "ones": ((2,),),
+    "zeros": ((2,),),
+}
+"""Functions that take `device=`, and what else they get here."""
+ATTRIBUTES = "shape", "dtype", "ndim", "size"
+OPERATORS = """
+    abs neg pos add sub mul truediv floordiv mod pow matmul radd rsub rmul rtruediv rpow
+    lt le gt ge eq ne getitem
+"""
+
+
+def compute_on(device: Device) -> dict[str, Any]:
+    """Return how a kernel, a gradient and a move to the host and back went on `device`: "ok", or what is wrong."""
+    started = time.perf_counter()
+    row: dict[str, Any] = {"device": str(device)}
+    steps: dict[str, Callable[[Device], None]] = {"kernel": _kernel, "gradient": _gradient, "move": _move}
+    for title, step in steps.items():
+        try:
+            step(device)
+            row[title] = "ok"
+        except Exception as error:  # a stranger's library: whatever it raises is what the row says
+            row[title] = text_of(error)
+    return row | {"seconds": round(time.perf_counter() - started, 4)}
+
+
+def _kernel(device: Device) -> None:
+    _expect("the kernel tanh", device.backend.xp.tanh(_there(device)), [math.tanh(v) for v in VALUES], device)
+
+
+def _gradient(device: Device) -> None:
+    x = xpgrad.Variable(_there(device))
+    y = xpgrad.array_api.sum(x * x)
+    y.backward()
+    _expect("the gradient of the sum of x * x", x.grad, [2 * v for v in VALUES], device)
+
+
+def _move(device: Device) -> None:
+    here = plugins.role("cpu").default_device
+    back = transfer(_there(device), here)
+    _expect("a move to the host", back, VALUES, here)
+    _expect("a move to the host and back", transfer(back, device), VALUES, device)
+
+
+def _there(device: Device) -> Array:
+    host = plugins.role("cpu")
+    return transfer(host.asarray(list(VALUES), host.namespace.float32), device)
+
+
+def _expect(title: str, array: Array, expected: Any, device: Device) -> None:
+    host = plugins.role("cpu")
+    found = Device.from_array(array)
+    if found != device:
+        kind = type(array)
+        raise AssertionError(f"{title} gave {kind.__module__}.{kind.__qualname__} on {found}; expected it on {device}")
+    device.synchronize()
+    on_host = transfer(array, host.default_device)
+    got = [float(value) for value in on_host]
+    if len(got) != len(expected) or not all(
+        math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, expected, strict=True)
+    ):
+        raise AssertionError(f"{title} gave {got}; expected {list(expected)}")
+
+
+# What the library's arrays and namespace lack
+
+
+def array_faults(device: Device) -> dict[str, Any]:
+    """Return what the arrays on `device` lack: attributes, operators, a truth value that is theirs."""
+    array = _there(device)
+    kind = type(array)
+    lacking = [name for name in ATTRIBUTES if not hasattr(array, name)]
+    lacking += [f"__{name}__" for name in OPERATORS.split() if not hasattr(kind, f"__{name}__")]
+    truth = "ok"
+    if not hasattr(kind, "__bool__"):
+        truth = "missing"
+    elif "__getitem__" not in lacking and "__gt__" not in lacking and bool(array[0] > array[1]):
+        truth = "wrong"
+    return {"type": f"{kind.__module__}.{kind.__qualname__}", "lacking": lacking, "bool": truth}
+
+
+def creation_faults(device: Device) -> dict[str, str]:
+    """Return which creation functions do not take `device=`, or do not heed it, with what they said."""
+    backend, faults = device.backend, {}
+    dtype = _there(device).dtype
+    for name, args in CREATION.items():
+        function = getattr(backend.namespace, name, None)
+        if function is None:
+            continue  # named among what the namespace lacks
+        try:
+            made = backend.follow(function)(*args, dtype=dtype, device=device.handle)
+            if (there := backend.device_of(made)) != device:
+                faults[name] = f"gave an array on {there}"
+        except Exception as error:  # a stranger's library
+            faults[name] = text_of(error)
+    return faults
+
+
+def missing_names(backend: Backend) -> list[str]:
+    """Return the standard's functions and dtypes that are neither there, nor a kernel, nor declared as missing."""
+    return [name for name in (*FUNCTIONS, *DTYPES) if not _has(backend, name)]
+
+
+def _has(backend: Backend, name: str) -> bool:
+    if backend.capabilities.lacking([name]) or (table.find(name) and backend.xp.find(name)):
+        return True
+    try:
+        library_function(backend, name)
+    except MissingFunction:
+        return False
+    return True

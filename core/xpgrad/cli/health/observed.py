@@ -1,0 +1,95 @@
+"""What a process can see of itself: what was printed, how much memory it holds, where an error came from."""
+
+import ctypes
+import linecache
+import os
+import sys
+import sysconfig
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+MOST_TEXT = 300
+
+
+class Chatter:
+    """Whatever goes to standard output from now on, Python's and that of compiled code, kept in a file."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open for as long as the process lives
+        os.dup2(self._file.fileno(), 1)
+
+    def read(self) -> str:
+        """Return what was printed so far, in short."""
+        sys.stdout.flush()
+        try:
+            ctypes.CDLL(None).fflush(None)  # compiled code has a buffer of its own
+        except (AttributeError, OSError, TypeError):  # a platform whose C library is called otherwise
+            pass
+        size = os.fstat(self._file.fileno()).st_size
+        self._file.seek(0)
+        text = self._file.read(MOST_TEXT).decode(errors="replace").strip()
+        self._file.seek(0, os.SEEK_END)  # descriptor 1 is the same open file
+        return text + (" ..." if size > MOST_TEXT else "")
+
+
+@contextmanager
+def channel() -> Iterator[tuple[TextIO, Chatter]]:
+    """Give the process's standard output to the caller alone; what others print is kept in the `Chatter`."""
+    sys.stdout.flush()
+    with os.fdopen(os.dup(1), "w") as out:
+        yield out, Chatter()
+
+
+def memory() -> int | None:
+    """Return how many bytes of memory the process holds, or its peak where the system tells no more, or None."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def text_of(error: BaseException) -> str:
+    """Return type and text of an error, its notes included."""
+    return ": ".join(filter(None, [type(error).__name__, str(error)])) + "".join(
+        f" ({note})" for note in getattr(error, "__notes__", ())
+    )
+
+
+def place_of(error: BaseException) -> dict[str, Any] | None:
+    """Return file, line and source of where an error was raised, as far inside as there is somebody's code."""
+    if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
+        return placed(error.filename, error.lineno)
+    frames = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    return innermost(frames[::-1])
+
+
+def innermost(frames: list[tuple[str, int]]) -> dict[str, Any] | None:
+    """Return the first frame that is neither the standard library's nor xpgrad's own; frames go outwards."""
+    foreign = (frame for frame in frames if not _is_own(frame[0]))
+    return next((placed(*frame) for frame in foreign), None)
+
+
+def placed(file: str, line: int) -> dict[str, Any]:
+    """Return what is known of a line of a file."""
+    return {"file": file, "line": line, "source": linecache.getline(file, line).strip()}
+
+
+def _is_own(file: str) -> bool:
+    if file.startswith("<"):
+        return True
+    path, paths = Path(file), sysconfig.get_paths()
+    standard = [Path(paths[name]) for name in ("stdlib", "platstdlib")]
+    if path.is_relative_to(Path(__file__).parents[2]):
+        return True
+    return any(path.is_relative_to(root) for root in standard) and not {"site-packages", "dist-packages"} & set(
+        path.parts
+    )

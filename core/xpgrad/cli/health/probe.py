@@ -1,0 +1,198 @@
+"""The child process of `xpgrad doctor`: loads one plugin, computes with it, and tells what it sees, a line at a time.
+
+``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one a line, each as soon as it is known: a plugin that
+hangs or crashes takes nothing along of what was found before.
+"""
+
+import faulthandler
+import importlib
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.loading import root_of
+from xpgrad.backend.plugins import OWN, plugins
+from xpgrad.backend.record import PluginWarning
+from xpgrad.cli.health.computations import array_faults, compute_on, creation_faults, missing_names
+from xpgrad.cli.health.machine import thread_pools
+from xpgrad.cli.health.observed import channel, memory, place_of, text_of
+from xpgrad.errors import BackendUnavailable, XpgradError
+
+Tell = Callable[..., None]
+
+ARRAY_LIBRARIES = frozenset(
+    ["cupy", "dask", "dpnp", "jax", "mlx", "mxnet", "ndonnx", "paddle", "sparse", "tensorflow", "torch"]
+)
+"""Libraries that take a second or hundreds of megabytes to import, which only their own plugins may do."""
+
+
+class Probe:
+    """One plugin under examination."""
+
+    def __init__(self, name: str, tell: Tell) -> None:
+        self.name, self.tell = name, tell
+        entries = plugins.installed.backends[name]
+        self.entry = next((entry for entry in entries if entry.distribution == OWN), entries[0])
+        self.before = set(sys.modules)
+        self.warned: list[str] = []
+
+    def run(self) -> None:
+        """Import, load, describe, compute; stop where there is nothing to go on with."""
+        if not self.imported():
+            return
+        self.tell(stage="loading the host's backend")
+        plugins.role("cpu")  # as in any program: the host's arrays are those of a loaded backend
+        backend = self.loaded()
+        if backend is not None:
+            self.describe(backend)
+            self.compute(backend)
+
+    def imported(self) -> bool:
+        """Import the plugin's module, and tell what that takes and brings."""
+        self.tell(stage="importing its module")
+        error: BaseException | None = None
+        with self.measured("import") as facts, self.watched():
+            try:
+                module = importlib.import_module(self.entry.module)
+                facts["contract"] = getattr(module, "xpgrad_api", None)
+            except BaseException as caught:  # SystemExit, too: whatever a stranger's module raises
+                error = caught
+        self.tell(heavy_at_import=self.foreign())
+        if error is not None:
+            missing = error.name if isinstance(error, ModuleNotFoundError) else None
+            self.tell(state="failed", kind="import", missing=missing, **self.reasons(error))
+        return error is None
+
+    def loaded(self) -> Backend | None:
+        """Let the plugin make its backend, as a program would, and tell what comes of it."""
+        self.tell(stage="making its backend")
+        backend = None
+        reasons: dict[str, Any] = {"state": "loaded"}
+        with self.measured("load"), self.watched():
+            try:
+                backend = plugins.backend(self.name)
+            except BackendUnavailable as error:
+                record = plugins.records.get(self.entry.module)
+                cause = error if record is None or record.error is None else record.error
+                reasons = self.reasons(cause) | {"reason": str(error), "state": "failed"}
+                reasons["kind"] = "contract" if isinstance(cause, XpgradError) else "load"
+                if record is not None and record.state == "unavailable":
+                    reasons["state"] = "unavailable"
+            except BaseException as error:  # KeyboardInterrupt is the one thing that the loader lets out
+                reasons = self.reasons(error) | {"state": "failed", "kind": "load"}
+        self.tell(**reasons)
+        return backend
+
+    def describe(self, backend: Backend) -> None:
+        """Tell what the backend says of itself, and which names its library lacks."""
+        self.tell(stage="describing its backend")
+        capabilities = backend.capabilities
+        self.tell(
+            library=backend.version,
+            array_types=[f"{kind.__module__}.{kind.__qualname__}" for kind in backend.array_types],
+            kernels=sorted(backend.overrides()),
+            capabilities={
+                "missing": dict(capabilities.missing),
+                "missing_on": {index: dict(facts) for index, facts in capabilities.missing_on.items()},
+            },
+            heavy_at_load=self.foreign(backend),
+            missing_names=missing_names(backend),
+        )
+
+    def compute(self, backend: Backend) -> None:
+        """Compute on each device of the backend, and tell what works."""
+        self.tell(stage="listing its devices")
+        try:
+            devices = list(backend.devices())
+        except Exception as error:  # a stranger's library
+            self.tell(devices_error=text_of(error), place=place_of(error))
+            return
+        for device in devices:
+            self.tell(stage=f"computing on {device}")
+            row = compute_on(device)
+            for title, check in (("arrays", array_faults), ("creation", creation_faults)):
+                try:
+                    row[title] = check(device)
+                except Exception as error:  # the row of the device says it already, or it is what there is to say
+                    row[title] = None
+                    row["arrays_error"] = text_of(error)
+            self.tell(device=row)
+        self.tell(pools=thread_pools())
+
+    # Observation
+
+    @contextmanager
+    def measured(self, title: str) -> Iterator[dict[str, Any]]:
+        """Tell time and memory that the block takes, and what it puts into the given dictionary."""
+        facts: dict[str, Any] = {}
+        started, before = time.perf_counter(), memory()
+        try:
+            yield facts
+        finally:
+            after, seconds = memory(), time.perf_counter() - started
+            held = None if before is None or after is None else max(0, after - before)
+            self.tell(**facts, **{f"{title}_seconds": round(seconds, 4), f"{title}_bytes": held})
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Keep the warnings that a program would show; the loader's own, of this plugin, are told as its reason."""
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+        own = f"plugin {self.entry.module}: "
+        for warning in caught:
+            text = f"{warning.category.__name__}: {warning.message}"
+            if not (issubclass(warning.category, PluginWarning) and str(warning.message).startswith(own)):
+                self.warned.append(text)
+        self.tell(warnings=sorted(set(self.warned), key=self.warned.index))
+
+    def foreign(self, backend: Backend | None = None) -> list[str]:
+        """Return the array libraries imported since the start that this plugin does not serve."""
+        served = {self.name}
+        served |= {root for root, entries in plugins.installed.modules.items() if self.entry in entries}
+        if backend is not None:
+            served |= {root_of(kind) for kind in backend.array_types}
+            served |= set(str(getattr(backend.namespace, "__name__", "")).split("."))
+        new = {name.partition(".")[0] for name in sys.modules.keys() - self.before}
+        return sorted((new & ARRAY_LIBRARIES) - served)
+
+    @staticmethod
+    def reasons(error: BaseException) -> dict[str, Any]:
+        """Return what there is to say of an error: its text, and the line unless it is a sentence of xpgrad's."""
+        place = None if isinstance(error, XpgradError) else place_of(error)
+        return {"reason": text_of(error), "place": place}
+
+
+def main(name: str) -> None:
+    """Examine the plugin `name`, and print what comes of it."""
+    faulthandler.enable()  # the parent reads from the stack of a crash where it happened
+    _no_core_dumps()
+    warnings.simplefilter("default")
+    for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+        warnings.simplefilter("ignore", category)
+    with channel() as (out, chatter):
+
+        def tell(**facts: Any) -> None:
+            print(json.dumps(facts, default=str), file=out, flush=True)
+
+        try:
+            Probe(name, tell).run()
+        finally:
+            tell(printed=chatter.read())
+        tell(stage="ending", finished=True)
+
+
+def _no_core_dumps() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

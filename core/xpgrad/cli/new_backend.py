@@ -1,0 +1,109 @@
+"""`xpgrad new-backend`: writes a distribution of a backend that installs, loads and passes at once."""
+
+import keyword
+import re
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from xpgrad.backend.discovery import Installed, scan
+from xpgrad.cli.scaffold import STAND_IN, Scaffold
+from xpgrad.errors import XpgradError
+
+NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+
+
+@click.command("new-backend")
+@click.argument("name")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A folder that does not exist yet, or is empty; xpgrad-NAME by default.",
+)
+@click.option(
+    "--library",
+    default=STAND_IN,
+    show_default=True,
+    metavar="MODULE",
+    help="The library's Array API namespace, as one imports it; by default a stand-in, to be replaced.",
+)
+@click.option("--author", help="By default git's user.name.")
+@click.option("--email", help="By default git's user.email.")
+def new_backend(name: str, output: Path | None, library: str, author: str | None, email: str | None) -> None:
+    """Write a distribution for the backend NAME: a plugin, its tests, and what installs and checks it.
+
+    It works at once, over a copy of array-api-strict, until you put your library in its place.
+    """
+    scaffold = Scaffold(name, library, *_person(author, email, f"The authors of xpgrad-{name}"))
+    try:
+        installed = scan()
+    except XpgradError as error:  # a variable in the environment names what is not installed
+        raise click.UsageError(str(error)) from None
+    _check_name(scaffold, installed)
+    _check_library(library, installed)
+    target = (output or Path(scaffold.distribution)).absolute()
+    try:
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+            raise click.UsageError(f"{target} is there, and no empty folder; choose one that does not exist")
+        scaffold.write(target)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written, so nothing was: {error}") from None
+    click.echo(f"Wrote {scaffold.distribution} to {target}\n\nNext:")
+    click.echo(f"  cd {target}\n  pip install --editable '.[test]'\n  xpgrad doctor {name}\n  pytest")
+
+
+def _check_name(scaffold: Scaffold, installed: Installed) -> None:
+    """Raise click's error for a name that a backend cannot have, or that is taken."""
+    name = scaffold.name
+    if NAME.fullmatch(name) is None:
+        raise click.UsageError(
+            "expected a name that begins with a lower-case letter and has only such letters, digits and single hyphens "
+            f"or underscores between them, got {name!r}"
+        )
+    normal = name.replace("_", "-")
+    if taken := next((each for each in installed.backends if each.lower().replace("_", "-") == normal), None):
+        origins = ", ".join(sorted(entry.origin for entry in installed.backends[taken]))
+        raise click.UsageError(f"{taken} is the name of an installed backend ({origins}); choose another name")
+    if name in installed.words:
+        origin = installed.words[name][0].origin
+        raise click.UsageError(f"{name} is the first word of device specifiers of {origin}; choose another name")
+    if find_spec(scaffold.package) is not None:
+        raise click.UsageError(f"there is a module {scaffold.package} already; choose another name")
+
+
+def _check_library(library: str, installed: Installed) -> None:
+    """Raise click's error for what is no module, or one whose arrays have a backend already."""
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in library.split(".")):
+        raise click.UsageError(f"--library: expected a module's name such as mylib.array_api, got {library!r}")
+    serving = installed.modules.get(library.partition(".")[0])
+    if serving and library != STAND_IN:
+        raise click.UsageError(
+            f"--library: {serving[0].origin} serves the arrays of {library} already, and two backends may not list one "
+            "type; a plugin with kernels or devices for them needs no backend: see docs/backends.md"
+        )
+
+
+def _person(author: str | None, email: str | None, nobody: str) -> tuple[str, str]:
+    """Return name and address of the author: what was given, else git's, else `nobody` and nothing."""
+    name = _git("user.name") if author is None else _one_line(author)
+    address = _git("user.email") if email is None else email.strip()
+    if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", address):
+        raise click.UsageError(f"--email: expected an address such as name@example.org, got {email!r}")
+    return name or nobody, address if "@" in address else ""
+
+
+def _git(key: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "config", "--get", key], capture_output=True, text=True, check=False, timeout=5, encoding="utf-8"
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):  # no git, or no text
+        return ""
+    return _one_line(done.stdout) if done.returncode == 0 else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

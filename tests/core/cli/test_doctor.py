@@ -1,0 +1,357 @@
+"""`xpgrad doctor`: what it says of plugins that work, and of plugins that are broken in every way."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.core.backend.strangers import GOOD, Strangers, gives, kernels
+
+from xpgrad.cli import main
+from xpgrad.cli.health.findings import findings
+from xpgrad.errors import BackendUnavailable
+
+PARCELS = """
+import os, sys
+from tests.core import parcels
+
+def parcel_backend(namespace=parcels, devices={"cpu": "here", "away": "away"}, **options):
+    options = {"scatter_add": scatter_add_by_sorting, **options}
+    return ArrayAPIBackend("npu", namespace, (parcels.Parcel,), devices=devices, **options)
+
+class Names:
+    def __init__(self, **given):
+        self.given = given
+    def __getattr__(self, name):
+        if self.__dict__["given"].get(name, self) is None:
+            raise AttributeError(name)
+        return self.__dict__["given"].get(name) or getattr(parcels, name)
+"""
+"""A library whose arrays can be computed with, and shorthands to break it."""
+WORKING = PARCELS + "xpgrad_api = 1, 1\n" + gives("parcel_backend()")
+
+
+class Said(NamedTuple):
+    """What is to be said of a fault: a word for programs, and regular expressions."""
+
+    kind: str
+    text: str
+    remedy: str
+
+
+class Broken(NamedTuple):
+    """A plugin, and what is to be said of it."""
+
+    source: str
+    said: Said
+
+
+BROKEN = {
+    "library missing": Broken(
+        "import no_such_library",
+        Said(
+            "import",
+            r"xpgrad-npu 1.0 cannot be imported: ModuleNotFoundError: .*'no_such_library'"
+            r" \(.*xpgrad_npu_\d+.py, line \d+: import no_such_library\)",
+            "install what provides no_such_library",
+        ),
+    ),
+    "syntax error": Broken("def (", Said("import", r"SyntaxError: .*line \d+: def \(", "correct that line")),
+    "exit at import": Broken("raise SystemExit('bye')", Said("import", "SystemExit: bye", "correct that line")),
+    "crash": Broken(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
+        Said("crash", r"signal SIGSEGV, while importing its module \(.*SIGSEGV\)\)", "compiled code did that"),
+    ),
+    "end of the process": Broken(
+        "import os; os._exit(3)",
+        Said("exit", "ended its process with exit code 3, while importing its module", "raise BackendUnavailable"),
+    ),
+    "end of the process in the hook": Broken(
+        "import os\n" + gives("os._exit(0)"),
+        Said("exit", "exit code 0, while making its backend", "BackendUnavailable"),
+    ),
+    "interrupt": Broken(
+        gives("(_ for _ in ()).throw(KeyboardInterrupt())"), Said("load", "KeyboardInterrupt", "correct that line")
+    ),
+    "hook fails": Broken(gives("{}['x']"), Said("load", r"KeyError: 'x' \(.*def xpgrad_backend", "correct that line")),
+    "misspelt hook": Broken(
+        GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
+        Said("contract", "unknown hook 'xpgrad_kernel'", "rename the function to xpgrad_kernels$"),
+    ),
+    "crash of a computation": Broken(
+        PARCELS + gives("parcel_backend(kernels={'tanh': lambda x: os.abort()})"),
+        Said("crash", r"SIGABRT, while computing on @npu:cpu \(.*lambda x: os.abort", "compiled code"),
+    ),
+    "devices fail": Broken(
+        PARCELS + gives("parcel_backend(devices=lambda: 1 / 0)"),
+        Said("devices", "cannot be listed: ZeroDivisionError", "ArrayAPIBackend"),
+    ),
+    "no devices": Broken(
+        PARCELS + gives("parcel_backend(devices={})"), Said("devices", "it has no device", "ArrayAPIBackend")
+    ),
+}
+"""Plugins that do not come far."""
+
+UNFIT = {
+    "unmarked hook": ("def xpgrad_backend(): ...", "not decorated", "write @hookimpl"),
+    "newer contract": (GOOD + "xpgrad_api = 2, 3", "versions 2 to 3 .* has version 1", "pip install --upgrade"),
+    "wrong kernel": (GOOD + kernels("{'add': lambda x: x}"), r"must take \(array1, array2\)", "arrays by position"),
+    "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad'", "rename the kernel"),
+    "no scatter_add": (gives("backend(scatter_add=None)"), "must give the kernel 'scatter_add'", "by_sorting"),
+    "the host's type": (gives("backend(array_types=[np.ndarray])"), "both list numpy.ndarray", "uninstall one"),
+    "another name": (gives("backend('nqu')"), "calls its backend 'nqu'", "the entry point's be the same"),
+    "no backend": ("", "gives no backend", "write the hook xpgrad_backend"),
+    "unknown fact": (
+        "from xpgrad.plugin import Capabilities\n" + gives("Capabilities(missing={'fourier': 'no'})"),
+        "unknown fact 'fourier'",
+        "FACTS",
+    ),
+    "no Backend": (gives("np"), "expected a Backend", "docs/backends.md"),
+}
+"""Plugins that break the contract, in ways that the loader names: what it says, and what is to be done."""
+
+FAULTY = f"""
+import ctypes, os, torch, warnings
+print("hello")
+os.write(1, b"raw ")
+ctypes.CDLL(None).puts(b"compiled")
+warnings.warn("old driver")
+{PARCELS}
+del parcels.Parcel.__bool__, parcels.Parcel.__floordiv__
+names = Names(
+    take_along_axis=None,
+    complex64=None,
+    eye=lambda n, dtype=None: parcels.eye(n, dtype=dtype),
+    arange=lambda n, dtype=None, device=None: parcels.arange(n, dtype=dtype),
+)
+
+def made():
+    import jax
+    return parcel_backend(names, kernels={{"tanh": lambda x: x}}, to_host=lambda array: 2 * array.values)
+
+{gives("made()")}
+"""
+"""A plugin that loads, and has every other fault."""
+
+FAULTS = {
+    "wrong values": Said(
+        "device", r"@npu:away: the kernel tanh fails: .* gave \[1.0, 2.0, 4.0\]; expected \[0.46", "xpgrad conform npu"
+    ),
+    "wrong gradient": Said(
+        "device", r"@npu:cpu: a gradient fails: .* gave \[2.0, 4.0, 8.0\]; expected \[1.0", "conform"
+    ),
+    "wrong moves": Said("device", "@npu:cpu: a move to the host and back fails: .*move to the host gave", "conform"),
+    "no truth": Said("no-bool", "tests.core.parcels.Parcel has no __bool__", "give the type __bool__"),
+    "no operator": Said("operators", "Parcel lacks __floordiv__", "operators of the standard"),
+    "device= refused": Said(
+        "device-argument", "@npu:cpu: eye with device=: TypeError: .*keyword argument 'device'", "take device= and heed"
+    ),
+    "device= ignored": Said("device-argument", "@npu:away: arange with device=: gave an array on @npu:cpu", "heed it"),
+    "names": Said("names", r"lacks names of the standard \(2\): take_along_axis, complex64", "Capabilities"),
+    "prints": Said("prints", "(?s)(?=.*hello)(?=.*raw)(?=.*compiled)", "logging"),
+    "warns": Said("warning", "UserWarning: old driver", "see to its cause"),
+    "heavy import": Said("heavy-import", "its mere import imports torch, which xpgrad-npu 1.0 does not", "inside"),
+    "heavy backend": Said("heavy-import", "making its backend imports jax, which", "import jax inside the function"),
+}
+"""What is to be said of it."""
+
+
+def doctor(*words: str, **environment: str) -> Result:
+    return CliRunner().invoke(main, ["doctor", *words], env={"COLUMNS": "80", **environment})
+
+
+def examined(*words: str, code: int) -> dict[str, Any]:
+    """Return what JSON says of the backend npu."""
+    result = doctor(*words, "--json")
+    assert result.exit_code == code, result.output
+    return next(facts for facts in json.loads(result.stdout)["backends"] if facts["backend"] == "npu")
+
+
+def assert_said(said: Said, found: list[dict[str, str]]) -> None:
+    about = [finding for finding in found if finding["kind"] == said.kind]
+    assert about, found
+    assert any(re.search(said.text, each["text"]) and re.search(said.remedy, each["remedy"]) for each in about), about
+    assert {each["level"] for each in about} == {"wrong"}
+
+
+@pytest.mark.parametrize("way", BROKEN)
+def test_a_broken_plugin_is_named_with_what_to_do(strangers: Strangers, way: str) -> None:
+    strangers.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")
+    facts = examined("npu", code=1)
+    assert facts["verdict"] == "wrong"
+    assert_said(BROKEN[way].said, facts["findings"])
+
+
+def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(strangers: Strangers) -> None:
+    for library in ("torch", "jax"):
+        (strangers.folder / f"{library}.py").touch()
+    strangers.install("xpgrad-npu", FAULTY, backends="npu", modules="tests")
+    found = examined("npu", code=1)["findings"]
+    for said in FAULTS.values():
+        assert_said(said, found)
+    assert {finding["kind"] for finding in found} == {said.kind for said in FAULTS.values()}
+
+
+@pytest.mark.parametrize("way", UNFIT)
+@pytest.mark.filterwarnings("ignore::xpgrad.backend.record.PluginWarning")
+def test_what_the_loader_refuses_comes_with_what_to_do(strangers: Strangers, way: str) -> None:
+    source, text, remedy = UNFIT[way]
+    strangers.install("xpgrad-npu", source, backends="npu")
+    plugins = strangers.plugins()
+    plugins.backend("numpy")
+    with pytest.raises(BackendUnavailable) as caught:
+        plugins.backend("npu")
+    facts = {
+        "state": "failed",
+        "kind": "contract",
+        "reason": str(caught.value),
+        "ended": {"how": "finished", "stage": ""},
+    }
+    (finding,) = findings(facts, "xpgrad-npu 1.0", 60)
+    assert re.search(text, finding.text)
+    assert re.search(remedy, finding.remedy)
+
+
+def test_an_array_that_holds_false_must_not_count_as_true(strangers: Strangers) -> None:
+    source = PARCELS + "parcels.Parcel.__bool__ = lambda self: True\n" + gives("parcel_backend()")
+    strangers.install("xpgrad-npu", source, backends="npu")
+    (finding,) = examined("npu", code=1)["findings"]
+    assert finding["text"] == "tests.core.parcels.Parcel: an array that holds False counts as true"
+
+
+def test_a_plugin_that_works_is_fine(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", WORKING, backends="npu", modules="tests", version="2.5")
+    facts = examined("@npu", code=0)
+    assert facts["findings"] == []
+    assert facts["verdict"] == "fine"
+    assert facts["plugin"] == "xpgrad-npu 2.5"
+    assert facts["contract"] == [1, 1]
+    assert [row["device"] for row in facts["devices"]] == ["@npu:cpu", "@npu:away"]
+    assert {row[step] for row in facts["devices"] for step in ("kernel", "gradient", "move")} == {"ok"}
+    assert facts["import_seconds"] > 0
+    assert facts["array_types"] == ["tests.core.parcels.Parcel"]
+
+
+def test_what_is_declared_as_missing_is_shown_and_not_wrong(strangers: Strangers) -> None:
+    source = """
+from xpgrad.plugin import Capabilities
+capabilities = Capabilities(missing={"take_along_axis": "parcels are tied up"})
+"""
+    declared = "parcel_backend(Names(take_along_axis=None), capabilities=capabilities)"
+    strangers.install("xpgrad-npu", PARCELS + source + gives(declared), backends="npu")
+    result = doctor("npu")
+    assert result.exit_code == 0, result.output
+    assert "lacks: take_along_axis (parcels are tied up)" in result.output
+
+
+def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strangers) -> None:
+    source = "import threading\n" + gives("threading.Event().wait()")
+    strangers.install("xpgrad-npu", source, backends="npu")
+    facts = examined("npu", "--timeout", "8", code=1)
+    (finding,) = facts["findings"]
+    assert finding["kind"] == "hang"
+    assert re.search(
+        r"no answer within 8 s, while making its backend \(.*xpgrad_npu_\d+.py, line \d+: .*wait", finding["text"]
+    )
+    assert facts["contract"] is None  # what was known before is kept
+
+
+def test_a_library_that_says_what_is_missing_is_off_and_wrong_only_where_it_was_asked_for(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XPGRAD_BACKENDS", "npu")
+    source = "def none(): raise BackendUnavailable('npu: no driver found; get one')\n" + gives("none()")
+    strangers.install("xpgrad-npu", source, backends="npu")
+    for words, code in ((["npu"], 1), ([], 0)):
+        facts = examined(*words, code=code)
+        assert facts["verdict"] == "off"
+        assert [finding["text"] for finding in facts["findings"]] == ["npu: no driver found; get one"]
+
+
+def test_a_backend_that_the_environment_leaves_out_is_not_loaded(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strangers.install("xpgrad-npu", "raise SystemExit('imported')", backends="npu")
+    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "npu")
+    (finding,) = examined("npu", code=1)["findings"]
+    assert finding["text"] == "npu is disabled by XPGRAD_DISABLE_BACKENDS"
+    assert finding["remedy"] == "unset XPGRAD_DISABLE_BACKENDS, or take npu out of it"
+    monkeypatch.delenv("XPGRAD_DISABLE_BACKENDS")
+    monkeypatch.setenv("XPGRAD_BACKENDS", "strict")
+    (finding,) = examined("npu", code=1)["findings"]
+    assert finding["remedy"] == "unset XPGRAD_BACKENDS, or add npu to it"
+
+
+def test_two_plugins_of_one_type_are_both_named(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = strangers.install("xpgrad-npu", GOOD, backends="npu")
+    strangers.install("xpgrad-tpu", f"from {first} import Array\n" + gives("backend('tpu', [Array])"), backends="tpu")
+    monkeypatch.setenv("XPGRAD_BACKENDS", "npu,tpu")
+    result = doctor("--json")
+    assert result.exit_code == 1
+    reports = {facts["backend"]: facts for facts in json.loads(result.stdout)["backends"]}
+    for name, other in (("npu", "tpu"), ("tpu", "npu")):
+        (clash,) = [finding for finding in reports[name]["findings"] if finding["kind"] == "clash"]
+        assert clash["text"] == f"{name} and {other} both list {first}.Array; whichever is loaded second fails"
+        assert "uninstall one of them" in clash["remedy"]
+
+
+def test_two_plugins_that_serve_one_library_meet_in_one_process(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", WORKING, backends="npu", modules="tests")
+    strangers.install("xpgrad-tpu", WORKING.replace('"npu"', '"tpu"'), backends="tpu", modules="tests")
+    (clash,) = [finding for finding in examined("npu", code=1)["findings"] if finding["kind"] == "clash"]
+    assert "backends npu and tpu both list tests.core.parcels.Parcel" in clash["text"]
+
+
+def test_two_distributions_of_one_name_are_both_named(strangers: Strangers) -> None:
+    strangers.install("xpgrad-npu", GOOD, backends="npu")
+    strangers.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
+    facts = examined("npu", code=1)
+    assert facts["plugin"] == "npu-for-xpgrad 3.1 and xpgrad-npu 1.0"
+    assert "both register this name" in facts["findings"][0]["text"]
+
+
+def test_a_distribution_whose_module_is_gone_is_to_be_reinstalled(strangers: Strangers) -> None:
+    strangers.write("xpgrad-npu", {"xpgrad.backends": {"npu": "xpgrad_npu.plugin"}})
+    (finding,) = examined("npu", code=1)["findings"]
+    assert finding["remedy"].endswith("reinstall xpgrad-npu")
+
+
+def test_an_unknown_name_is_exit_code_2_with_what_is_meant(strangers: Strangers) -> None:
+    result = doctor("nunpy")
+    assert result.exit_code == 2
+    assert "no backend 'nunpy' is installed; did you mean numpy?" in result.output
+    result = doctor("quantum")
+    assert result.exit_code == 2
+    assert "pip install its plugin" in result.output
+
+
+def test_a_variable_that_names_nothing_is_exit_code_2(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPGRAD_BACKENDS", "nunpy")
+    result = doctor()
+    assert result.exit_code == 2
+    assert "XPGRAD_BACKENDS names nunpy" in result.output
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon"])
+def test_a_time_out_is_a_positive_number(seconds: str) -> None:
+    assert doctor("--timeout", seconds).exit_code == 2
+
+
+def test_the_report_fits_into_eighty_columns(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = PARCELS + "del parcels.Parcel.__bool__\n" + gives("parcel_backend()")
+    strangers.install("xpgrad-npu", source, backends="npu", modules="tests")
+    monkeypatch.setenv("XPGRAD_BACKENDS", "npu")
+    result = doctor(OMP_NUM_THREADS="1")
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines == [line.rstrip() for line in lines]
+    text = " ".join(result.output.split())
+    assert re.search(r"npu wrong library \d\S+, plugin xpgrad-npu 1.0", text)
+    assert re.search(r"@npu:away ok ok ok \d+", text)
+    assert "wrong tests.core.parcels.Parcel has no __bool__" in text
+    assert "-> give the type __bool__" in text
+    assert "numpy fine library" in text
+    assert "OMP_NUM_THREADS=1" in text
+    assert "Traceback" not in text

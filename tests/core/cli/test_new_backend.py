@@ -1,0 +1,274 @@
+"""`xpgrad new-backend`: what it writes installs, loads and computes as it is."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.core.backend.strangers import GOOD, Strangers
+
+from xpgrad.cli import main
+from xpgrad.cli.scaffold import FILES, Scaffold
+
+CHECK = """
+import sys
+import xpgrad
+from xpgrad.testing.cases import CASES
+from xpgrad.testing.scenario import dtypes_of
+from xpgrad.testing.table import run
+
+assert not {"array_api_strict", "xpgrad_strict", "xpgrad_npu"} & set(sys.modules)
+for device in map(xpgrad.get_device, ("@npu", "@npu:other")):
+    able = [case for case in CASES if not device.backend.capabilities.lacking(case.needs)]
+    for case in able[:: len(able) // 30]:
+        for check in ("value", "gradient"):
+            run(case, device, dtypes_of(case)[0], check)
+"""
+
+LIVES_BESIDE_STRICT = """
+import pickle
+import array_api_strict
+import xpgrad
+
+own = xpgrad.get_device("@npu").xp.asarray([1.0, 2.0])
+assert own.__array_namespace__().__name__ == "xpgrad_npu.library"
+assert type(own) is not type(array_api_strict.asarray(1.0))
+x = xpgrad.Variable(own)
+y = xpgrad.array_api.sum(x * x)
+y.backward()
+assert type(x.grad) is type(own)
+assert xpgrad.Variable(array_api_strict.asarray(1.0)).device.name == "@strict:cpu"
+x.to_device("@strict:device1")
+assert type(x.grad) is not type(own)
+assert float(pickle.loads(pickle.dumps(own))[1]) == 2.0
+"""
+
+
+def new_backend(*words: object) -> Result:
+    return CliRunner().invoke(main, ["new-backend", *map(str, words)])
+
+
+def run(*command: object, path: Path) -> str:
+    """Return what a command prints, with the folder `path` on Python's path."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=path,
+        env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where the distribution is installed as it was written."""
+    source, folder = tmp_path_factory.mktemp("author") / "npu", tmp_path_factory.mktemp("site")
+    result = new_backend("npu", "--output", source, "--author", "A. Author", "--email", "a@example.org")
+    assert result.exit_code == 0, result.output
+    run("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
+    (wheel,) = folder.glob("*.whl")
+    assert wheel.name == "xpgrad_npu-0.1.0-py3-none-any.whl"
+    run("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
+    return folder
+
+
+def test_the_doctor_finds_nothing_wrong_with_it(site: Path) -> None:
+    report = run("-W", "error", "-c", "from xpgrad.cli import main; main()", "doctor", "npu", path=site)
+    assert "npu fine" in report
+
+
+def test_it_computes_what_the_case_table_says(site: Path) -> None:
+    run("-W", "error", "-c", CHECK, path=site)
+
+
+def test_it_lives_beside_the_plugin_of_array_api_strict(site: Path) -> None:
+    run("-W", "error", "-c", LIVES_BESIDE_STRICT, path=site)
+
+
+def test_everything_is_installed(site: Path) -> None:
+    for name in ("__init__.py", "plugin.py", "library/__init__.py", "py.typed"):
+        assert (site / "xpgrad_npu" / name).is_file()
+    (info,) = site.glob("*.dist-info")
+    assert "Copyright (c) " in (info / "licenses" / "LICENSE").read_text()
+    metadata = (info / "METADATA").read_text()
+    assert 'Author-email: "A. Author" <a@example.org>' in metadata
+    assert "License-Expression: MIT" in metadata
+
+
+# What is written
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory, in which git has no configuration."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("GIT_DIR", "XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def written(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def project(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]  # type: ignore[no-any-return]  # TOML
+
+
+def test_the_files_are_those_of_a_distribution(folder: Path) -> None:
+    assert new_backend("my-npu").exit_code == 0
+    made = folder / "xpgrad-my-npu"
+    package = "src/xpgrad_my_npu"
+    assert written(made) == {
+        *("pyproject.toml", "README.md", "LICENSE", "tests/test_conformance.py", ".github/workflows/ci.yml"),
+        *(f"{package}/{name}" for name in ("__init__.py", "plugin.py", "py.typed", "library/__init__.py")),
+    }
+    assert project(made)["name"] == "xpgrad-my-npu"
+    assert project(made)["entry-points"]["xpgrad.backends"] == {"my-npu": "xpgrad_my_npu.plugin"}
+    assert project(made)["authors"] == [{"name": "The authors of xpgrad-my-npu"}]
+    test = (made / "tests" / "test_conformance.py").read_text()
+    assert test.endswith('from xpgrad.testing.conformance import suite\n\nglobals().update(suite("my-npu"))\n')
+    workflow = (made / ".github" / "workflows" / "ci.yml").read_text()
+    assert "${{ matrix.python }}" in workflow
+    assert "xpgrad doctor my-npu" in workflow
+    for path in written(made):
+        text = (made / path).read_text()
+        assert "%" not in text, path
+        assert not any(line != line.rstrip() for line in text.splitlines()), path
+
+
+def test_another_library_is_imported_by_its_name(folder: Path) -> None:
+    assert new_backend("npu", "--output", "here", "--library", "npulib.array_api").exit_code == 0
+    made = folder / "here"
+    assert "    import npulib.array_api as library\n" in (made / "src" / "xpgrad_npu" / "plugin.py").read_text()
+    assert not (made / "src" / "xpgrad_npu" / "library").exists()
+    assert project(made)["entry-points"]["xpgrad.array_modules"] == {"npulib": "xpgrad_npu.plugin"}
+    assert "npulib" in project(made)["dependencies"]
+    assert "array-api-strict" not in (made / "README.md").read_text()
+    for name in ("__init__.py", "plugin.py"):
+        compile((made / "src" / "xpgrad_npu" / name).read_text(), name, "exec")
+
+
+def test_the_author_is_gits_unless_one_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = folder / "gitconfig"
+    config.write_text('[user]\n\tname = Q. "Quotes" \\\\ Back\n\temail = q@example.org\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    assert new_backend("npu").exit_code == 0
+    (author,) = project(folder / "xpgrad-npu")["authors"]
+    assert author["email"] == "q@example.org"
+    assert author["name"] in (folder / "xpgrad-npu" / "LICENSE").read_text()
+    assert new_backend("tpu", "--author", 'A "B" \\ C', "--email", "").exit_code == 0
+    assert project(folder / "xpgrad-tpu")["authors"] == [{"name": 'A "B" \\ C'}]
+
+
+def test_without_git_there_is_an_author_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    assert new_backend("npu").exit_code == 0
+    assert project(folder / "xpgrad-npu")["authors"] == [{"name": "The authors of xpgrad-npu"}]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("name", ["", "2npu", "Npu", "n pu", "n--pu", "npu-", "_npu", "n.pu", "npü", "../npu", "n:0"])
+def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> None:
+    result = new_backend("--output", "there", "--", name)
+    assert result.exit_code == 2
+    assert "begins with a lower-case letter" in " ".join(result.output.split())
+    assert written(folder) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("numpy", "numpy is the name of an installed backend (xpgrad 0.1.0)"),
+        ("strict", "strict is the name of an installed backend"),
+        ("native", "native is the first word of device specifiers of xpgrad"),
+        ("my_npu", "my-npu is the name of an installed backend (npu-of-mine 1.0)"),
+        ("lib", "there is a module xpgrad_lib already"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(folder: Path, strangers: Strangers, name: str, reason: str) -> None:
+    strangers.install("npu-of-mine", GOOD, backends="my-npu")
+    (folder / "xpgrad_lib.py").touch()
+    result = new_backend(name, "--output", "there")
+    assert result.exit_code == 2
+    assert reason in result.output
+    assert not (folder / "there").exists()
+
+
+@pytest.mark.parametrize(
+    ("library", "reason"),
+    [
+        ("my-lib", "expected a module's name such as mylib.array_api, got 'my-lib'"),
+        ("", "expected a module's name"),
+        ("my.class", "expected a module's name"),
+        ("numpy", "xpgrad 0.1.0 serves the arrays of numpy already"),
+    ],
+)
+def test_a_library_that_cannot_be_is_refused(folder: Path, library: str, reason: str) -> None:
+    result = new_backend("npu", "--library", library)
+    assert result.exit_code == 2
+    assert reason in result.output
+    assert written(folder) == set()
+
+
+def test_an_address_without_an_at_is_refused(folder: Path) -> None:
+    result = new_backend("npu", "--email", "nobody")
+    assert result.exit_code == 2
+    assert "--email: expected an address" in result.output
+
+
+def test_nothing_is_overwritten(folder: Path) -> None:
+    (folder / "there").mkdir()
+    (folder / "there" / "notes").write_text("mine")
+    (folder / "file").write_text("mine")
+    for target in ("there", "file"):
+        assert new_backend("npu", "--output", target).exit_code == 2
+    assert written(folder) == {"there/notes", "file"}
+
+
+def test_an_empty_folder_is_filled(folder: Path) -> None:
+    (folder / "there").mkdir()
+    assert new_backend("npu", "--output", "there").exit_code == 0
+    assert len(written(folder / "there")) == len(FILES)
+
+
+def test_what_cannot_be_written_is_one_clear_line(folder: Path) -> None:
+    (folder / "file").touch()
+    result = new_backend("npu", "--output", folder / "file" / "inside")
+    assert result.exit_code == 1
+    assert "cannot be written, so nothing was" in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_nothing_is_left_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
+    target = folder / "deep" / "there"
+    if exists:
+        target.mkdir(parents=True)
+    renamed, rename = [], Path.rename
+
+    def full(self: Path, to: Path) -> Path:
+        renamed.append(to)
+        if len(renamed) > 2:
+            raise OSError("no space left on device")
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(OSError, match="no space"):
+        Scaffold("npu", "array_api_strict", "A. Author", "").write(target)
+    assert target.exists() == exists
+    assert (folder / "deep").exists() == exists
+    assert list(folder.rglob("*")) == ([folder / "deep", target] if exists else [])
