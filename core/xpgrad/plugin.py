@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
@@ -19,6 +20,7 @@ __all__ = [
     "Backend",
     "BackendUnavailable",
     "Device",
+    "Geometry",
     "Spec",
     "config",
     "hookimpl",

@@ -6,13 +6,14 @@ from typing import Any
 from xpgrad.array_api import linalg, reshape, square
 from xpgrad.array_api.statistical import kept_shape, reduced_count
 from xpgrad.backend.geometry import Geometry
+from xpgrad.backend.kernels import kernel
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
 from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import window_sums
-from xpgrad.graph.primitive import primitive
+from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Namespace, Shape
 
@@ -35,10 +36,34 @@ def inverse_deviation(xp: Namespace, x: Array, known: Array | None, /, axis: Axe
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
+def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, scale: Array, axis: Axes) -> Array:
+    gy = gy * scale
+    return -(
+        gy * xp.mean(g * direction, axis=axis, keepdims=True) + g * xp.mean(gy * direction, axis=axis, keepdims=True)
+    )
+
+
+def _projected_scale(xp: Namespace, gy: Array, y: Array, scale: Array, axis: Axes) -> Array:
+    return xp.sum(gy * y, axis=axis, keepdims=True) / scale
+
+
+@primitive(
+    g=lambda xp, gy, direction, scale, axis: here(xp, projected)(gy, direction, scale, axis=axis),
+    direction=_projected_direction,
+    scale=_projected_scale,
+)
+def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
+    """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
+
+    It is the gradient of `standardized`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
+    """
+    along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
+    return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
+
+
 def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:
     scale = here(xp, inverse_deviation)(x, inverse, axis=axis, eps=eps)
-    along = y * xp.mean(gy * y, axis=axis, keepdims=True)
-    return (gy - xp.mean(gy, axis=axis, keepdims=True) - along) * scale
+    return here(xp, projected)(gy, y, scale, axis=axis)
 
 
 @primitive(x=_standardized_rule)
@@ -50,11 +75,23 @@ def standardized(xp: Namespace, x: Array, mean: Array, inverse: Array, /, axis: 
     return (x - mean) * inverse
 
 
+@kernel(arrays=1, parameters=("axis",))
+def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
+    """Return mean and variance over `axis`, which stays with length 1."""
+    return xp.mean(x, axis=axis, keepdims=True), xp.var(x, axis=axis, keepdims=True)
+
+
 def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
     """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
-    xp, array = spec.backend.xp, as_array(x)
-    mean, var = (moment(array, axis=axis, keepdims=True) for moment in (xp.mean, xp.var))
+    xp = spec.backend.xp
+    mean, var = xp.moments(as_array(x), axis=axis)
     return standardized(x, mean, 1.0 / xp.sqrt(var + eps), axis=axis, eps=eps), mean, var
+
+
+@elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
+def scaled(xp: Namespace, x: Array, gamma: Array, beta: Array, /) -> Array:
+    """``x * gamma + beta``, elementwise; one new array instead of two."""
+    return x * gamma + beta
 
 
 def batch_normalization(
@@ -104,7 +141,7 @@ def batch_normalization(
         if averages is not None:
             _check_averages(name, spec, averages, which, gamma)
     y, mean, var = _standardized(x, spec, axes, eps)
-    y = y * reshape(gamma, shape=shape) + reshape(beta, shape=shape)
+    y = scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
     if config.train and not config.in_recomputing:
         count = reduced_count(spec, axes)
         for averages, latest in (running_mean, mean), (running_var, var * (count / max(count - 1.0, 1.0))):
@@ -170,7 +207,7 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
     y, _, _ = _standardized(x, spec, (1,), eps)
-    return y * gamma + beta  # type: ignore[no-any-return]  # operators
+    return scaled(y, gamma, beta)  # type: ignore[no-any-return]  # a primitive
 
 
 def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -213,7 +250,7 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
     y = reshape(y, shape=spec.shape)
-    return y * reshape(gamma, shape=shape) + reshape(beta, shape=shape)  # type: ignore[no-any-return]  # operators
+    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))  # type: ignore[no-any-return]  # as above
 
 
 def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
