@@ -36,6 +36,10 @@ def inverse_deviation(xp: Namespace, x: Array, known: Array | None, /, axis: Axe
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
+def _projected_rule(xp: Namespace, gy: Array, direction: Array, scale: Array, axis: Axes) -> Array:
+    return here(xp, projected)(gy, direction, scale, axis=axis)
+
+
 def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, scale: Array, axis: Axes) -> Array:
     gy = gy * scale
     return -(
@@ -47,11 +51,7 @@ def _projected_scale(xp: Namespace, gy: Array, y: Array, scale: Array, axis: Axe
     return xp.sum(gy * y, axis=axis, keepdims=True) / scale
 
 
-@primitive(
-    g=lambda xp, gy, direction, scale, axis: here(xp, projected)(gy, direction, scale, axis=axis),
-    direction=_projected_direction,
-    scale=_projected_scale,
-)
+@primitive(g=_projected_rule, direction=_projected_direction, scale=_projected_scale)
 def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
@@ -147,7 +147,7 @@ def batch_normalization(
         for averages, latest in (running_mean, mean), (running_var, var * (count / max(count - 1.0, 1.0))):
             if averages is not None:
                 _update(averages, latest, decay)
-    return y
+    return y  # type: ignore[no-any-return]  # a primitive
 
 
 def fixed_batch_normalization(

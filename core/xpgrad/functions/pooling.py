@@ -235,14 +235,22 @@ def unpooling_3d(
     return _unpooled("unpooling_3d", 3, x, ksize, stride, pad, outsize, cover_all)
 
 
-@primitive(x=lambda xp, gy, indexes, geometry: here(xp, picked)(gy, indexes, geometry=geometry))
+def _upsampled_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
+    return here(xp, picked)(gy, indexes, geometry=geometry)
+
+
+@primitive(x=_upsampled_rule)
 def upsampled(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `x` is added at the element of its window that `indexes` numbers."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
 
-@primitive(x=lambda xp, gy, indexes, geometry: here(xp, upsampled)(gy, indexes, geometry=geometry))
+def _picked_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
+    return here(xp, upsampled)(gy, indexes, geometry=geometry)
+
+
+@primitive(x=_picked_rule)
 def picked(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Elements of the windows on `x` that `indexes` numbers; the gradient of `upsampled`."""
     chosen = _chosen(xp, indexes, geometry)

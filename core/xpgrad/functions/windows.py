@@ -16,7 +16,11 @@ from xpgrad.types import Array, Namespace, Shape
 __all__ = ["im2col"]
 
 
-@primitive(x=lambda xp, gy, geometry: here(xp, fold)(gy, geometry=geometry))
+def _windows_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, fold)(gy, geometry=geometry)
+
+
+@primitive(x=_windows_rule)
 def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
     """Elements of the windows on images.
 
@@ -42,7 +46,11 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     return xp.permute_dims(x, (0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
 
 
-@primitive(x=lambda xp, gy, geometry: here(xp, windows)(gy, geometry=geometry))
+def _fold_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, windows)(gy, geometry=geometry)
+
+
+@primitive(x=_fold_rule)
 def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images on which every element of their windows is added in its place; what lies outside is dropped.
 
@@ -60,7 +68,7 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
         axis, ksize, stride, dilate = 2 + i, geometry.ksize[i], geometry.stride[i], geometry.dilate[i]
         before = (slice(None),) * axis
-        total = None
+        total: Array = None
         for k in range(ksize):
             part = _stretched(xp, x[(*before, k, ...)], axis, stride)
             part = _widened(xp, part, axis, k * dilate, (ksize - 1 - k) * dilate)
@@ -90,13 +98,21 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     return xp.reshape(apart, (*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
-@primitive(x=lambda xp, gy, geometry: here(xp, spread)(gy, geometry=geometry))
+def _window_sums_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, spread)(gy, geometry=geometry)
+
+
+@primitive(x=_window_sums_rule)
 def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.sum(xp.windows(x, geometry=geometry), axis=geometry.within)
 
 
-@primitive(x=lambda xp, gy, geometry: here(xp, window_sums)(gy, geometry=geometry))
+def _spread_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, window_sums)(gy, geometry=geometry)
+
+
+@primitive(x=_spread_rule)
 def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim

@@ -43,12 +43,10 @@ class Layout:
         self.inside = tuple(slice(p, p + n) for n, p in zip(g.size, g.pad, strict=True))
         steps = [math.prod(self.padded[i + 1 :]) for i in range(g.ndim)]
         self.window_steps = tuple(d * step for d, step in zip(g.dilate, steps, strict=True))
+        self.runs, self.run_steps = g.out, tuple(s * step for s, step in zip(g.stride, steps, strict=True))
         straight = g.out[0] * steps[0]
         if set(g.stride) == {1} and straight <= MOST_SURPLUS * math.prod(g.out):
             self.runs, self.run_steps = (straight,), (1,)
-        else:
-            self.runs = g.out
-            self.run_steps = tuple(s * step for s, step in zip(g.stride, steps, strict=True))
         last = sum(
             step * (n - 1)
             for n, step in zip((*g.ksize, *self.runs), (*self.window_steps, *self.run_steps), strict=True)

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 
 Axes = tuple[int, ...]
 
 CACHED = 2**17  # elements of a block of rows
+_add: Kernel = np.add.reduce
 
 
 def _blocks(shape: tuple[int, ...], axis: Axes) -> Iterator[slice]:
@@ -27,18 +28,21 @@ def _count(x: Array, axis: Axes) -> int:
 
 
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
-    """Return mean and variance over `axis`, which stays with length 1; half precision is left to NumPy."""
+    """Return mean and variance over `axis`, which stays with length 1."""
+    if x.dtype == np.float16:  # whose sum of squares overflows
+        mean, var = moments(x.astype(np.float32), axis)
+        return mean.astype(x.dtype), var.astype(x.dtype)
     count = _count(x, axis)
     if not count or x.dtype.char not in "fd":
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
     shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
     mean, var = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
     for rows in _blocks(x.shape, axis):
-        np.add.reduce(x[rows], axis, None, mean[rows], True)
+        _add(x[rows], axis, None, mean[rows], True)
         mean[rows] /= count
         centred = x[rows] - mean[rows]
         centred *= centred
-        np.add.reduce(centred, axis, None, var[rows], True)
+        _add(centred, axis, None, var[rows], True)
     var /= count
     return mean, var
 
@@ -59,8 +63,8 @@ def projected(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     for rows in _blocks(g.shape, axis):
         given, along, factor = g[rows], direction[rows], scale[rows]
         part = np.multiply(given, along, out=y[rows])
-        share = np.add.reduce(part, axis, wide, None, True) / count
-        mean = np.add.reduce(given, axis, wide, None, True) / count
+        share = _add(part, axis, wide, None, True) / count
+        mean = _add(given, axis, wide, None, True) / count
         np.multiply(along, share, out=part)
         np.subtract(given, part, out=part)
         part -= mean

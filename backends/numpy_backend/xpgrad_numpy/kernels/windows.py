@@ -24,14 +24,13 @@ def elements(geometry: Geometry) -> tuple[Element, ...]:
             at = d * i - p  # in window 0
             first, last = max(0, -(at // s)), min(o - 1, (n - 1 - at) // s)
             if first <= last:
-                image = slice(at + s * first, at + s * last + 1, s)
-                found.append((i, image, slice(first, last + 1)))
+                found.append((i, slice(at + s * first, at + s * last + 1, s), slice(first, last + 1)))
         axes.append(found)
     lead = (slice(None), slice(None))
     made = []
     for row in itertools.product(*axes):
-        number, image, window = zip(*row, strict=True) if row else ((), (), ())
-        made.append((number, lead + image, lead + window))
+        number = tuple(i for i, _, _ in row)
+        made.append((number, lead + tuple(on for _, on, _ in row), lead + tuple(of for _, _, of in row)))
     return tuple(made)
 
 
@@ -46,7 +45,7 @@ def windows(x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
     """Return the elements of windows, with `fill` outside of the image."""
     shape = (*x.shape[:2], *geometry.ksize, *geometry.out)
     whole = not (any(geometry.pad) or any(geometry.behind))
-    y = np.empty(shape, x.dtype) if whole else np.full(shape, fill, x.dtype)
+    y: Array = np.empty(shape, x.dtype) if whole else np.full(shape, fill, x.dtype)
     for number, image, window in elements(geometry):
         y[(*window[:2], *number, *window[2:])] = x[image]
     return y

@@ -50,7 +50,7 @@ def gathered(
     size = x.shape[2:]
     stride, pad, dilate = (per_axis(value, len(size)) for value in (stride, pad, dilate))
     out = outsize(size, ksize, stride, pad, dilate, cover_all)
-    y = np.full((*x.shape[:2], *ksize, *out), fill, x.dtype)
+    y: Host = np.full((*x.shape[:2], *ksize, *out), fill, x.dtype)
     for j, k, place in elements(ksize, out, stride, pad, dilate):
         if all(0 <= i < n for i, n in zip(place, size, strict=True)):
             y[(slice(None), slice(None), *k, *j)] = x[(slice(None), slice(None), *place)]
@@ -62,7 +62,7 @@ def added(columns: Host, size: Shape, stride: Any = 1, pad: Any = 0, dilate: Any
     count = len(size)
     ksize, out = columns.shape[2 : 2 + count], columns.shape[2 + count :]
     stride, pad, dilate = (per_axis(value, count) for value in (stride, pad, dilate))
-    y = np.zeros((*columns.shape[:2], *size), columns.dtype)
+    y: Host = np.zeros((*columns.shape[:2], *size), columns.dtype)
     for j, k, place in elements(ksize, out, stride, pad, dilate):
         if all(0 <= i < n for i, n in zip(place, size, strict=True)):
             y[(slice(None), slice(None), *place)] += columns[(slice(None), slice(None), *k, *j)]
