@@ -28,14 +28,14 @@ def _of_bias(xp: Namespace, gy: Array) -> Array:
 
 
 def _biased(xp: Namespace, y: Array, b: Array | None) -> Array:
-    return y if b is None else y + xp.reshape(b, (b.shape[0],) + (1,) * (y.ndim - 2))
+    return y if b is None else y + xp.reshape(b, shape=(b.shape[0],) + (1,) * (y.ndim - 2))
 
 
 def _columns(xp: Namespace, x: Array, geometry: Geometry, groups: int) -> Array:
     """Return the windows on `x` as matrices, shape (N, groups, elements of a window, windows)."""
     n, c = x.shape[:2]
     rows = c // groups * math.prod(geometry.ksize)
-    return xp.reshape(xp.windows(x, geometry=geometry), (n, groups, rows, math.prod(geometry.out)))
+    return xp.reshape(xp.windows(x, geometry=geometry, fill=0.0), shape=(n, groups, rows, math.prod(geometry.out)))
 
 
 def _convolution_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
@@ -62,9 +62,9 @@ def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry:
     -------
     Variable, shape (N, out, *geometry.out)
     """
-    filters = xp.reshape(W, (groups, W.shape[0] // groups, math.prod(W.shape[1:])))
+    filters = xp.reshape(W, shape=(groups, W.shape[0] // groups, math.prod(W.shape[1:])))
     y = xp.matmul(filters, _columns(xp, x, geometry, groups))
-    return _biased(xp, xp.reshape(y, (x.shape[0], W.shape[0], *geometry.out)), b)
+    return _biased(xp, xp.reshape(y, shape=(x.shape[0], W.shape[0], *geometry.out)), b)
 
 
 def _transposed_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
@@ -94,10 +94,10 @@ def transposed_convolution(
     Variable, shape (N, C, *geometry.size)
     """
     n, c, each_in = x.shape[0], W.shape[1] * groups, W.shape[0] // groups
-    filters = xp.reshape(W, (groups, each_in, math.prod(W.shape[1:])))
-    columns = xp.reshape(x, (n, groups, each_in, math.prod(geometry.out)))
+    filters = xp.reshape(W, shape=(groups, each_in, math.prod(W.shape[1:])))
+    columns = xp.reshape(x, shape=(n, groups, each_in, math.prod(geometry.out)))
     made = xp.matmul(xp.matrix_transpose(filters), columns)
-    return _biased(xp, xp.fold(xp.reshape(made, (n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b)
+    return _biased(xp, xp.fold(xp.reshape(made, shape=(n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b)
 
 
 def _products_x(xp: Namespace, gy: Array, g: Array, geometry: Geometry, groups: int) -> Array:
@@ -124,11 +124,11 @@ def window_products(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, gr
     Variable, shape (out, C / groups, *geometry.ksize)
     """
     n, out, count = x.shape[0], g.shape[1], math.prod(geometry.out)
-    columns = xp.permute_dims(_columns(xp, x, geometry, groups), (1, 0, 3, 2))
-    rows = xp.permute_dims(xp.reshape(g, (n, groups, out // groups, count)), (1, 2, 0, 3))
-    rows = xp.reshape(rows, (groups, out // groups, n * count))
-    made = xp.matmul(rows, xp.reshape(columns, (groups, n * count, columns.shape[3])))
-    return xp.reshape(made, (out, x.shape[1] // groups, *geometry.ksize))
+    columns = xp.permute_dims(_columns(xp, x, geometry, groups), axes=(1, 0, 3, 2))
+    rows = xp.permute_dims(xp.reshape(g, shape=(n, groups, out // groups, count)), axes=(1, 2, 0, 3))
+    rows = xp.reshape(rows, shape=(groups, out // groups, n * count))
+    made = xp.matmul(rows, xp.reshape(columns, shape=(groups, n * count, columns.shape[3])))
+    return xp.reshape(made, shape=(out, x.shape[1] // groups, *geometry.ksize))
 
 
 def convolution_nd(

@@ -344,7 +344,7 @@ def _update(averages: Any, latest: Array, decay: float) -> None:
     """Let moving averages follow `latest`."""
     array = as_array(averages)
     backend = plugins.backend_of(array)
-    moved = array * decay + backend.xp.reshape(latest, array.shape) * (1.0 - decay)
+    moved = array * decay + backend.xp.reshape(latest, shape=array.shape) * (1.0 - decay)
     moved = backend.restore(backend.xp.astype(moved, array.dtype))
     if isinstance(averages, Variable):
         averages.array = moved

@@ -22,7 +22,7 @@ __all__ = [
 
 def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
     """Return an array with one element for each window in a shape that broadcasts over the elements of windows."""
-    return xp.reshape(x, (*x.shape[:2], *(1,) * geometry.ndim, *geometry.out))
+    return xp.reshape(x, shape=(*x.shape[:2], *(1,) * geometry.ndim, *geometry.out))
 
 
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
@@ -65,14 +65,14 @@ def _collected_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Ge
 def collected(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Means of `g` over the largest elements of windows on `x`; the gradient of `dealt`."""
     largest, count = _ties(xp, x, top, geometry)
-    return xp.sum(xp.where(largest, xp.windows(g, geometry=geometry), 0.0), axis=geometry.within) / count
+    return xp.sum(xp.where(largest, xp.windows(g, geometry=geometry, fill=0.0), 0.0), axis=geometry.within) / count
 
 
 @primitive()
 def window_argmax(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Numbers of the first of the largest elements of windows, counted through one window; without a gradient."""
     found = xp.windows(x, geometry=geometry, fill=-math.inf)
-    return xp.argmax(xp.reshape(found, (*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
+    return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
 
 def max_pooling_nd(
@@ -254,13 +254,15 @@ def _picked_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -
 def picked(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Elements of the windows on `x` that `indexes` numbers; the gradient of `upsampled`."""
     chosen = _chosen(xp, indexes, geometry)
-    return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry), 0.0), axis=geometry.within)
+    return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry, fill=0.0), 0.0), axis=geometry.within)
 
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
     """Return which elements of windows are those that `indexes` numbers."""
     numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=indexes.device)
-    return xp.reshape(numbers, (1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(xp, indexes, geometry)
+    return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
+        xp, indexes, geometry
+    )
 
 
 def upsampling_2d(

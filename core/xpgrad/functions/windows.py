@@ -40,14 +40,14 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
         x = _widened(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
         inside = xp.arange(geometry.ksize[i], device=x.device)[:, None] * geometry.dilate[i]
         starts = xp.arange(geometry.out[i], device=x.device)[None, :] * geometry.stride[i]
-        x = xp.take(x, xp.reshape(inside + starts, (geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
+        x = xp.take(x, xp.reshape(inside + starts, shape=(geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
     pairs = [n for pair in zip(geometry.ksize, geometry.out, strict=True) for n in pair]
-    x = xp.reshape(x, (*x.shape[:2], *pairs))
-    return xp.permute_dims(x, (0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
+    x = xp.reshape(x, shape=(*x.shape[:2], *pairs))
+    return xp.permute_dims(x, axes=(0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
 
 
 def _fold_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
-    return here(xp, windows)(gy, geometry=geometry)
+    return here(xp, windows)(gy, geometry=geometry, fill=0.0)
 
 
 @primitive(x=_fold_rule)
@@ -64,7 +64,7 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     Variable, shape (N, C, *geometry.size)
     """
     count = geometry.ndim
-    x = xp.permute_dims(x, (0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
+    x = xp.permute_dims(x, axes=(0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
     for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
         axis, ksize, stride, dilate = 2 + i, geometry.ksize[i], geometry.stride[i], geometry.dilate[i]
         before = (slice(None),) * axis
@@ -94,8 +94,8 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     if stride == 1:
         return x
     shape = x.shape
-    apart = _widened(xp, xp.reshape(x, (*shape[: axis + 1], 1, *shape[axis + 1 :])), axis + 1, 0, stride - 1)
-    return xp.reshape(apart, (*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
+    apart = _widened(xp, xp.reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :])), axis + 1, 0, stride - 1)
+    return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
 def _window_sums_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
@@ -105,7 +105,7 @@ def _window_sums_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
 @primitive(x=_window_sums_rule)
 def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
-    return xp.sum(xp.windows(x, geometry=geometry), axis=geometry.within)
+    return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
 
 
 def _spread_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
@@ -116,8 +116,8 @@ def _spread_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
 def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim
-    x = xp.reshape(x, (*lead, *ones, *geometry.out))
-    return xp.fold(xp.broadcast_to(x, (*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
+    x = xp.reshape(x, shape=(*lead, *ones, *geometry.out))
+    return xp.fold(xp.broadcast_to(x, shape=(*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
 
 
 def each(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:

@@ -41,7 +41,7 @@ def exact(geometry: Geometry) -> bool:
     return all(s == k and not p and (d == 1 or k == 1) and o * k == n for n, k, s, p, d, o in axes)
 
 
-def windows(x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
+def windows(x: Array, /, geometry: Geometry, fill: float) -> Array:
     """Return the elements of windows, with `fill` outside of the image."""
     shape = (*x.shape[:2], *geometry.ksize, *geometry.out)
     whole = not (any(geometry.pad) or any(geometry.behind))
