@@ -259,7 +259,8 @@ def picked(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Ar
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
     """Return which elements of windows are those that `indexes` numbers."""
-    numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=indexes.device)
+    device = xp._backend.handle_of(indexes)
+    numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
     return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
         xp, indexes, geometry
     )

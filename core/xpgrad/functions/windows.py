@@ -35,11 +35,11 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     -------
     Variable, shape (N, C, *geometry.ksize, *geometry.out)
     """
-    behind, count = geometry.behind, geometry.ndim
+    behind, count, device = geometry.behind, geometry.ndim, xp._backend.handle_of(x)
     for i in range(count):
         x = _widened(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
-        inside = xp.arange(geometry.ksize[i], device=x.device)[:, None] * geometry.dilate[i]
-        starts = xp.arange(geometry.out[i], device=x.device)[None, :] * geometry.stride[i]
+        inside = xp.arange(geometry.ksize[i], device=device)[:, None] * geometry.dilate[i]
+        starts = xp.arange(geometry.out[i], device=device)[None, :] * geometry.stride[i]
         x = xp.take(x, xp.reshape(inside + starts, shape=(geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
     pairs = [n for pair in zip(geometry.ksize, geometry.out, strict=True) for n in pair]
     x = xp.reshape(x, shape=(*x.shape[:2], *pairs))
@@ -85,7 +85,7 @@ def _widened(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill:
     for width, place in (before, 0), (behind, 2):
         if width:
             shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
-            parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=x.device))
+            parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=xp._backend.handle_of(x)))
     return xp.concat(parts, axis=axis) if len(parts) > 1 else x
 
 
