@@ -6,6 +6,7 @@ from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.device import Device
+from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
@@ -22,6 +23,7 @@ __all__ = [
     "BackendUnavailable",
     "Capabilities",
     "Device",
+    "Geometry",
     "Spec",
     "config",
     "hookimpl",

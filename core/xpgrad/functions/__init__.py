@@ -47,6 +47,18 @@ from xpgrad.functions.array import (
     where,
 )
 from xpgrad.functions.connection import linear
+from xpgrad.functions.convolution import (
+    convolution_1d,
+    convolution_2d,
+    convolution_3d,
+    convolution_nd,
+    deconvolution_1d,
+    deconvolution_2d,
+    deconvolution_3d,
+    deconvolution_nd,
+    depthwise_convolution_2d,
+    dilated_convolution_2d,
+)
 from xpgrad.functions.evaluation import accuracy
 from xpgrad.functions.loss import (
     absolute_error,
@@ -104,7 +116,31 @@ from xpgrad.functions.math import (
 )
 from xpgrad.functions.matrices import batch_det, batch_inv, batch_l2_norm_squared, cholesky, det, diagonal, inv
 from xpgrad.functions.noise import dropout
+from xpgrad.functions.normalization import (
+    batch_normalization,
+    fixed_batch_normalization,
+    group_normalization,
+    layer_normalization,
+    local_response_normalization,
+    normalize,
+)
+from xpgrad.functions.pooling import (
+    average_pooling_1d,
+    average_pooling_2d,
+    average_pooling_3d,
+    average_pooling_nd,
+    max_pooling_1d,
+    max_pooling_2d,
+    max_pooling_3d,
+    max_pooling_nd,
+    unpooling_1d,
+    unpooling_2d,
+    unpooling_3d,
+    unpooling_nd,
+    upsampling_2d,
+)
 from xpgrad.functions.util import forget
+from xpgrad.functions.windows import im2col
 
 if _typing.TYPE_CHECKING:
     from xpgrad.functions.special import (
@@ -145,6 +181,14 @@ __all__ = [  # noqa: RUF022 - by area
     "ndtr", "ndtri", "polygamma", "zeta",
     "dropout",
     "forget",
+    "im2col",
+    "convolution_1d", "convolution_2d", "convolution_3d", "convolution_nd", "deconvolution_1d", "deconvolution_2d",
+    "deconvolution_3d", "deconvolution_nd", "depthwise_convolution_2d", "dilated_convolution_2d",
+    "average_pooling_1d", "average_pooling_2d", "average_pooling_3d", "average_pooling_nd", "max_pooling_1d",
+    "max_pooling_2d", "max_pooling_3d", "max_pooling_nd", "unpooling_1d", "unpooling_2d", "unpooling_3d",
+    "unpooling_nd", "upsampling_2d",
+    "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
+    "local_response_normalization", "normalize",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from xpgrad.functions.checks import (
     require_integral,
     require_real_floating,
 )
+from xpgrad.functions.kernels import here
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Dtype, Namespace
@@ -77,11 +78,11 @@ def softmax_of_score(xp: Namespace, x: Array, score: Array | None, /) -> Array:
 
 
 def _weighted_x(xp: Namespace, gy: Array, weights: Array, share: Array) -> Array:
-    return _here(xp, weighted)(gy, weights, share)
+    return here(xp, weighted)(gy, weights, share)
 
 
 def _weighted_share(xp: Namespace, gy: Array, x: Array, weights: Array) -> Array:
-    return _here(xp, weighted)(gy, weights, x)
+    return here(xp, weighted)(gy, weights, x)
 
 
 @elementwise(x=_weighted_x, share=_weighted_share)
@@ -94,12 +95,7 @@ def _count(xp: Namespace, t: Array, spec: Spec, normalize: bool, ignore_label: i
     """Return by what the sum of the losses is divided: the number of examples, of those that count if `normalize`."""
     if not normalize:
         return spec.shape[0] or 1
-    return _here(xp, labels_count)(t, spec=spec, ignore_label=ignore_label)
-
-
-def _here(xp: Namespace, function: Any) -> Any:
-    """Return a function of this package as a rule or body needs it: raw its kernel, recorded itself."""
-    return function if isinstance(xp, ModuleType) else getattr(xp, function.__name__)
+    return here(xp, labels_count)(t, spec=spec, ignore_label=ignore_label)
 
 
 def _cross_entropy_rule(
@@ -108,13 +104,13 @@ def _cross_entropy_rule(
 ) -> Array:  # fmt: skip
     if isinstance(xp, ModuleType):
         t = as_variable(t)  # which the fast way into functions is for
-    chosen = _here(xp, labels_one_hot)(t, spec=x_spec, ignore_label=ignore_label)
-    weights = _here(xp, labels_weight)(t, weight, spec=x_spec, ignore_label=ignore_label)
+    chosen = here(xp, labels_one_hot)(t, spec=x_spec, ignore_label=ignore_label)
+    weights = here(xp, labels_weight)(t, weight, spec=x_spec, ignore_label=ignore_label)
     if reduce == "no":
         share = xp.reshape(gy, shape=weights.shape)
     else:
         share = gy / _count(xp, t, x_spec, normalize, ignore_label)
-    return _here(xp, weighted)(_here(xp, softmax_of_score)(x, score) - chosen, weights, share)
+    return here(xp, weighted)(here(xp, softmax_of_score)(x, score) - chosen, weights, share)
 
 
 @primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)

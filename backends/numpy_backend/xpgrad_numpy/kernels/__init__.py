@@ -1,5 +1,6 @@
 """NumPy's kernels, by chapter of the standard."""
 
+from xpgrad_numpy.kernels.convolution import CONVOLUTION
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
@@ -7,16 +8,23 @@ from xpgrad_numpy.kernels.linalg import LINALG
 from xpgrad_numpy.kernels.linear import LINEAR
 from xpgrad_numpy.kernels.manipulation import MANIPULATION
 from xpgrad_numpy.kernels.neural import NEURAL
+from xpgrad_numpy.kernels.normalization import NORMALIZATION
+from xpgrad_numpy.kernels.pooling import POOLING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
+from xpgrad_numpy.kernels.windows import WINDOWS
 
 KERNELS = {
+    **CONVOLUTION,
     **ELEMENTWISE,
     **INDEXING,
     **LINALG,
     **LINEAR,
     **MANIPULATION,
     **NEURAL,
+    **NORMALIZATION,
+    **POOLING,
     **STATISTICAL,
+    **WINDOWS,
     "accumulate": accumulate,
     "scatter_add": scatter_add,
 }

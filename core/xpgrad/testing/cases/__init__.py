@@ -3,6 +3,7 @@
 from xpgrad.testing.case import Case
 from xpgrad.testing.cases.arithmetic import CASES as ARITHMETIC
 from xpgrad.testing.cases.comparison import CASES as COMPARISON
+from xpgrad.testing.cases.convolution import CASES as CONVOLUTION
 from xpgrad.testing.cases.copying import CASES as COPYING
 from xpgrad.testing.cases.creation import CASES as CREATION
 from xpgrad.testing.cases.exponential import CASES as EXPONENTIAL
@@ -15,8 +16,10 @@ from xpgrad.testing.cases.logical import CASES as LOGICAL
 from xpgrad.testing.cases.magnitude import CASES as MAGNITUDE
 from xpgrad.testing.cases.manipulation import CASES as MANIPULATION
 from xpgrad.testing.cases.neural import CASES as NEURAL
+from xpgrad.testing.cases.normalization import CASES as NORMALIZATION
 from xpgrad.testing.cases.ops import CASES as OPS
 from xpgrad.testing.cases.ops_tables import CASES as OPS_TABLES
+from xpgrad.testing.cases.pooling import CASES as POOLING
 from xpgrad.testing.cases.renamed import CASES as RENAMED
 from xpgrad.testing.cases.rounding import CASES as ROUNDING
 from xpgrad.testing.cases.searching import CASES as SEARCHING
@@ -25,10 +28,12 @@ from xpgrad.testing.cases.sets import CASES as SETS
 from xpgrad.testing.cases.special import CASES as SPECIAL
 from xpgrad.testing.cases.statistical import CASES as STATISTICAL
 from xpgrad.testing.cases.trigonometric import CASES as TRIGONOMETRIC
+from xpgrad.testing.cases.windows import CASES as WINDOWS
 
 CASES: tuple[Case, ...] = (
     ARITHMETIC
     + COMPARISON
+    + CONVOLUTION
     + COPYING
     + CREATION
     + EXPONENTIAL
@@ -41,8 +46,10 @@ CASES: tuple[Case, ...] = (
     + MAGNITUDE
     + MANIPULATION
     + NEURAL
+    + NORMALIZATION
     + OPS
     + OPS_TABLES
+    + POOLING
     + RENAMED
     + ROUNDING
     + SEARCHING
@@ -51,4 +58,5 @@ CASES: tuple[Case, ...] = (
     + SPECIAL
     + STATISTICAL
     + TRIGONOMETRIC
+    + WINDOWS
 )

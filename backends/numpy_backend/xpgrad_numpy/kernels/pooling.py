@@ -1,0 +1,64 @@
+"""Pooling: passes over strided views of the image, one for each element of a window; windows are never made."""
+
+import numpy as np
+
+from xpgrad.plugin import Geometry
+from xpgrad.types import Array
+from xpgrad_numpy.kernels.windows import elements, exact
+
+
+def window_maxima(x: Array, /, geometry: Geometry) -> Array:
+    """Return the largest elements of windows."""
+    shape = (*x.shape[:2], *geometry.out)
+    if not exact(geometry):
+        y = np.full(shape, -np.inf, x.dtype)
+        for _, image, window in elements(geometry):
+            part = y[window]
+            np.maximum(part, x[image], out=part)
+        return y
+    (_, first, _), *others = elements(geometry)
+    y = x[first].copy()
+    for _, image, _ in others:
+        np.maximum(y, x[image], out=y)
+    return y
+
+
+def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> Array:
+    """Return `g` divided by how many elements of its window are the largest."""
+    count = np.zeros(top.shape, np.int16 if len(elements(geometry)) < 2**15 else np.int64)
+    for _, image, window in elements(geometry):
+        count[window] += x[image] == top[window]
+    np.maximum(count, 1, out=count)  # 0 where all is NaN
+    return g / count.astype(g.dtype)
+
+
+def dealt(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+    """Return images on which each element is shared by the largest elements of its window."""
+    share, zero = _shares(g, x, top, geometry), g.dtype.type(0)
+    if exact(geometry):
+        y = np.empty(x.shape, share.dtype)
+        for _, image, _ in elements(geometry):
+            y[image] = np.where(x[image] == top, share, zero)
+        return y
+    y = np.zeros(x.shape, share.dtype)
+    for _, image, window in elements(geometry):
+        y[image] += np.where(x[image] == top[window], share[window], zero)
+    return y
+
+
+def collected(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+    """Return means over the largest elements of windows."""
+    y, count = np.zeros(top.shape, g.dtype), np.zeros(top.shape, g.dtype)
+    for _, image, window in elements(geometry):
+        largest = x[image] == top[window]
+        y[window] += np.where(largest, g[image], g.dtype.type(0))
+        count[window] += largest
+    y /= np.maximum(count, 1, out=count)
+    return y
+
+
+POOLING = {
+    "window_maxima": window_maxima,
+    "dealt": dealt,
+    "collected": collected,
+}

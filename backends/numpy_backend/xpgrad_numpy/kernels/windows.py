@@ -1,0 +1,89 @@
+"""Windows on images: one copy, or one sum, for each element of a window, between strided views; no image is padded."""
+
+import functools
+import itertools
+
+import numpy as np
+
+from xpgrad.plugin import Geometry
+from xpgrad.types import Array
+
+Slices = tuple[slice, ...]
+Element = tuple[tuple[int, ...], Slices, Slices]
+
+
+@functools.lru_cache(256)
+def elements(geometry: Geometry) -> tuple[Element, ...]:
+    """Return, for each element of a window, its number, where on the image it lies, and in which windows it does so."""
+    axes = []
+    for n, k, s, p, d, o in zip(
+        geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True
+    ):
+        found = []
+        for i in range(k):
+            at = d * i - p  # in window 0
+            first, last = max(0, -(at // s)), min(o - 1, (n - 1 - at) // s)
+            if first <= last:
+                found.append((i, slice(at + s * first, at + s * last + 1, s), slice(first, last + 1)))
+        axes.append(found)
+    lead = (slice(None), slice(None))
+    made = []
+    for row in itertools.product(*axes):
+        number = tuple(i for i, _, _ in row)
+        made.append((number, lead + tuple(on for _, on, _ in row), lead + tuple(of for _, _, of in row)))
+    return tuple(made)
+
+
+@functools.lru_cache(256)
+def exact(geometry: Geometry) -> bool:
+    """Tell whether windows cover images without gaps or overlaps, and nothing else."""
+    axes = zip(geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True)
+    return all(s == k and not p and (d == 1 or k == 1) and o * k == n for n, k, s, p, d, o in axes)
+
+
+def windows(x: Array, /, geometry: Geometry, fill: float) -> Array:
+    """Return the elements of windows, with `fill` outside of the image."""
+    shape = (*x.shape[:2], *geometry.ksize, *geometry.out)
+    whole = not (any(geometry.pad) or any(geometry.behind))
+    y: Array = np.empty(shape, x.dtype) if whole else np.full(shape, fill, x.dtype)
+    for number, image, window in elements(geometry):
+        y[(*window[:2], *number, *window[2:])] = x[image]
+    return y
+
+
+def fold(x: Array, /, geometry: Geometry) -> Array:
+    """Return images with the elements of windows added in their places."""
+    y = np.zeros((*x.shape[:2], *geometry.size), x.dtype)
+    for number, image, window in elements(geometry):
+        y[image] += x[(*window[:2], *number, *window[2:])]
+    return y
+
+
+def window_sums(x: Array, /, geometry: Geometry) -> Array:
+    """Return the sums of windows, without making the windows."""
+    y = np.zeros((*x.shape[:2], *geometry.out), x.dtype)
+    for _, image, window in elements(geometry):
+        y[window] += x[image]
+    return y
+
+
+def spread(x: Array, /, geometry: Geometry) -> Array:
+    """Return images on which each element is added all over its window."""
+    shape = (*x.shape[:2], *geometry.size)
+    if exact(geometry):
+        y = np.empty(shape, x.dtype)
+        for _, image, _ in elements(geometry):
+            y[image] = x
+        return y
+    y = np.zeros(shape, x.dtype)
+    for _, image, window in elements(geometry):
+        y[image] += x[window]
+    return y
+
+
+WINDOWS = {
+    "windows": windows,
+    "fold": fold,
+    "window_sums": window_sums,
+    "spread": spread,
+}

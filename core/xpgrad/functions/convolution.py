@@ -1,0 +1,328 @@
+"""Convolutions of images of any number of axes, their transposes, and products with the windows of images.
+
+Three functions are closed under differentiation: they are one trilinear form of an image, a weight and an output, seen
+from its three sides. Their default bodies are `windows`, `fold` and matrix products.
+"""
+
+import math
+from typing import Any
+
+from xpgrad.array_api import permute_dims, reshape
+from xpgrad.backend.geometry import Geometry
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import invalid, known_spec
+from xpgrad.functions.kernels import here
+from xpgrad.functions.windows import each, geometry_on, geometry_under, images
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace, Shape
+
+__all__ = [
+    "convolution_1d", "convolution_2d", "convolution_3d", "convolution_nd", "deconvolution_1d", "deconvolution_2d",
+    "deconvolution_3d", "deconvolution_nd", "depthwise_convolution_2d", "dilated_convolution_2d",
+]  # fmt: skip
+
+
+def _of_bias(xp: Namespace, gy: Array) -> Array:
+    return xp.sum(gy, axis=(0, *range(2, gy.ndim)))
+
+
+def _biased(xp: Namespace, y: Array, b: Array | None) -> Array:
+    return y if b is None else y + xp.reshape(b, shape=(b.shape[0],) + (1,) * (y.ndim - 2))
+
+
+def _columns(xp: Namespace, x: Array, geometry: Geometry, groups: int) -> Array:
+    """Return the windows on `x` as matrices, shape (N, groups, elements of a window, windows)."""
+    n, c = x.shape[:2]
+    rows = c // groups * math.prod(geometry.ksize)
+    return xp.reshape(xp.windows(x, geometry=geometry, fill=0.0), shape=(n, groups, rows, math.prod(geometry.out)))
+
+
+def _convolution_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, transposed_convolution)(gy, W, None, geometry=geometry, groups=groups)
+
+
+def _convolution_weight(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, window_products)(x, gy, geometry=geometry, groups=groups)
+
+
+@primitive(x=_convolution_x, W=_convolution_weight, b=_of_bias)
+def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
+    """Products of the windows on `x` with the filters `W`, plus `b` if there is one.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *geometry.size)
+    W : Variable or array, shape (out, C / groups, *geometry.ksize)
+    b : Variable or array, shape (out,), or None
+    geometry : Geometry
+    groups : int
+
+    Returns
+    -------
+    Variable, shape (N, out, *geometry.out)
+    """
+    filters = xp.reshape(W, shape=(groups, W.shape[0] // groups, math.prod(W.shape[1:])))
+    y = xp.matmul(filters, _columns(xp, x, geometry, groups))
+    return _biased(xp, xp.reshape(y, shape=(x.shape[0], W.shape[0], *geometry.out)), b)
+
+
+def _transposed_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, convolution)(gy, W, None, geometry=geometry, groups=groups)
+
+
+def _transposed_weight(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, window_products)(gy, x, geometry=geometry, groups=groups)
+
+
+@primitive(x=_transposed_x, W=_transposed_weight, b=_of_bias)
+def transposed_convolution(
+    xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int
+) -> Array:
+    """Images on which the filters `W`, each times an element of `x`, are added in their windows, plus `b`.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, in, *geometry.out)
+    W : Variable or array, shape (in, C / groups, *geometry.ksize)
+    b : Variable or array, shape (C,), or None
+    geometry : Geometry
+    groups : int
+
+    Returns
+    -------
+    Variable, shape (N, C, *geometry.size)
+    """
+    n, c, each_in = x.shape[0], W.shape[1] * groups, W.shape[0] // groups
+    filters = xp.reshape(W, shape=(groups, each_in, math.prod(W.shape[1:])))
+    columns = xp.reshape(x, shape=(n, groups, each_in, math.prod(geometry.out)))
+    made = xp.matmul(xp.matrix_transpose(filters), columns)
+    return _biased(xp, xp.fold(xp.reshape(made, shape=(n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b)
+
+
+def _products_x(xp: Namespace, gy: Array, g: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, transposed_convolution)(g, gy, None, geometry=geometry, groups=groups)
+
+
+def _products_g(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
+    return here(xp, convolution)(x, gy, None, geometry=geometry, groups=groups)
+
+
+@primitive(x=_products_x, g=_products_g)
+def window_products(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
+    """Sums over batch and windows of the windows on `x` times the elements of `g`: the gradient of a weight.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *geometry.size)
+    g : Variable or array, shape (N, out, *geometry.out)
+    geometry : Geometry
+    groups : int
+
+    Returns
+    -------
+    Variable, shape (out, C / groups, *geometry.ksize)
+    """
+    n, out, count = x.shape[0], g.shape[1], math.prod(geometry.out)
+    columns = xp.permute_dims(_columns(xp, x, geometry, groups), axes=(1, 0, 3, 2))
+    rows = xp.permute_dims(xp.reshape(g, shape=(n, groups, out // groups, count)), axes=(1, 2, 0, 3))
+    rows = xp.reshape(rows, shape=(groups, out // groups, n * count))
+    made = xp.matmul(rows, xp.reshape(columns, shape=(groups, n * count, columns.shape[3])))
+    return xp.reshape(made, shape=(out, x.shape[1] // groups, *geometry.ksize))
+
+
+def convolution_nd(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the convolution of images with filters: a correlation, because filters are not turned around.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), floating-point
+        Images with one or more axes D.
+    W : Variable or array, shape (out, C / groups, *K), floating-point
+    b : Variable or array, shape (out,), optional
+    stride, pad, dilate : int, or one for each axis D
+        Distances of the windows, zeros around the images, and distances of the elements of one window.
+    cover_all : bool
+        Let windows reach beyond the end, so that every element is in one.
+    groups : int
+        Cut the channels into so many groups, each with its own filters and outputs.
+
+    Returns
+    -------
+    Variable, shape (N, out, *O)
+        Each of O is ``(d + 2 * pad - dilate * (k - 1) - 1) // stride + 1``, rounded up with `cover_all`.
+
+    Raises
+    ------
+    InvalidType
+        Shapes do not fit, a dtype is not floating-point, or no window fits.
+    ValueError
+        An option is out of range.
+    """
+    return _convolved("convolution_nd", None, x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def convolution_1d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the convolution of `x`, shape (N, C, L), with filters `W`, shape (out, C / groups, K).
+
+    It is `convolution_nd` for one axis.
+    """
+    return _convolved("convolution_1d", 1, x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def convolution_2d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, *, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the convolution of pictures `x`, shape (N, C, H, W), with filters `W`, shape (out, C / groups, KH, KW).
+
+    It is `convolution_nd` for two axes.
+    """
+    return _convolved("convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def convolution_3d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the convolution of volumes `x` with filters `W`; it is `convolution_nd` for three axes."""
+    return _convolved("convolution_3d", 3, x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def dilated_convolution_2d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, dilate: Any = 1, cover_all: bool = False
+) -> Variable:
+    """Return the convolution of pictures whose windows have gaps: `convolution_2d` with `dilate` in another place."""
+    return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
+
+
+def depthwise_convolution_2d(x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0) -> Variable:
+    """Return the convolution of each channel of pictures with filters of its own.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), floating-point
+    W : Variable or array, shape (M, C, KH, KW), floating-point
+        M filters for each channel.
+    b : Variable or array, shape (C * M,), optional
+    stride, pad : int or pair of int
+
+    Returns
+    -------
+    Variable, shape (N, C * M, OH, OW)
+        The outputs of one channel are next to each other.
+    """
+    name = "depthwise_convolution_2d"
+    spec, filters = images(x, name, 2), images(W, name, 2, "W")
+    multiplier, channels, *ksize = filters.shape
+    if channels != spec.shape[1]:
+        raise invalid(name, f"W of shape (M, {spec.shape[1]}, KH, KW), as x has so many channels", f"W is {filters!r}")
+    W = reshape(permute_dims(W, axes=(1, 0, 2, 3)), shape=(channels * multiplier, 1, *ksize))
+    return _convolved(name, 2, x, W, b, stride, pad, False, 1, max(channels, 1))
+
+
+def deconvolution_nd(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the transposed convolution: what the gradient of a convolution with filters `W` makes of its output `x`.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), floating-point
+        Images with one or more axes D.
+    W : Variable or array, shape (C, out / groups, *K), floating-point
+    b : Variable or array, shape (out,), optional
+    stride, pad, dilate : int, or one for each axis D
+        Those of the convolution from the result to `x`.
+    outsize : int, or one for each axis D, optional
+        Size of the result, of which `stride` sizes may give one `x`; by default the smallest.
+    groups : int
+
+    Returns
+    -------
+    Variable, shape (N, out, *O)
+        Each of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or as `outsize` says.
+
+    Raises
+    ------
+    InvalidType
+        Shapes or `outsize` do not fit, a dtype is not floating-point, or the result would have no elements.
+    ValueError
+        An option is out of range.
+    """
+    return _deconvolved("deconvolution_nd", None, x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_1d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the transposed convolution of `x`, shape (N, C, L); it is `deconvolution_nd` for one axis."""
+    return _deconvolved("deconvolution_1d", 1, x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_2d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, *, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the transposed convolution of pictures; it is `deconvolution_nd` for two axes."""
+    return _deconvolved("deconvolution_2d", 2, x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_3d(
+    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the transposed convolution of volumes; it is `deconvolution_nd` for three axes."""
+    return _deconvolved("deconvolution_3d", 3, x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def _convolved(
+    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Any, pad: Any, cover_all: bool, dilate: Any,
+    groups: int,
+) -> Variable:  # fmt: skip
+    spec = images(x, function, ndim)
+    filters, ksize = _filters(function, spec, W, groups)
+    if spec.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
+        expect = f"W of shape (out, C / groups, ...), where x has {spec.shape[1]} channels and groups is {groups}"
+        raise invalid(function, expect, f"W is {filters!r}")
+    _check_bias(function, b, filters.shape[0])
+    geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
+    return convolution(x, W, b, geometry=geometry, groups=groups)  # type: ignore[no-any-return]  # a primitive
+
+
+def _deconvolved(
+    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Any, pad: Any, outsize: Any, dilate: Any,
+    groups: int,
+) -> Variable:  # fmt: skip
+    spec = images(x, function, ndim)
+    filters, ksize = _filters(function, spec, W, groups)
+    if spec.shape[1] != filters.shape[0] or filters.shape[0] % groups:
+        expect = f"W of shape (C, out / groups, ...), where x has {spec.shape[1]} channels and groups is {groups}"
+        raise invalid(function, expect, f"W is {filters!r}")
+    _check_bias(function, b, filters.shape[1] * groups)
+    geometry = geometry_under(function, spec, ksize, stride, pad, outsize, dilate)
+    return transposed_convolution(x, W, b, geometry=geometry, groups=groups)  # type: ignore[no-any-return]  # as above
+
+
+def _filters(function: str, spec: Spec, W: Any, groups: int) -> tuple[Spec, Shape]:
+    """Return the spec of a weight for images of `spec`, and the size of its windows."""
+    if groups < 1:
+        raise ValueError(f"{function}: expected groups to be at least 1, got {groups}")
+    filters = images(W, function, spec.ndim - 2, "W")
+    return filters, each(filters.shape[2:], spec.ndim - 2, "the last lengths of W", function)
+
+
+def _check_bias(function: str, b: Any, channels: int) -> None:
+    if b is None:
+        return
+    spec = known_spec(b, function)
+    if not spec.differentiable or spec.shape != (channels,):
+        raise invalid(function, f"b of shape {(channels,)} and a floating-point dtype", f"b is {spec!r}")

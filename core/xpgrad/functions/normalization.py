@@ -1,0 +1,352 @@
+"""Normalizations: mean 0 and variance 1 over a batch, a layer or groups of channels; length 1; local responses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.array_api import linalg, reshape, square
+from xpgrad.array_api.statistical import kept_shape, reduced_count
+from xpgrad.backend.geometry import Geometry
+from xpgrad.backend.kernels import kernel
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import config
+from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
+from xpgrad.functions.kernels import here
+from xpgrad.functions.windows import window_sums
+from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Array, Namespace, Shape
+
+__all__ = [
+    "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
+    "local_response_normalization", "normalize",
+]  # fmt: skip
+
+Axes = tuple[int, ...]
+
+
+def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axes) -> Array:
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    return centred * (gy * (y * y * y) / -reduced_count(x_spec, axis))
+
+
+@primitive(x=_inverse_rule)
+def inverse_deviation(xp: Namespace, x: Array, known: Array | None, /, axis: Axes, eps: float) -> Array:
+    """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is there already."""
+    return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
+
+
+def _projected_rule(xp: Namespace, gy: Array, direction: Array, scale: Array, axis: Axes) -> Array:
+    return here(xp, projected)(gy, direction, scale, axis=axis)
+
+
+def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, scale: Array, axis: Axes) -> Array:
+    gy = gy * scale
+    return -(
+        gy * xp.mean(g * direction, axis=axis, keepdims=True) + g * xp.mean(gy * direction, axis=axis, keepdims=True)
+    )
+
+
+def _projected_scale(xp: Namespace, gy: Array, y: Array, scale: Array, axis: Axes) -> Array:
+    return xp.sum(gy * y, axis=axis, keepdims=True) / scale
+
+
+@primitive(g=_projected_rule, direction=_projected_direction, scale=_projected_scale)
+def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
+    """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
+
+    It is the gradient of `standardized`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
+    """
+    along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
+    return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
+
+
+def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:
+    scale = here(xp, inverse_deviation)(x, inverse, axis=axis, eps=eps)
+    return here(xp, projected)(gy, y, scale, axis=axis)
+
+
+@primitive(x=_standardized_rule)
+def standardized(xp: Namespace, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
+    """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_deviation`.
+
+    `x` gets the gradient of the whole, `mean` and `inverse` get none.
+    """
+    return (x - mean) * inverse
+
+
+@kernel(arrays=1, parameters=("axis",))
+def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
+    """Return mean and variance over `axis`, which stays with length 1."""
+    return xp.mean(x, axis=axis, keepdims=True), xp.var(x, axis=axis, keepdims=True)
+
+
+def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
+    """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
+    xp = spec.backend.xp
+    mean, var = xp.moments(as_array(x), axis=axis)
+    return standardized(x, mean, 1.0 / xp.sqrt(var + eps), axis=axis, eps=eps), mean, var
+
+
+@elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
+def scaled(xp: Namespace, x: Array, gamma: Array, beta: Array, /) -> Array:
+    """``x * gamma + beta``, elementwise; one new array instead of two."""
+    return x * gamma + beta
+
+
+def batch_normalization(
+    x: Any, gamma: Any, beta: Any, eps: float = 2e-5, running_mean: Any = None, running_var: Any = None,
+    decay: float = 0.9, axis: int | Sequence[int] | None = None,
+) -> Variable:  # fmt: skip
+    """Return `x` with mean 0 and variance 1 over the batch, times `gamma`, plus `beta`.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    gamma, beta : Variable or array, of the shape that `x` has without `axis`, real floating-point
+    eps : float
+        Added to the variance.
+    running_mean, running_var : array or Variable, shape of `gamma`, optional
+        Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, but not
+        when a checkpoint computes again. An array is written to; a Variable gets a new array, which works for
+        libraries whose arrays cannot be written to, too.
+    decay : float
+        What remains of the moving averages.
+    axis : int or sequence of int, optional
+        The axes over which mean and variance are taken. By default axis 0 and those behind the axes of `gamma`, which
+        are axis 1 and the following ones of `x`.
+
+    Returns
+    -------
+    Variable, shape of `x`
+
+    Raises
+    ------
+    InvalidType
+        Shapes do not fit, or a dtype is not real floating-point.
+    ValueError
+        An axis is given twice or is out of range.
+    TypeError
+        A moving average is an array that cannot be written to.
+
+    References
+    ----------
+    Ioffe, Szegedy: Batch normalization, 2015.
+    """
+    name = "batch_normalization"
+    spec = real_floating(x, name)
+    axes = _axes(name, spec, known_spec(gamma, name), axis)
+    shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta)
+    for averages, which in (running_mean, "running_mean"), (running_var, "running_var"):
+        if averages is not None:
+            _check_averages(name, spec, averages, which, gamma)
+    y, mean, var = _standardized(x, spec, axes, eps)
+    y = scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
+    if config.train and not config.in_recomputing:
+        count = reduced_count(spec, axes)
+        for averages, latest in (running_mean, mean), (running_var, var * (count / max(count - 1.0, 1.0))):
+            if averages is not None:
+                _update(averages, latest, decay)
+    return y  # type: ignore[no-any-return]  # a primitive
+
+
+def fixed_batch_normalization(
+    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: int | Sequence[int] | None = None
+) -> Variable:
+    """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with statistics that are given.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    gamma, beta, mean, var : Variable or array, of the shape that `x` has without `axis`, real floating-point
+        All of them have gradients.
+    eps : float
+    axis : int or sequence of int, optional
+        As for `batch_normalization`.
+
+    Returns
+    -------
+    Variable, shape of `x`
+
+    Raises
+    ------
+    InvalidType
+        Shapes do not fit, or a dtype is not real floating-point.
+    ValueError
+        An axis is given twice or is out of range.
+    """
+    name = "fixed_batch_normalization"
+    spec = real_floating(x, name)
+    axes = _axes(name, spec, known_spec(gamma, name), axis)
+    shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
+    gamma, beta, mean, var = (reshape(each, shape=shape) for each in (gamma, beta, mean, var))
+    return (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta  # type: ignore[no-any-return]  # operators
+
+
+def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+    """Return `x` with mean 0 and variance 1 in each row, times `gamma`, plus `beta`.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, D), real floating-point
+    gamma, beta : Variable or array, shape (D,), real floating-point
+    eps : float
+        Added to the variance.
+
+    Returns
+    -------
+    Variable, shape (N, D)
+
+    References
+    ----------
+    Ba, Kiros, Hinton: Layer normalization, 2016.
+    """
+    name = "layer_normalization"
+    spec = real_floating(x, name)
+    if spec.ndim != 2:
+        raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
+    _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
+    y, _, _ = _standardized(x, spec, (1,), eps)
+    return scaled(y, gamma, beta)  # type: ignore[no-any-return]  # a primitive
+
+
+def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+    """Return `x` with mean 0 and variance 1 in each group of channels of each image, times `gamma`, plus `beta`.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), real floating-point
+    groups : int
+        Into how many equal parts the channels are cut.
+    gamma, beta : Variable or array, shape (C,), real floating-point
+    eps : float
+        Added to the variance.
+
+    Returns
+    -------
+    Variable, shape of `x`
+
+    Raises
+    ------
+    InvalidType
+        Shapes do not fit, or a dtype is not real floating-point.
+    ValueError
+        The channels cannot be cut into so many equal parts.
+
+    References
+    ----------
+    Wu, He: Group normalization, 2018.
+    """
+    name = "group_normalization"
+    spec = real_floating(x, name)
+    if spec.ndim < 2:
+        raise invalid(name, "x of shape (N, C, ...)", f"x is {spec!r}")
+    shape = _per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
+    if not isinstance(groups, int):
+        raise TypeError(f"{name}: expected groups to be an int, got {type(groups).__name__}")
+    if groups < 1 or spec.shape[1] % groups:
+        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be cut into {groups} equal groups")
+    rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
+    flat = reshape(x, shape=rows)
+    y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
+    y = reshape(y, shape=spec.shape)
+    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))  # type: ignore[no-any-return]  # as above
+
+
+def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
+    """Return `x` divided by ``norm(x) + eps``, its Euclidean norm over `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    eps : float
+    axis : int or sequence of int
+
+    Returns
+    -------
+    Variable, shape of `x`
+        Where the norm is 0, its derivative is taken to be 0.
+    """
+    real_floating(x, "normalize")
+    x, along = as_variable(x), axis if isinstance(axis, int) else tuple(axis)
+    return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)  # type: ignore[no-any-return]  # operators
+
+
+def local_response_normalization(x: Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> Variable:
+    """Return `x` divided by ``(k + alpha * s) ** beta``, where s is the sum of squares of `n` neighbouring channels.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, ...), real floating-point
+    n : int
+        Width of the window of channels: ``n // 2`` on each side, fewer at the first and last channels.
+    k, alpha, beta : float
+
+    Returns
+    -------
+    Variable, shape of `x`
+
+    References
+    ----------
+    Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012, section 3.3.
+    """
+    name = "local_response_normalization"
+    spec = real_floating(x, name)
+    if spec.ndim < 2:
+        raise invalid(name, "x of shape (N, C, ...)", f"x is {spec!r}")
+    if n < 1:
+        raise ValueError(f"{name}: n must be at least 1, got {n}")
+    x, half, channels = as_variable(x), n // 2, spec.shape[1]
+    rest = spec.size // (spec.shape[0] * channels or 1)
+    size, ones = (channels, rest), (1, 1)
+    geometry = Geometry(size, (2 * half + 1, 1), ones, (half, 0), ones, size)
+    squares = reshape(square(x), shape=(spec.shape[0], 1, *size))
+    total = reshape(window_sums(squares, geometry=geometry), shape=spec.shape)
+    return x * (k + alpha * total) ** -beta  # type: ignore[no-any-return]  # operators
+
+
+def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | None) -> Axes:
+    """Return the axes over which statistics are taken, sorted."""
+    if axis is None:
+        return (0, *range(gamma.ndim + 1, spec.ndim))
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    found = tuple(sorted(a % spec.ndim for a in given if -spec.ndim <= a < spec.ndim))
+    if len(set(found)) < len(given):
+        raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")
+    return found
+
+
+def _per_feature(function: str, spec: Spec, axes: Axes, **given: Any) -> Shape:
+    """Return the shape in which what is given for each feature broadcasts against `x`; the rest fits or raises."""
+    shape = tuple(n for i, n in enumerate(spec.shape) if i not in axes)
+    for name, x in given.items():
+        found = require_real_floating(known_spec(x, function), function, name)
+        if found.shape != shape or not spec.ndim:
+            raise invalid(function, f"{name} of shape {shape}, as x is {spec!r}", f"{name} is {found!r}")
+    return kept_shape(spec, axes)
+
+
+def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: Any) -> None:
+    found = require_real_floating(known_spec(averages, function), function, name)
+    expected = known_spec(gamma, function).shape
+    if found.shape != expected or found.backend is not spec.backend or found.device != spec.device:
+        expect = f"{name} of shape {expected} where x is, on {spec.backend.device_for(spec.device)}"
+        actual = f"{name} is {found!r} on {found.backend.device_for(found.device)}"
+        raise invalid(function, expect, actual)
+    if found.backend.immutable and not isinstance(averages, Variable):
+        raise TypeError(
+            f"{function}: {name} is an array of {found.backend.name}, which cannot be written to; give a Variable, "
+            "which gets a new array"
+        )
+
+
+def _update(averages: Any, latest: Array, decay: float) -> None:
+    """Let moving averages follow `latest`."""
+    array = as_array(averages)
+    backend = plugins.backend_of(array)
+    moved = array * decay + backend.xp.reshape(latest, shape=array.shape) * (1.0 - decay)
+    moved = backend.restore(backend.xp.astype(moved, array.dtype))
+    if isinstance(averages, Variable):
+        averages.array = moved
+    else:
+        array[...] = moved

@@ -1,0 +1,341 @@
+"""Pooling: windows of images become one element each, and one element a window."""
+
+import math
+from typing import Any
+
+from xpgrad.backend.geometry import Geometry
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import invalid, require_integral, require_real_floating
+from xpgrad.functions.checks import known_spec as _known_spec
+from xpgrad.functions.kernels import here
+from xpgrad.functions.windows import each, geometry_on, geometry_under, images, spread, window_sums
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Array, Namespace, Shape
+
+__all__ = [
+    "average_pooling_1d", "average_pooling_2d", "average_pooling_3d", "average_pooling_nd", "max_pooling_1d",
+    "max_pooling_2d", "max_pooling_3d", "max_pooling_nd", "unpooling_1d", "unpooling_2d", "unpooling_3d",
+    "unpooling_nd", "upsampling_2d",
+]  # fmt: skip
+
+
+def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
+    """Return an array with one element for each window in a shape that broadcasts over the elements of windows."""
+    return xp.reshape(x, shape=(*x.shape[:2], *(1,) * geometry.ndim, *geometry.out))
+
+
+def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
+    """Return which elements of windows are the largest, and how many they are, at least 1 (all may be NaN)."""
+    largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
+    count = xp.sum(xp.astype(largest, x.dtype), axis=geometry.within)
+    return largest, xp.where(count == 0, 1.0, count)
+
+
+def _largest_rule(xp: Namespace, gy: Array, x: Array, y: Array, geometry: Geometry) -> Array:
+    return here(xp, dealt)(gy, x, y, geometry=geometry)
+
+
+@primitive(label="max_pooling", x=_largest_rule)
+def window_maxima(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Largest elements of windows; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
+    return xp.max(xp.windows(x, geometry=geometry, fill=-math.inf), axis=geometry.within)
+
+
+def _dealt_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Geometry) -> Array:
+    return here(xp, collected)(gy, x, top, geometry=geometry)
+
+
+@primitive(g=_dealt_rule)
+def dealt(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+    """Images on which each element of `g` is shared by the largest elements of its window on `x`.
+
+    `top` has the windows' largest elements. It is linear in `g`, and constant in `x` wherever there is a derivative.
+    """
+    largest, count = _ties(xp, x, top, geometry)
+    share = _over_windows(xp, g / count, geometry)
+    return xp.fold(xp.where(largest, share, 0.0), geometry=geometry)
+
+
+def _collected_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Geometry) -> Array:
+    return here(xp, dealt)(gy, x, top, geometry=geometry)
+
+
+@primitive(g=_collected_rule)
+def collected(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+    """Means of `g` over the largest elements of windows on `x`; the gradient of `dealt`."""
+    largest, count = _ties(xp, x, top, geometry)
+    return xp.sum(xp.where(largest, xp.windows(g, geometry=geometry, fill=0.0), 0.0), axis=geometry.within) / count
+
+
+@primitive()
+def window_argmax(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Numbers of the first of the largest elements of windows, counted through one window; without a gradient."""
+    found = xp.windows(x, geometry=geometry, fill=-math.inf)
+    return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
+
+
+def max_pooling_nd(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
+) -> Any:
+    """Return the largest element of each window.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), real floating-point
+        Images with one or more axes D.
+    ksize : int, or one for each axis D
+        Size of the windows.
+    stride : int, or one for each axis D, optional
+        Distances of the windows, by default `ksize`.
+    pad : int, or one for each axis D
+        How far windows reach beyond the images, where there is nothing.
+    cover_all : bool
+        Let windows reach beyond the end, so that every element is in one.
+    return_indices : bool
+        Return also where in its window each one was found, counted from 0 in row-major order; of several the first.
+
+    Returns
+    -------
+    Variable, or tuple of Variable and array; shape (N, C, *O)
+        Elements that tie share the gradient equally (Chainer gives it to the first). A window without any element of
+        its image has ``-inf``.
+
+    Raises
+    ------
+    InvalidType
+        The shape or dtype of `x` is another, or no window fits.
+    ValueError
+        An option is out of range.
+    """
+    return _max_pooled("max_pooling_nd", None, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_1d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
+) -> Any:
+    """Return the largest element of each window; it is `max_pooling_nd` for one axis."""
+    return _max_pooled("max_pooling_1d", 1, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_2d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
+) -> Any:
+    """Return the largest element of each window; it is `max_pooling_nd` for two axes."""
+    return _max_pooled("max_pooling_2d", 2, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_3d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
+) -> Any:
+    """Return the largest element of each window; it is `max_pooling_nd` for three axes."""
+    return _max_pooled("max_pooling_3d", 3, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def average_pooling_nd(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+    """Return the mean of each window.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), floating-point
+        Images with one or more axes D.
+    ksize : int, or one for each axis D
+        Size of the windows.
+    stride : int, or one for each axis D, optional
+        Distances of the windows, by default `ksize`.
+    pad : int, or one for each axis D
+        How far windows reach beyond the images.
+    pad_value : 0 or None
+        0 counts what lies outside as zeros; None does not count it, and gives 0 for a window that is all outside.
+
+    Returns
+    -------
+    Variable, shape (N, C, *O)
+
+    Raises
+    ------
+    InvalidType
+        The shape or dtype of `x` is another, or no window fits.
+    ValueError
+        An option is out of range, or `pad_value` is something else.
+    """
+    return _averaged("average_pooling_nd", None, x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_1d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+    """Return the mean of each window; it is `average_pooling_nd` for one axis."""
+    return _averaged("average_pooling_1d", 1, x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_2d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+    """Return the mean of each window; it is `average_pooling_nd` for two axes.
+
+    Chainer's has no `pad_value`; 0 is what it does.
+    """
+    return _averaged("average_pooling_2d", 2, x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_3d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+    """Return the mean of each window; it is `average_pooling_nd` for three axes."""
+    return _averaged("average_pooling_3d", 3, x, ksize, stride, pad, pad_value)
+
+
+def unpooling_nd(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
+) -> Variable:
+    """Return images on which each element of `x` fills its window; where windows overlap, elements are added.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *D), floating-point
+        Images with one or more axes D.
+    ksize : int, or one for each axis D
+        Size of the windows.
+    stride : int, or one for each axis D, optional
+        Distances of the windows, by default `ksize`.
+    pad : int, or one for each axis D
+        How far windows reach beyond the images.
+    outsize : int, or one for each axis D, optional
+        Size of the images. By default the smallest of which pooling with these options makes the size of `x`.
+    cover_all : bool
+        That of the pooling that this undoes.
+
+    Returns
+    -------
+    Variable, shape (N, C, *O)
+
+    Raises
+    ------
+    InvalidType
+        The shape or dtype of `x` is another, or the result would have no elements.
+    ValueError
+        An option is out of range.
+    """
+    return _unpooled("unpooling_nd", None, x, ksize, stride, pad, outsize, cover_all)
+
+
+def unpooling_1d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
+) -> Variable:
+    """Return lines on which each element of `x` fills its window; it is `unpooling_nd` for one axis."""
+    return _unpooled("unpooling_1d", 1, x, ksize, stride, pad, outsize, cover_all)
+
+
+def unpooling_2d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
+) -> Variable:
+    """Return pictures on which each element of `x` fills its window; it is `unpooling_nd` for two axes."""
+    return _unpooled("unpooling_2d", 2, x, ksize, stride, pad, outsize, cover_all)
+
+
+def unpooling_3d(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
+) -> Variable:
+    """Return volumes on which each element of `x` fills its window; it is `unpooling_nd` for three axes."""
+    return _unpooled("unpooling_3d", 3, x, ksize, stride, pad, outsize, cover_all)
+
+
+def _upsampled_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
+    return here(xp, picked)(gy, indexes, geometry=geometry)
+
+
+@primitive(x=_upsampled_rule)
+def upsampled(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
+    """Images on which each element of `x` is added at the element of its window that `indexes` numbers."""
+    chosen = _chosen(xp, indexes, geometry)
+    return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
+
+
+def _picked_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
+    return here(xp, upsampled)(gy, indexes, geometry=geometry)
+
+
+@primitive(x=_picked_rule)
+def picked(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
+    """Elements of the windows on `x` that `indexes` numbers; the gradient of `upsampled`."""
+    chosen = _chosen(xp, indexes, geometry)
+    return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry, fill=0.0), 0.0), axis=geometry.within)
+
+
+def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
+    """Return which elements of windows are those that `indexes` numbers."""
+    device = xp._backend.handle_of(indexes)
+    numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
+    return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
+        xp, indexes, geometry
+    )
+
+
+def upsampling_2d(
+    x: Any, indexes: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
+) -> Variable:
+    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, among zeros.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), floating-point
+    indexes : Variable or array, shape of `x`, integer
+        As `max_pooling_2d` returns them. A number that no element of a window has gives nothing.
+    ksize, stride, pad, outsize, cover_all
+        As for `unpooling_2d`.
+
+    Returns
+    -------
+    Variable, shape (N, C, OH, OW)
+    """
+    name = "upsampling_2d"
+    spec = images(x, name, 2)
+    found = require_integral(_known_spec(indexes, name), name, "indexes")
+    if found.shape != spec.shape:
+        raise invalid(name, f"indexes of the shape of x, {spec.shape}", f"indexes is {found!r}")
+    geometry = _geometry_under(name, spec, ksize, stride, pad, outsize, cover_all)
+    return upsampled(x, as_array(indexes), geometry=geometry)  # type: ignore[no-any-return]  # a primitive
+
+
+def _max_pooled(
+    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, cover_all: bool, return_indices: bool
+) -> Any:
+    spec = require_real_floating(images(x, function, ndim), function)
+    geometry = _geometry_on(function, spec, ksize, stride, pad, cover_all)
+    y = window_maxima(x, geometry=geometry)
+    return (y, window_argmax(as_variable(x), geometry=geometry).array) if return_indices else y
+
+
+def _averaged(
+    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, pad_value: float | None
+) -> Variable:
+    if pad_value is not None and pad_value != 0:
+        raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")
+    spec = images(x, function, ndim)
+    geometry = _geometry_on(function, spec, ksize, stride, pad, False)
+    total = window_sums(x, geometry=geometry)
+    if pad_value == 0 or not any(geometry.pad):
+        return total / math.prod(geometry.ksize)  # type: ignore[no-any-return]  # a primitive
+    xp = spec.backend.xp
+    counts = xp.window_sums(xp.ones((1, 1, *geometry.size), dtype=spec.dtype, device=spec.device), geometry=geometry)
+    return total / xp.where(counts == 0, 1.0, counts)  # type: ignore[no-any-return]  # as above
+
+
+def _unpooled(
+    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, outsize: Any, cover_all: bool
+) -> Variable:
+    spec = images(x, function, ndim)
+    return spread(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))  # type: ignore[no-any-return]  # as above
+
+
+def _sizes(function: str, spec: Spec, ksize: Any, stride: Any) -> tuple[Shape, Any]:
+    """Return the size of windows and their distances, which are as large by default."""
+    ksize = each(ksize, spec.ndim - 2, "ksize", function)
+    return ksize, ksize if stride is None else stride
+
+
+def _geometry_on(function: str, spec: Spec, ksize: Any, stride: Any, pad: Any, cover_all: bool) -> Geometry:
+    ksize, stride = _sizes(function, spec, ksize, stride)
+    return geometry_on(function, spec, ksize, stride, pad, 1, cover_all)
+
+
+def _geometry_under(
+    function: str, spec: Spec, ksize: Any, stride: Any, pad: Any, outsize: Any, cover_all: bool
+) -> Geometry:
+    ksize, stride = _sizes(function, spec, ksize, stride)
+    return geometry_under(function, spec, ksize, stride, pad, outsize, 1, cover_all)

@@ -1,0 +1,208 @@
+"""Windows on images of any number of axes: the gather and the sum that convolution and pooling are made of.
+
+`windows` and `fold` are each other's gradient, and so are `window_sums` and `spread`. All take a `Geometry`.
+"""
+
+from typing import Any
+
+from xpgrad.backend.geometry import Geometry, length_under, windows_along
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import invalid, known_spec
+from xpgrad.functions.kernels import here
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import Array, Namespace, Shape
+
+__all__ = ["im2col"]
+
+
+def _windows_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, fold)(gy, geometry=geometry)
+
+
+@primitive(x=_windows_rule)
+def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
+    """Elements of the windows on images.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *geometry.size)
+    geometry : Geometry
+    fill : float
+        What lies outside of the image.
+
+    Returns
+    -------
+    Variable, shape (N, C, *geometry.ksize, *geometry.out)
+    """
+    behind, count, device = geometry.behind, geometry.ndim, xp._backend.handle_of(x)
+    for i in range(count):
+        x = _widened(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
+        inside = xp.arange(geometry.ksize[i], device=device)[:, None] * geometry.dilate[i]
+        starts = xp.arange(geometry.out[i], device=device)[None, :] * geometry.stride[i]
+        x = xp.take(x, xp.reshape(inside + starts, shape=(geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
+    pairs = [n for pair in zip(geometry.ksize, geometry.out, strict=True) for n in pair]
+    x = xp.reshape(x, shape=(*x.shape[:2], *pairs))
+    return xp.permute_dims(x, axes=(0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
+
+
+def _fold_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, windows)(gy, geometry=geometry, fill=0.0)
+
+
+@primitive(x=_fold_rule)
+def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Images on which every element of their windows is added in its place; what lies outside is dropped.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, *geometry.ksize, *geometry.out)
+    geometry : Geometry
+
+    Returns
+    -------
+    Variable, shape (N, C, *geometry.size)
+    """
+    count = geometry.ndim
+    x = xp.permute_dims(x, axes=(0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
+    for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
+        axis, ksize, stride, dilate = 2 + i, geometry.ksize[i], geometry.stride[i], geometry.dilate[i]
+        before = (slice(None),) * axis
+        total: Array = None
+        for k in range(ksize):
+            part = _stretched(xp, x[(*before, k, ...)], axis, stride)
+            part = _widened(xp, part, axis, k * dilate, (ksize - 1 - k) * dilate)
+            total = part if total is None else total + part
+        end = geometry.pad[i] + geometry.size[i]
+        x = _widened(xp, total, axis, 0, max(0, end - total.shape[axis]))
+        x = x[(*before, slice(geometry.pad[i], end), ...)]
+    return x
+
+
+def _widened(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill: float = 0.0) -> Array:
+    """Return `x` with so many elements more before and behind `axis`."""
+    parts = [x]
+    for width, place in (before, 0), (behind, 2):
+        if width:
+            shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
+            parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=xp._backend.handle_of(x)))
+    return xp.concat(parts, axis=axis) if len(parts) > 1 else x
+
+
+def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
+    """Return `x` with zeros behind each element along `axis`, so that the next one is `stride` further on."""
+    if stride == 1:
+        return x
+    shape = x.shape
+    apart = _widened(xp, xp.reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :])), axis + 1, 0, stride - 1)
+    return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
+
+
+def _window_sums_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, spread)(gy, geometry=geometry)
+
+
+@primitive(x=_window_sums_rule)
+def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
+    return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
+
+
+def _spread_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
+    return here(xp, window_sums)(gy, geometry=geometry)
+
+
+@primitive(x=_spread_rule)
+def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
+    lead, ones = x.shape[:2], (1,) * geometry.ndim
+    x = xp.reshape(x, shape=(*lead, *ones, *geometry.out))
+    return xp.fold(xp.broadcast_to(x, shape=(*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
+
+
+def each(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
+    """Return an option that is an int for all axes, or one for each, as a tuple."""
+    given = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
+    if len(given) != ndim or any(v < least for v in given):
+        raise ValueError(
+            f"{function}: expected {name} to be an int or {ndim} of them, each at least {least}, got {value!r}"
+        )
+    return given
+
+
+def geometry_on(
+    function: str, spec: Spec, ksize: Shape, stride: Any, pad: Any, dilate: Any = 1, cover_all: bool = False
+) -> Geometry:
+    """Return the geometry of windows on images of `spec`; there must be one window at least."""
+    size, n = spec.shape[2:], len(ksize)
+    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
+    pad = each(pad, n, "pad", function, 0)
+    axes = zip(size, ksize, stride, pad, dilate, strict=True)
+    out = tuple(windows_along(n, k, s, p, cover_all, d) for n, k, s, p, d in axes)
+    if min(out, default=1) < 1:
+        expect = f"x on which windows of {ksize} fit, with pad {pad} and dilate {dilate}"
+        raise invalid(function, expect, f"x is {spec!r}, which gives an output of {out}")
+    return Geometry(size, ksize, stride, pad, dilate, out)
+
+
+def geometry_under(
+    function: str, spec: Spec, ksize: Shape, stride: Any, pad: Any, outsize: Any, dilate: Any = 1,
+    cover_all: bool = False,
+) -> Geometry:  # fmt: skip
+    """Return the geometry whose windows the images of `spec` number; `outsize` is the size they lie on, if given."""
+    out, n = spec.shape[2:], len(ksize)
+    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
+    pad = each(pad, n, "pad", function, 0)
+    axes = list(zip(out, ksize, stride, pad, dilate, strict=True))
+    if outsize is None:
+        size = tuple(length_under(o, k, s, p, cover_all, d) for o, k, s, p, d in axes)
+        if min(size, default=1) < 1:
+            expect = f"x that gives an output with elements, with windows of {ksize} and pad {pad}"
+            raise invalid(function, expect, f"x is {spec!r}, which gives an output of {size}")
+        return Geometry(size, ksize, stride, pad, dilate, out)
+    size = each(outsize, n, "outsize", function)
+    fits = tuple(windows_along(m, k, s, p, cover_all, d) for m, (_, k, s, p, d) in zip(size, axes, strict=True))
+    if fits != out:
+        raise invalid(function, f"x of which the output of size {size} has {fits} windows", f"x is {spec!r}")
+    return Geometry(size, ksize, stride, pad, dilate, out)
+
+
+def images(x: Any, function: str, ndim: int | None, name: str = "x") -> Spec:
+    """Return the spec of `x`, or raise `InvalidType` if it is not floating-point of shape (N, C, *D), `ndim` axes D."""
+    spec = known_spec(x, function)
+    if not spec.differentiable:
+        raise invalid(function, f"{name} of a floating-point dtype", f"{name} is {spec!r}")
+    if spec.ndim < 3 if ndim is None else spec.ndim != ndim + 2:
+        axes = "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
+        raise invalid(function, f"{name} of shape (N, C, *D) with {axes} D", f"{name} is {spec!r}")
+    return spec
+
+
+def im2col(x: Any, ksize: Any, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1) -> Variable:
+    """Return the windows on pictures as channels.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), floating-point
+    ksize, stride, pad, dilate : int or pair of int
+        Height and width of the windows, their distances, zeros around the picture, and the distances of the elements of
+        one window.
+    cover_all : bool
+        Let windows reach beyond the end, so that every element is in one.
+
+    Returns
+    -------
+    Variable, shape (N, C * kh * kw, oh, ow)
+
+    Raises
+    ------
+    InvalidType
+        The shape or dtype of `x` is another, or no window fits.
+    ValueError
+        An option is out of range.
+    """
+    spec = images(x, "im2col", 2)
+    geometry = geometry_on("im2col", spec, each(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
+    y = windows(as_variable(x), geometry=geometry)
+    n, c, kh, kw, *out = y.shape
+    return y.reshape((n, c * kh * kw, *out))  # type: ignore[no-any-return]  # a primitive

@@ -1,0 +1,150 @@
+"""Convolutions: values of another library, large images, and what is refused."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+from xpgrad.testing.arrays import on_host
+from xpgrad_numpy.kernels import convolution as kernels
+
+
+def ones(*shape, dtype=np.float32):
+    return np.ones(shape, dtype)
+
+
+def gradients(function, *arrays):
+    """Return the value, and the gradients for a fixed cotangent."""
+    xs = [xpgrad.Variable(a) for a in arrays]
+    y = function(*xs)
+    y.grad = y.node.spec.backend.asarray(
+        np.cos(np.arange(y.size, dtype=float)).reshape(y.shape), device=y.device.handle
+    )
+    y.backward()
+    return y.array, *[x.grad for x in xs]
+
+
+OPTIONS = [
+    {},
+    {"stride": 2, "pad": 1},
+    {"pad": (2, 1), "dilate": (1, 2)},
+    {"stride": (1, 3), "groups": 2},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_convolutions_are_those_of_torch(rng, options):
+    torch = pytest.importorskip("torch")
+    x, b = rng.standard_normal((2, 4, 11, 9)), rng.standard_normal(6)
+    W = rng.standard_normal((6, 4 // options.get("groups", 1), 3, 2))
+    got = gradients(lambda *xs: F.convolution_2d(*xs, **options), x, W, b)
+    names = {"pad": "padding", "dilate": "dilation"}
+    _assert_torch(torch, torch.nn.functional.conv2d, {names.get(k, k): v for k, v in options.items()}, got, x, W, b)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_deconvolutions_are_those_of_torch(rng, options):
+    torch = pytest.importorskip("torch")
+    groups = options.get("groups", 1)
+    x, W, b = rng.standard_normal((2, 4, 5, 6)), rng.standard_normal((4, 3, 3, 2)), rng.standard_normal(3 * groups)
+    got = gradients(lambda *xs: F.deconvolution_2d(*xs, **options), x, W, b)
+    names = {"pad": "padding", "dilate": "dilation"}
+    theirs = {names.get(k, k): v for k, v in options.items()}
+    _assert_torch(torch, torch.nn.functional.conv_transpose2d, theirs, got, x, W, b)
+
+
+def _assert_torch(torch, function, options, got, *arrays):
+    xs = [torch.tensor(a, requires_grad=True) for a in arrays]
+    y = function(*xs, **options)
+    y.backward(torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape))
+    for one, two in zip(got, (y.detach(), *[x.grad for x in xs]), strict=True):
+        np.testing.assert_allclose(one, two.numpy(), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_images_that_the_cache_does_not_hold_are_done_in_parts(rng, monkeypatch, stride, groups):
+    x, W = rng.standard_normal((2, 4, 13, 11)), rng.standard_normal((2, 4 // groups, 3, 3))
+
+    def function(x, W):
+        return F.convolution_2d(x, W, stride=stride, pad=1, groups=groups)
+
+    whole = gradients(function, x, W)
+    monkeypatch.setattr(kernels, "CACHED", 4096)
+    monkeypatch.setattr(kernels, "MOST_TURNED", 0)
+    for one, two in zip(gradients(function, x, W), whole, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12)
+
+
+def test_batches_of_none(device):
+    x, W, b = (xpgrad.Variable(device.send(a)) for a in (ones(0, 2, 4, 4), ones(3, 2, 2, 2), ones(3)))
+    for y, shape in ((F.convolution_2d(x, W, b), (0, 3, 3, 3)), (F.max_pooling_2d(x, 2), (0, 2, 2, 2))):
+        assert y.shape == shape
+        F.sum(y).backward()
+        assert x.grad.shape == x.shape
+    assert (W.grad.shape, b.grad.shape) == ((3, 2, 2, 2), (3,))
+    np.testing.assert_array_equal(on_host(W.grad), 0)
+
+
+def test_a_wider_weight_promotes_and_gets_a_gradient_of_its_own_dtype():
+    x, W = xpgrad.Variable(ones(1, 1, 4)), xpgrad.Variable(ones(1, 1, 2, dtype=np.float64))
+    y = F.convolution_1d(x, W)
+    F.sum(y).backward()
+    assert (y.dtype, x.grad.dtype, W.grad.dtype) == (np.float64, np.float32, np.float64)
+
+
+def test_half_precision_stays():
+    x, W = xpgrad.Variable(ones(1, 2, 5, 5, dtype=np.float16)), xpgrad.Variable(ones(3, 2, 3, 3, dtype=np.float16))
+    for y in (F.convolution_2d(x, W, pad=1), F.deconvolution_2d(F.convolution_2d(x, W), W, stride=2)):
+        F.sum(y).backward()
+        assert y.dtype == x.grad.dtype == W.grad.dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "message"),
+    [
+        (
+            F.convolution_2d,
+            ((2, 3, 4), (4, 3, 2, 2)),
+            r"convolution_2d \(Forward\)\n\nExpect: x of shape \(N, C, \*D\) ",
+        ),
+        (F.convolution_2d, ((2, 3, 4, 4), (4, 2, 2, 2)), r"where x has 3 channels and groups is 1"),
+        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 2)), r"W of shape \(N, C, \*D\) with 2 axes D"),
+        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 5, 2)), r"which gives an output of \(0, 3\)"),
+        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 2, 2), (3,)), r"b of shape \(4,\)"),
+        (F.convolution_nd, ((2, 3), (4, 3)), r"with one or more axes D"),
+        (F.deconvolution_2d, ((2, 3, 4, 4), (4, 3, 2, 2)), r"W of shape \(C, out / groups, ...\)"),
+        (F.deconvolution_1d, ((2, 3, 4), (3, 5, 2), (3,)), r"b of shape \(5,\)"),
+        (F.depthwise_convolution_2d, ((2, 3, 4, 4), (2, 4, 2, 2)), r"W of shape \(M, 3, KH, KW\)"),
+    ],
+)
+def test_shapes_that_do_not_fit(function, shapes, message):
+    with pytest.raises(InvalidType, match=message):
+        function(*[ones(*shape) for shape in shapes])
+
+
+def test_an_outsize_that_no_convolution_reduces_to_x_is_refused():
+    with pytest.raises(InvalidType, match=r"x of which the output of size \(9, 9\) has \(8, 8\) windows"):
+        F.deconvolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), outsize=(9, 9))
+
+
+def test_integers_are_refused():
+    with pytest.raises(InvalidType, match="x of a floating-point dtype"):
+        F.convolution_1d(ones(1, 1, 4, dtype=int), ones(1, 1, 2))
+    with pytest.raises(InvalidType, match="W of a floating-point dtype"):
+        F.convolution_1d(ones(1, 1, 4), ones(1, 1, 2, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stride": 0}, "stride to be an int or 2 of them, each at least 1, got 0"),
+        ({"pad": (1, -1)}, "pad to be an int or 2 of them, each at least 0"),
+        ({"dilate": (1, 1, 1)}, "dilate to be an int or 2"),
+        ({"groups": 0}, "groups to be at least 1"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        F.convolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), **options)

@@ -1,0 +1,112 @@
+"""Normalizations: moving averages, half precision, and what is refused."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+from xpgrad.testing.arrays import on_host
+
+
+def given(device, rng):
+    x = rng.standard_normal((4, 3, 2, 2))
+    return x, [device.send(a) for a in (x, np.ones(3), np.zeros(3), np.full(3, 2.0), np.full(3, 5.0))]
+
+
+def averages(x):
+    mean, var = x.mean(axis=(0, 2, 3)), x.var(axis=(0, 2, 3), ddof=1)
+    return 0.75 * 2.0 + 0.25 * mean, 0.75 * 5.0 + 0.25 * var
+
+
+def test_moving_averages_are_updated_in_their_memory(device, rng):
+    values, (x, gamma, beta, mean, var) = given(device, rng)
+    F.batch_normalization(x, gamma, beta, running_mean=mean, running_var=var, decay=0.75)
+    for got, expected in zip((mean, var), averages(values), strict=True):
+        np.testing.assert_allclose(on_host(got), expected, rtol=1e-12)
+
+
+def test_moving_averages_in_variables_get_new_arrays(device, rng):
+    values, (x, gamma, beta, mean, var) = given(device, rng)
+    kept = xpgrad.Variable(mean, requires_grad=False), xpgrad.Variable(var, requires_grad=False)
+    F.batch_normalization(x, gamma, beta, running_mean=kept[0], running_var=kept[1], decay=0.75)
+    for got, expected in zip(kept, averages(values), strict=True):
+        np.testing.assert_allclose(on_host(got), expected, rtol=1e-12)
+    np.testing.assert_array_equal(on_host(mean), 2.0)
+
+
+@pytest.mark.parametrize("entry", ["train", "in_recomputing"])
+def test_moving_averages_stay_outside_of_training_and_when_a_checkpoint_computes_again(device, rng, entry):
+    _, (x, gamma, beta, mean, var) = given(device, rng)
+    with xpgrad.using_config(entry, entry != "train"):
+        F.batch_normalization(x, gamma, beta, running_mean=mean, running_var=var)
+    np.testing.assert_array_equal(on_host(mean), 2.0)
+    np.testing.assert_array_equal(on_host(var), 5.0)
+
+
+def test_a_call_that_fails_leaves_the_moving_averages(device, rng):
+    _, (x, gamma, beta, mean, _) = given(device, rng)
+    with pytest.raises(InvalidType, match=r"running_var of shape \(3,\)"):
+        F.batch_normalization(x, gamma, beta, running_mean=mean, running_var=device.send(np.ones(2)))
+    np.testing.assert_array_equal(on_host(mean), 2.0)
+
+
+def test_moving_averages_that_cannot_be_written_to_are_refused(monkeypatch):
+    x, ones = xpgrad.Variable(np.ones((4, 3))), np.ones(3)
+    monkeypatch.setattr(type(x.device.backend), "immutable", True)
+    with pytest.raises(TypeError, match="running_mean is an array of numpy, which cannot be written to; give a Var"):
+        F.batch_normalization(x, ones, ones, running_mean=ones)
+    mean = xpgrad.Variable(np.zeros(3), requires_grad=False)
+    F.batch_normalization(x, ones, ones, running_mean=mean, decay=0.5)
+    np.testing.assert_array_equal(mean.array, 0.5)
+
+
+def test_large_arrays_of_half_precision_do_not_overflow(rng):
+    x = xpgrad.Variable(rng.standard_normal((64, 4, 48, 48)).astype(np.float16))
+    y = F.batch_normalization(x, np.ones(4, np.float16), np.zeros(4, np.float16))
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y.array.astype(float).std(axis=(0, 2, 3)), 1, rtol=2e-3)
+    F.sum(F.cast(y * y * y, np.float32)).backward()
+    assert x.grad.dtype == np.float16
+    assert np.isfinite(x.grad).all()
+
+
+def test_rows_beyond_one_block_are_those_of_torch(rng):
+    torch = pytest.importorskip("torch")
+    values, W, b = rng.standard_normal((300, 1000)), rng.standard_normal(1000), rng.standard_normal(1000)
+    xs = [xpgrad.Variable(a) for a in (values, W, b)]
+    ts = [torch.tensor(a, requires_grad=True) for a in (values, W, b)]
+    y, z = F.layer_normalization(*xs), torch.nn.functional.layer_norm(ts[0], (1000,), *ts[1:])
+    F.sum(y * y * y).backward()
+    (z * z * z).sum().backward()
+    np.testing.assert_allclose(y.array, z.detach().numpy(), rtol=1e-10, atol=1e-10)
+    for x, t in zip(xs, ts, strict=True):
+        np.testing.assert_allclose(x.grad, t.grad.numpy(), rtol=1e-8, atol=1e-8)
+
+
+def test_the_gradient_of_a_zero_vector_is_that_of_a_constant_norm(device):
+    x = xpgrad.Variable(device.send(np.zeros((1, 2))))
+    F.sum(F.normalize(x, eps=0.5)).backward()
+    np.testing.assert_array_equal(on_host(x.grad), [[2.0, 2.0]])
+
+
+def test_what_is_refused():
+    x, three, four = np.ones((2, 4, 3)), np.ones(3), np.ones(4)
+    with pytest.raises(
+        InvalidType, match=r"(?s)batch_normalization .*gamma of shape \(4,\), as x is float64 \(2, 4, 3\)"
+    ):
+        F.batch_normalization(x, three, four)
+    with pytest.raises(InvalidType, match="x of a real floating-point dtype"):
+        F.batch_normalization(x.astype(int), four, four)
+    with pytest.raises(ValueError, match="expected different axes of an array with 3 of them, got"):
+        F.batch_normalization(x, four, four, axis=(0, 3))
+    with pytest.raises(InvalidType, match=r"var of shape \(4,\)"):
+        F.fixed_batch_normalization(x, four, four, four, three)
+    with pytest.raises(InvalidType, match=r"(?s)layer_normalization .*x of shape \(N, D\)"):
+        F.layer_normalization(x, three, three)
+    with pytest.raises(ValueError, match="4 channels cannot be cut into 3 equal groups"):
+        F.group_normalization(x, 3, four, four)
+    with pytest.raises(TypeError, match="groups to be an int, got float"):
+        F.group_normalization(x, 2.0, four, four)
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+        F.local_response_normalization(x, n=0)

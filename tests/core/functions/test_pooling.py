@@ -1,0 +1,84 @@
+"""Pooling: ties, NaN, windows in the padding, and what is refused."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+from xpgrad.testing.arrays import on_host
+
+PICTURE = np.asarray([[[[1.0, 3.0, 3.0], [3.0, 0.0, 1.0]]]])
+
+
+def test_the_largest_of_a_window_share_its_gradient(device):
+    x = xpgrad.Variable(device.send(PICTURE))
+    y = F.max_pooling_2d(x, 2, 1)
+    y.grad = device.send(np.asarray([[[[6.0, 10.0], [6.0, 10.0]]]])[..., :1, :])
+    y.backward()
+    np.testing.assert_array_equal(on_host(x.grad), [[[[0, 3 + 5, 5], [3, 0, 0]]]])
+
+
+def test_ties_with_the_padding_count_for_the_picture_alone(device):
+    x = xpgrad.Variable(device.send(np.full((1, 1, 2, 2), -np.inf)))
+    F.sum(F.max_pooling_2d(x, 2, 2, 1)).backward()
+    np.testing.assert_array_equal(on_host(x.grad), np.ones((1, 1, 2, 2)))
+
+
+def test_nan_is_the_largest_and_gets_no_gradient(device):
+    x = xpgrad.Variable(device.send(np.asarray([[[np.nan, 1.0, 2.0, 3.0]]])))
+    y = F.max_pooling_1d(x, 2)
+    y.grad = device.send(np.asarray([[[5.0, 7.0]]]))
+    y.backward()
+    np.testing.assert_array_equal(on_host(y), [[[np.nan, 3.0]]])
+    np.testing.assert_array_equal(on_host(x.grad), [[[0, 0, 0, 7.0]]])
+
+
+def test_a_window_that_is_all_padding(device):
+    x = xpgrad.Variable(device.send(np.ones((1, 1, 2))))
+    np.testing.assert_array_equal(on_host(F.max_pooling_1d(x, 1, 2, 1)), [[[-np.inf, 1, -np.inf]]])
+    np.testing.assert_array_equal(on_host(F.average_pooling_1d(x, 1, 2, 1, pad_value=None)), [[[0, 1]]])
+
+
+def test_indices_say_where_upsampling_puts_elements_back(device):
+    x = np.asarray([[[[1.0, 5.0, 2.0, 3.0], [0.0, 4.0, 9.0, 8.0]]]])
+    y, indices = F.max_pooling_2d(device.send(x), 2, return_indices=True)
+    np.testing.assert_array_equal(on_host(indices), [[[[1, 2]]]])
+    back = F.upsampling_2d(y, indices, 2, cover_all=False)
+    np.testing.assert_array_equal(on_host(back), np.where((x == 5) | (x == 9), x, 0))
+
+
+@pytest.mark.parametrize(("ksize", "stride", "pad"), [(2, None, 0), (3, 2, 1)])
+def test_values_and_gradients_are_those_of_torch(rng, ksize, stride, pad):
+    torch = pytest.importorskip("torch")
+    values = rng.standard_normal((2, 3, 9, 8))
+    for ours, theirs, ceil in (
+        (F.max_pooling_2d, torch.nn.functional.max_pool2d, True),
+        (F.average_pooling_2d, torch.nn.functional.avg_pool2d, False),
+    ):
+        x, t = xpgrad.Variable(values), torch.tensor(values, requires_grad=True)
+        y, z = ours(x, ksize, stride, pad), theirs(t, ksize, stride, pad, ceil_mode=ceil)
+        F.sum(y * y).backward()
+        (z * z).sum().backward()
+        np.testing.assert_allclose(y.array, z.detach().numpy(), rtol=1e-12)
+        np.testing.assert_allclose(x.grad, t.grad.numpy(), rtol=1e-10, atol=1e-12)
+
+
+def test_what_is_refused():
+    x = np.ones((1, 1, 4, 4))
+    with pytest.raises(InvalidType, match="x of a floating-point dtype"):
+        F.max_pooling_2d(x.astype(int), 2)
+    with pytest.raises(InvalidType, match="x of a real floating-point dtype"):
+        F.max_pooling_2d(x.astype(complex), 2)
+    with pytest.raises(InvalidType, match=r"(?s)average_pooling_1d .*with one axis D"):
+        F.average_pooling_1d(x, 2)
+    with pytest.raises(InvalidType, match=r"windows of \(5, 5\) fit"):
+        F.average_pooling_2d(x, 5)
+    with pytest.raises(ValueError, match="average_pooling_2d: pad_value must be 0 or None, got 1"):
+        F.average_pooling_2d(x, 2, pad_value=1)
+    with pytest.raises(ValueError, match="ksize to be an int or 2 of them"):
+        F.max_pooling_2d(x, (2, 2, 2))
+    with pytest.raises(InvalidType, match=r"indexes of the shape of x, \(1, 1, 4, 4\)"):
+        F.upsampling_2d(x, np.zeros((1, 1, 2, 2), int), 2)
+    with pytest.raises(InvalidType, match="indexes of an integer dtype"):
+        F.upsampling_2d(x, x, 2)
