@@ -156,14 +156,16 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
         kind = type(other)
         device = self._device
         own = self._graph
-        if of_numbers and self._data.dtype is BOOL:
+        data = self._data
+        if of_numbers and data.dtype is BOOL:
             refuse_booleans(method, self)
         if kind is type(self):
-            if of_numbers and other._data.dtype is BOOL:
+            right = other._data
+            if of_numbers and right.dtype is BOOL:
                 refuse_booleans(method, other)
             if other._device is device:
                 if own is None is other._graph:
-                    out = function(self._data, other._data)
+                    out = function(data, right)
                     if type(out) is not Host:
                         out = device.buffers.restore(out)
                     y = new(kind)
@@ -176,7 +178,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
                     return carry(function(left, other if other._graph is None else other._graph.variable))
         elif kind in SCALARS:
             if own is None:
-                out = function(self._data, other)
+                out = function(data, other)
                 if type(out) is not Host:
                     out = device.buffers.restore(out)
                 return over(type(self), out, device)

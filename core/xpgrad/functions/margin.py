@@ -123,4 +123,4 @@ def _squared_distance(x0: Any, x1: Any) -> Variable:
 
 
 def _mean(losses: Variable, reduce: str) -> Variable:
-    return losses if reduce == "no" else array_api.sum(losses) / (losses.shape[0] or 1)  # type: ignore[no-any-return]  # a primitive
+    return losses if reduce == "no" else array_api.sum(losses) / (losses.shape[0] or 1)

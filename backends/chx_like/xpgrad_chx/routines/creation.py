@@ -1,7 +1,7 @@
 """Creation: from files, buffers, text and functions, and matrices of a pattern."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def asanyarray(obj: Any, dtype: Dtype | None = None, device: Any = None) -> ndar
 def ascontiguousarray(a: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
     """Return an array whose elements lie one after the other in C order: `a` itself if it is one."""
     x = asarray(a, dtype=dtype, device=device)
-    return x if x.is_contiguous else x.reshape(-1).copy().reshape(x.shape)  # type: ignore[no-any-return]  # of this class
+    return x if x.is_contiguous else x.reshape(-1).copy().reshape(x.shape)
 
 
 def asfortranarray(a: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
@@ -89,8 +89,8 @@ def loadtxt(
     skiprows: int = 0,
     usecols: Any = None,
     unpack: bool = False,
-    ndmin: int = 0,
-    encoding: str | None = "bytes",
+    ndmin: Literal[0, 1, 2] = 0,
+    encoding: str | None = None,
     device: Any = None,
 ) -> ndarray:
     """Return the numbers in a text file, line by line, as `numpy.loadtxt` reads them."""

@@ -2,7 +2,9 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from xpgrad_chx.array import ndarray
 from xpgrad_chx.errors import DtypeError
@@ -11,7 +13,10 @@ from xpgrad_chx.evaluation import KINDS, assign, call
 __all__ = ["copyto", "squeeze", "tile"]
 
 
-def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+
+
+def copyto(dst: ndarray, src: Any, casting: Casting = "same_kind", where: Any = True) -> None:
     """Write `src`, which broadcasts, into `dst`, where `where` is true.
 
     Parameters
@@ -30,8 +35,6 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     ChainerxError
         `dst` or `src` is in a graph.
     """
-    import numpy as np
-
     if isinstance(src, ndarray):
         if not np.can_cast(src.dtype, dst.dtype, casting):
             raise DtypeError(f"copyto: {src.dtype} cannot be cast to {dst.dtype} with casting={casting!r}")
