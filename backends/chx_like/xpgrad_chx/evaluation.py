@@ -75,10 +75,10 @@ def binary(kernel: Kernel, name: str) -> Kernel:
 def parameterised(kernel: Kernel, name: str) -> Kernel:
     """Return a kernel of one array and parameters among which there are no arrays, specs or devices."""
 
-    def run(x: Any, /, **parameters: Any) -> Any:
+    def run(x: Any, /, *args: Any, **parameters: Any) -> Any:
         data = x._data
         device = x._device
-        out = (kernel if device.on_host else device.buffers.xp.kernel(name))(data, **parameters)
+        out = (kernel if device.on_host else device.buffers.xp.kernel(name))(data, *args, **parameters)
         if type(out) is not Host:
             out = device.buffers.restore(out)
         if out is data:

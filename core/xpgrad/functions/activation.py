@@ -46,6 +46,7 @@ def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
 
 def relu6(x: Any) -> Variable:
     """Return `clipped_relu` with the ceiling 6."""
+    real_floating(x, "relu6")
     return clipped_relu(x, z=6.0)  # type: ignore[no-any-return]  # a primitive
 
 

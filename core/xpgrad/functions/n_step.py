@@ -81,6 +81,11 @@ def n_step_lstm(
     InvalidType
         Dtypes, shapes or numbers of arrays are not as above.
 
+    Notes
+    -----
+    The order of the weights is that of Chainer's computation, and of PyTorch's and cuDNN's; the formulas in Chainer's
+    documents have the last two the other way round.
+
     See Also
     --------
     n_step_bilstm : both directions
