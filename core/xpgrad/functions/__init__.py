@@ -115,6 +115,8 @@ from xpgrad.functions.util import forget
 if _typing.TYPE_CHECKING:
     from xpgrad.functions.blocks import depth2space, space2depth
     from xpgrad.functions.correlation import cross_covariance, decov
+    from xpgrad.functions.crf import argmax_crf1d, crf1d
+    from xpgrad.functions.ctc import connectionist_temporal_classification
     from xpgrad.functions.embedding import embed_id
     from xpgrad.functions.likelihood import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
     from xpgrad.functions.margin import contrastive, hinge, triplet
@@ -159,6 +161,8 @@ __all__ = [  # noqa: RUF022 - by area
     "forget",
     "depth2space", "space2depth",
     "cross_covariance", "decov",
+    "argmax_crf1d", "crf1d",
+    "connectionist_temporal_classification",
     "embed_id",
     "bernoulli_nll", "gaussian_kl_divergence", "gaussian_nll",
     "contrastive", "hinge", "triplet",
@@ -172,6 +176,8 @@ __all__ = [  # noqa: RUF022 - by area
 _LATE = {
     "blocks": "depth2space space2depth",
     "correlation": "cross_covariance decov",
+    "crf": "argmax_crf1d crf1d",
+    "ctc": "connectionist_temporal_classification",
     "embedding": "embed_id",
     "likelihood": "bernoulli_nll gaussian_kl_divergence gaussian_nll",
     "margin": "contrastive hinge triplet",

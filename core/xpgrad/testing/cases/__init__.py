@@ -2,6 +2,7 @@
 
 from xpgrad.testing.case import Case
 from xpgrad.testing.cases.arithmetic import CASES as ARITHMETIC
+from xpgrad.testing.cases.chains import CASES as CHAINS
 from xpgrad.testing.cases.comparison import CASES as COMPARISON
 from xpgrad.testing.cases.copying import CASES as COPYING
 from xpgrad.testing.cases.creation import CASES as CREATION
@@ -31,6 +32,7 @@ from xpgrad.testing.cases.trigonometric import CASES as TRIGONOMETRIC
 
 CASES: tuple[Case, ...] = (
     ARITHMETIC
+    + CHAINS
     + COMPARISON
     + COPYING
     + CREATION
