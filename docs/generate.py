@@ -42,7 +42,11 @@ def kernels() -> str:
             chapters.setdefault(_chapter(name), []).append(_row(declaration, pullbacks.get(name, [])))
     text = HEADER
     for chapter, rows in sorted(chapters.items()):
-        text += f"\n## {chapter}\n\n| kernel | returns | default | gradients |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+        text += (
+            f"\n## {chapter}\n\n| kernel | returns | default | gradients |\n|---|---|---|---|\n"
+            + "\n".join(rows)
+            + "\n"
+        )
     return text
 
 
@@ -57,7 +61,9 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     name = declaration.name
     if declaration.body is None:
         call = "scatter_add(spec, [(index, value), ...])"
-        return f"| `{call}` | zeros of `spec` with every value added at its index | none: every backend must give it | |"
+        return (
+            f"| `{call}` | zeros of `spec` with every value added at its index | none: every backend must give it | |"
+        )
     arrays = list(inspect.signature(declaration.body).parameters)[1 : declaration.arrays + 1]
     call = f"{name}({', '.join([*arrays, *(f'{p}=' for p in declaration.parameters)])})"
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
@@ -72,7 +78,9 @@ def certified() -> str:
     rows = ["| backend | library | level | passed of planned | skipped | report |", "|---|---|---|---|---|---|"]
     for file in sorted(CERTIFICATES.glob("*/conformance.json")):
         report = json.loads(file.read_text(encoding="utf-8"))
-        counts = {key: sum(row[key] for row in report["families"]) for key in ("planned", "passed", "skipped", "expected")}
+        counts = {
+            key: sum(row[key] for row in report["families"]) for key in ("planned", "passed", "skipped", "expected")
+        }
         level = "none" if report["level"] is None else str(report["level"])
         known = f", {counts['expected']} declared failures" if counts["expected"] else ""
         page = f"conformance/{file.parent.name}/conformance.md"

@@ -15,7 +15,7 @@ def _made(name: str, args: tuple[Any, ...], dtype: Dtype | None, device: Any, **
     return over(ndarray, data, place)  # type: ignore[no-any-return]  # of this class
 
 
-def asarray(obj: Any, /, *, dtype: Dtype | None = None, device: Any = None, copy: bool | None = None) -> ndarray:
+def asarray(obj: Any, /, dtype: Dtype | None = None, device: Any = None, *, copy: bool | None = None) -> ndarray:
     """Return an array over scalars, nested lists, a NumPy array (by default over its memory), or a chx array.
 
     Parameters
@@ -64,36 +64,36 @@ def arange(
     return _made("arange", (start, stop, step), dtype, device)
 
 
-def empty(shape: int | Shape, *, dtype: Dtype | None = None, device: Any = None) -> ndarray:
+def empty(shape: int | Shape, dtype: Dtype | None = None, device: Any = None) -> ndarray:
     """Return an array whose elements are not set to anything."""
     return _made("empty", (shape,), dtype, device)
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Dtype | None = None, device: Any = None
+    n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Dtype | None = None, device: Any = None
 ) -> ndarray:
     """Return a matrix with ones on diagonal `k`."""
     return _made("eye", (n_rows, n_cols), dtype, device, k=k)
 
 
-def full(shape: int | Shape, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> ndarray:
+def full(shape: int | Shape, fill_value: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
     """Return an array of one value."""
     return _made("full", (shape, fill_value), dtype, device)
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: Dtype | None = None, device: Any = None, endpoint: bool = True
+    start: Any, stop: Any, /, num: int = 50, *, dtype: Dtype | None = None, device: Any = None, endpoint: bool = True
 ) -> ndarray:
     """Return `num` evenly spaced numbers from `start` to `stop`."""
     return _made("linspace", (start, stop, num), dtype, device, endpoint=endpoint)
 
 
-def ones(shape: int | Shape, *, dtype: Dtype | None = None, device: Any = None) -> ndarray:
+def ones(shape: int | Shape, dtype: Dtype | None = None, device: Any = None) -> ndarray:
     """Return an array of ones."""
     return _made("ones", (shape,), dtype, device)
 
 
-def zeros(shape: int | Shape, *, dtype: Dtype | None = None, device: Any = None) -> ndarray:
+def zeros(shape: int | Shape, dtype: Dtype | None = None, device: Any = None) -> ndarray:
     """Return an array of zeros."""
     return _made("zeros", (shape,), dtype, device)
 

@@ -8,6 +8,9 @@ from xpgrad.types import Dtype, Shape
 from xpgrad_chx.memory import Memory
 
 isdtype = np.isdtype
+bool_ = np.bool
+all_dtypes = (np.bool, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float16, np.float32, np.float64)
+"""The dtypes of ChainerX. Arrays may have the others of the standard, too."""
 
 
 def _known(x: Any) -> Any:

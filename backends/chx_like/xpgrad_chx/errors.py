@@ -27,6 +27,10 @@ class DtypeError(ChainerxError, xpgrad.DtypeError):
     """A dtype that an operation does not take."""
 
 
+class OperandError(DimensionError, DtypeError):
+    """A shape or a dtype that a routine for networks does not take."""
+
+
 class GradientError(ChainerxError, xpgrad.GradientError):
     """A gradient does not fit its array, or a backward computation was started wrongly."""
 

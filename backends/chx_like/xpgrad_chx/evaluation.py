@@ -24,6 +24,10 @@ Host = np.ndarray
 KINDS = "buifc"
 """Kinds of dtypes; each holds the values of those before it."""
 SCALARS = frozenset((bool, int, float, complex))
+BOOL = np.dtype(bool)
+_OF_NUMBERS = "add subtract sub divide truediv floor_divide floordiv remainder mod pow negative neg fmod"
+OF_NUMBERS = frozenset(_OF_NUMBERS.split())
+"""Arithmetic that booleans take no part in, as functions and as operators; they may be multiplied."""
 
 
 def unary(kernel: Kernel, name: str) -> Kernel:
@@ -71,10 +75,10 @@ def binary(kernel: Kernel, name: str) -> Kernel:
 def parameterised(kernel: Kernel, name: str) -> Kernel:
     """Return a kernel of one array and parameters among which there are no arrays, specs or devices."""
 
-    def run(x: Any, /, **parameters: Any) -> Any:
+    def run(x: Any, /, *args: Any, **parameters: Any) -> Any:
         data = x._data
         device = x._device
-        out = (kernel if device.on_host else device.buffers.xp.kernel(name))(data, **parameters)
+        out = (kernel if device.on_host else device.buffers.xp.kernel(name))(data, *args, **parameters)
         if type(out) is not Host:
             out = device.buffers.restore(out)
         if out is data:
@@ -116,6 +120,8 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     bare = [_bare(x, found, places) for x in args]
     bare_kwargs = {key: _bare(x, found, places) for key, x in kwargs.items()} if kwargs else kwargs
     _check(name, args, found, places)
+    if name in OF_NUMBERS:
+        refuse_booleans(name, *found)
     for x in found:
         if x._graph is not None:
             return graph.record(name, args, kwargs)
@@ -123,19 +129,43 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _dressed(device.function(name)(*bare, **bare_kwargs), device, found, type(found[0]))
 
 
+def through(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a function of Variables makes of arrays, as arrays; `name` is what messages call it."""
+    found: list[Any] = []
+    places: list[Device] = []
+    _bare((*args, *kwargs.values()), found, places)
+    plain = [x for x in graph.leaves(args) if not isinstance(x, xpgrad.Variable)]  # the function takes those itself
+    _check(name, plain, found, places)
+    return graph.recorded(function, args, kwargs)
+
+
+def refuse_booleans(name: str, *operands: Any) -> None:
+    """Raise DtypeError if an array is of booleans."""
+    for x in operands:
+        if x.dtype == BOOL:
+            raise DtypeError(f"{name}: expected numbers, got an array of dtype bool; cast it with astype")
+
+
 def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
     """Return the operator ``__name__`` of two operands, or its reflected form; both leave Variables to themselves."""
     function: Callable[[Any, Any], Any] = getattr(operator, name)
     method = f"__r{name.strip('_')}__" if reflected else f"__{name.strip('_')}__"
+    of_numbers = name in OF_NUMBERS
 
     def forward(self: Any, other: Any, /) -> Any:
         kind = type(other)
         device = self._device
         own = self._graph
+        data = self._data
+        if of_numbers and data.dtype is BOOL:
+            refuse_booleans(method, self)
         if kind is type(self):
+            right = other._data
+            if of_numbers and right.dtype is BOOL:
+                refuse_booleans(method, other)
             if other._device is device:
                 if own is None is other._graph:
-                    out = function(self._data, other._data)
+                    out = function(data, right)
                     if type(out) is not Host:
                         out = device.buffers.restore(out)
                     y = new(kind)
@@ -148,7 +178,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
                     return carry(function(left, other if other._graph is None else other._graph.variable))
         elif kind in SCALARS:
             if own is None:
-                out = function(self._data, other)
+                out = function(data, other)
                 if type(out) is not Host:
                     out = device.buffers.restore(out)
                 return over(type(self), out, device)
@@ -157,6 +187,8 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
         return _infix(function, method, False, self, other)
 
     def backward(self: Any, other: Any, /) -> Any:
+        if of_numbers and self._data.dtype is BOOL:
+            refuse_booleans(method, self)
         if self._graph is None and type(other) in SCALARS:
             device = self._device
             out = function(other, self._data)
@@ -192,6 +224,8 @@ def prefix(name: str) -> Callable[[Any], Any]:
     function: Callable[[Any], Any] = getattr(operator, name)
 
     def apply(self: Any, /) -> Any:
+        if name in OF_NUMBERS:
+            refuse_booleans(f"__{name}__", self)
         if self._graph is not None:
             return graph.record_operator(function, (self,))
         device = self._device
@@ -306,6 +340,8 @@ def inplace(name: str) -> Callable[[Any, Any], Any]:
     def apply(self: Any, other: Any, /) -> Any:
         if isinstance(other, xpgrad.Variable):
             return NotImplemented  # which rebinds the name
+        if name[1:] in OF_NUMBERS:
+            refuse_booleans(f"__{name}__", *(x for x in (self, other) if isinstance(x, Memory)))
         return assign(function, f"__{name}__", self, other)
 
     return apply

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import xpgrad
+from xpgrad import functions
 from xpgrad_chx.backprop import DEFAULT, BackpropId, is_backprop_required, modes, sweeping
 from xpgrad_chx.memory import Memory, another
 
@@ -109,26 +110,30 @@ def view(x: Any, blocked: frozenset[BackpropId] = frozenset()) -> Any:
 
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what the differentiable function `name` makes of arrays, as arrays."""
+    """Return what the differentiable function `name` makes of arrays, as arrays.
+
+    It is one of the standard or of NumPy, as Variables have them, else one of `xpgrad.functions`.
+    """
 
     def function(*operands: Any, **parameters: Any) -> Any:
         variable = next(x for x in leaves((operands, tuple(parameters.values()))) if isinstance(x, xpgrad.Variable))
         found = variable.__array_namespace__()
         for part in name.split("."):
-            found = getattr(found, part)
+            found = getattr(found, part, None) or getattr(functions, part)
         return found(*operands, **parameters)
 
-    return _recorded(function, args, kwargs)
+    return recorded(function, args, kwargs)
 
 
 def record_operator(function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """Return what an operator makes of arrays and scalars, one of which is in a graph."""
     if not modes.get():
         return carry(function(*[_entered(x) for x in operands]))
-    return _recorded(function, operands, {})
+    return recorded(function, operands, {})
 
 
-def _recorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def recorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a function of Variables makes of arrays, as arrays: in the graph of those that are in one."""
     operands = [_entered(x) for x in args]
     parameters = {key: _entered(x) for key, x in kwargs.items()}
     if not modes.get():

@@ -8,20 +8,42 @@ import array_api_compat.numpy as host
 from xpgrad_chx.evaluation import call
 
 Function = Callable[..., Any]
+POSITIONAL = {
+    "all any count_nonzero max mean min prod std sum var": (1, "axis keepdims"),
+    "argmax argmin argsort concat cumulative_prod cumulative_sum flip sort stack": (1, "axis"),
+    "tril triu": (1, "k"),
+    "diff": (1, "n axis"),
+    "repeat roll take": (2, "axis"),
+    "tensordot": (2, "axes"),
+}
+"""Keywords of the standard that ChainerX takes by their position, too: after how many arguments, and in which order."""
+_AFTER = {name: (count, words.split()) for names, (count, words) in POSITIONAL.items() for name in names.split()}
 
 
 def functions(names: Iterable[str], prefix: str = "") -> dict[str, Function]:
     """Return the functions of these names; those of an extension have the prefix ``linalg.``.
 
     They do on the buffers what the library of the buffers does, and what xpgrad's differentiable functions do if an
-    array is in a graph. Signatures are array_api_compat's.
+    array is in a graph. Signatures are array_api_compat's; `POSITIONAL` has those that take more.
     """
     return {name: _function(f"{prefix}{name}") for name in names}
 
 
 def _function(name: str) -> Function:
-    def function(*args: Any, **kwargs: Any) -> Any:
+    count, words = _AFTER.get(name, (0, ()))
+
+    def plain(*args: Any, **kwargs: Any) -> Any:
         return call(name, args, kwargs)
+
+    def positional(*args: Any, **kwargs: Any) -> Any:
+        given = args[count:]
+        if len(given) > len(words) or not kwargs.keys().isdisjoint(words[: len(given)]):
+            raise TypeError(
+                f"{name}: expected {count} operands, then {', '.join(words)}; got {len(args)} and {[*kwargs]}"
+            )
+        return call(name, args[:count], {**kwargs, **dict(zip(words, given, strict=False))})
+
+    function = positional if words else plain
 
     found: Any = host
     for part in name.split("."):

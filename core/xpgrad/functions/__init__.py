@@ -1,15 +1,20 @@
 """Chainer's functions (``import xpgrad.functions as F``), by area, built on `xpgrad.array_api`."""
 
+import importlib as _importlib
 import typing as _typing
 
 from xpgrad.functions.activation import (
     clipped_relu,
+    crelu,
     elu,
     hard_sigmoid,
     leaky_relu,
     log_softmax,
+    maxout,
     prelu,
     relu,
+    relu6,
+    rrelu,
     selu,
     sigmoid,
     softmax,
@@ -60,14 +65,7 @@ from xpgrad.functions.convolution import (
     dilated_convolution_2d,
 )
 from xpgrad.functions.evaluation import accuracy
-from xpgrad.functions.loss import (
-    absolute_error,
-    mean_absolute_error,
-    mean_squared_error,
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    squared_error,
-)
+from xpgrad.functions.loss import sigmoid_cross_entropy, softmax_cross_entropy
 from xpgrad.functions.math import (
     absolute,
     add,
@@ -139,10 +137,28 @@ from xpgrad.functions.pooling import (
     unpooling_nd,
     upsampling_2d,
 )
+from xpgrad.functions.regression import (
+    absolute_error,
+    huber_loss,
+    mean_absolute_error,
+    mean_squared_error,
+    squared_difference,
+    squared_error,
+)
 from xpgrad.functions.util import forget
 from xpgrad.functions.windows import im2col
 
 if _typing.TYPE_CHECKING:
+    from xpgrad.functions.blocks import depth2space, space2depth
+    from xpgrad.functions.correlation import cross_covariance, decov
+    from xpgrad.functions.crf import argmax_crf1d, crf1d
+    from xpgrad.functions.ctc import connectionist_temporal_classification
+    from xpgrad.functions.embedding import embed_id
+    from xpgrad.functions.likelihood import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
+    from xpgrad.functions.margin import contrastive, hinge, triplet
+    from xpgrad.functions.n_step import n_step_bigru, n_step_bilstm, n_step_birnn, n_step_gru, n_step_lstm, n_step_rnn
+    from xpgrad.functions.rnn import lstm, slstm, tree_lstm
+    from xpgrad.functions.sequences import pad, pad_sequence, permutate, scatter_add, transpose_sequence
     from xpgrad.functions.special import (
         digamma,
         einsum,
@@ -163,22 +179,20 @@ if _typing.TYPE_CHECKING:
     )
 
 __all__ = [  # noqa: RUF022 - by area
-    "clipped_relu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "prelu", "relu", "selu", "sigmoid", "softmax",
-    "softplus", "swish", "tanh",
+    "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu", "relu6",
+    "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
     "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
     "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
     "linear",
     "accuracy",
-    "absolute_error", "mean_absolute_error", "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy",
-    "squared_error",
+    "absolute_error", "huber_loss", "mean_absolute_error", "mean_squared_error", "sigmoid_cross_entropy",
+    "softmax_cross_entropy", "squared_difference", "squared_error",
     "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
     "batch_matmul", "ceil", "clip", "cos", "cosh", "cumprod", "cumsum", "exp", "expm1", "fix", "floor", "identity",
     "log", "log1p", "log2", "log10", "logsumexp", "matmul", "max", "maximum", "mean", "min", "minimum", "prod", "rsqrt",
     "sign", "sin", "sinh", "sqrt", "square", "sum", "sum_to", "tan", "tensordot",
     "batch_det", "batch_inv", "batch_l2_norm_squared", "cholesky", "det", "diagonal", "inv",
-    "digamma", "einsum", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "fft", "fmod", "ifft", "lgamma", "log_ndtr",
-    "ndtr", "ndtri", "polygamma", "zeta",
     "dropout",
     "forget",
     "im2col",
@@ -189,14 +203,41 @@ __all__ = [  # noqa: RUF022 - by area
     "unpooling_nd", "upsampling_2d",
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
     "local_response_normalization", "normalize",
+    "depth2space", "space2depth",
+    "cross_covariance", "decov",
+    "argmax_crf1d", "crf1d",
+    "connectionist_temporal_classification",
+    "embed_id",
+    "bernoulli_nll", "gaussian_kl_divergence", "gaussian_nll",
+    "contrastive", "hinge", "triplet",
+    "n_step_bigru", "n_step_bilstm", "n_step_birnn", "n_step_gru", "n_step_lstm", "n_step_rnn",
+    "lstm", "slstm", "tree_lstm",
+    "pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequence",
+    "digamma", "einsum", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "fft", "fmod", "ifft", "lgamma", "log_ndtr",
+    "ndtr", "ndtri", "polygamma", "zeta",
 ]  # fmt: skip
+
+_LATE = {
+    "blocks": "depth2space space2depth",
+    "correlation": "cross_covariance decov",
+    "crf": "argmax_crf1d crf1d",
+    "ctc": "connectionist_temporal_classification",
+    "embedding": "embed_id",
+    "likelihood": "bernoulli_nll gaussian_kl_divergence gaussian_nll",
+    "margin": "contrastive hinge triplet",
+    "n_step": "n_step_bigru n_step_bilstm n_step_birnn n_step_gru n_step_lstm n_step_rnn",
+    "rnn": "lstm slstm tree_lstm",
+    "sequences": "pad pad_sequence permutate scatter_add transpose_sequence",
+    "special": "digamma einsum erf erfc erfcinv erfcx erfinv fft fmod ifft lgamma log_ndtr ndtr ndtri polygamma zeta",
+}
+"""From modules that many programs do not need to their functions: imported when one is first asked for."""
+_MODULES = {name: module for module, names in _LATE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    """Import the special functions, which are many, when one of them is first asked for."""
-    if name in __all__:
-        from xpgrad.functions import special
-
-        found = globals()[name] = getattr(special, name)
+    """Import what is loaded late."""
+    if name in _MODULES:
+        module = _importlib.import_module(f"xpgrad.functions.{_MODULES[name]}")
+        found = globals()[name] = getattr(module, name)
         return found
     raise AttributeError(f"module 'xpgrad.functions' has no attribute {name!r}")

@@ -4,14 +4,16 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
-from xpgrad.functions.checks import floating, inexact, invalid, real_floating
+from xpgrad.backend import random
+from xpgrad.config import config
+from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real_floating, require_axis
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Namespace
 
 __all__ = [
-    "clipped_relu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "prelu", "relu", "selu", "sigmoid", "softmax",
-    "softplus", "swish", "tanh",
+    "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu", "relu6",
+    "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
 ]  # fmt: skip
 
 tanh = inexact(array_api.tanh, "tanh")
@@ -40,6 +42,59 @@ def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
     z : float
     """
     return xp.clip(x, 0.0, z)
+
+
+def relu6(x: Any) -> Variable:
+    """Return `clipped_relu` with the ceiling 6."""
+    real_floating(x, "relu6")
+    return clipped_relu(x, z=6.0)  # type: ignore[no-any-return]  # a primitive
+
+
+def crelu(x: Any, axis: int = 1) -> Variable:
+    """Return ``relu(x)`` and ``relu(-x)`` one behind the other along `axis`, which becomes twice as long.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    axis : int
+
+    References
+    ----------
+    Shang, Sohn, Almeida, Lee: Understanding and improving convolutional neural networks via concatenated rectified
+    linear units, 2016.
+    """
+    require_axis(real_floating(x, "crelu"), axis, "crelu")
+    x = as_variable(x)
+    return array_api.concat([relu(x), relu(-x)], axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
+    """Return the maximum of each `pool_size` neighbours along `axis`; elements that tie share the gradient equally.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+        The length of `axis` is a multiple of `pool_size`.
+    pool_size : int
+    axis : int
+
+    Returns
+    -------
+    Variable, shape of `x` with the length of `axis` divided by `pool_size`
+
+    References
+    ----------
+    Goodfellow, Warde-Farley, Mirza, Courville, Bengio: Maxout networks, 2013.
+    """
+    if pool_size < 1:
+        raise ValueError(f"maxout: pool_size must be a positive integer, got {pool_size}")
+    spec = real_floating(x, "maxout")
+    axis = require_axis(spec, axis, "maxout")
+    length = spec.shape[axis]
+    if length % pool_size:
+        raise invalid("maxout", f"x with a multiple of {pool_size} elements along axis {axis}", f"x is {spec!r}")
+    pools = reshape(x, shape=(*spec.shape[:axis], length // pool_size, pool_size, *spec.shape[axis + 1 :]))
+    return array_api.max(pools, axis=axis + 1)  # type: ignore[no-any-return]  # a primitive
 
 
 @floating
@@ -72,6 +127,42 @@ def prelu(x: Any, W: Any) -> Variable:
     x = as_variable(x)
     slope = reshape(W, shape=slopes.shape + (1,) * (spec.ndim - 1 - slopes.ndim))
     return where(x > 0, x, slope * x)  # type: ignore[no-any-return]  # a primitive
+
+
+def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None, return_r: bool = False) -> Any:
+    """Return `x` where it is positive, and `x` times a random slope elsewhere. The derivative at 0 is the slope.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    l, u : float
+        Slopes are from this range, one for each element. Outside of training all are its middle.
+    r : array, shape and dtype of `x`, optional
+        Slopes to use in training instead of drawing some from `xpgrad.random`.
+    return_r : bool
+        Return the slopes too: they can be given to the next call.
+
+    Returns
+    -------
+    Variable, or tuple of Variable and array
+
+    References
+    ----------
+    Xu, Wang, Chen, Li: Empirical evaluation of rectified activations in convolutional network, 2015.
+    """
+    spec = real_floating(x, "rrelu")
+    xp = spec.backend.namespace
+    if not config.train:
+        slopes = xp.full(spec.shape, (l + u) / 2, dtype=spec.dtype, device=spec.device)
+    elif r is None:
+        slopes = l + (u - l) * random.uniform_like(spec)
+    else:
+        slopes, given = as_array(r), known_spec(r, "rrelu")
+        if given.shape != spec.shape or given.dtype != spec.dtype:
+            raise invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {given!r}")
+    x = as_variable(x)
+    y = where(x > 0, x, x * slopes)
+    return (y, slopes) if return_r else y
 
 
 @floating

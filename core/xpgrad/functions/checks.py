@@ -50,6 +50,20 @@ def integral(x: Any, function: str, name: str = "t") -> Spec:
     return require_integral(known_spec(x, function), function, name)
 
 
+def require_axis(spec: Spec, axis: int, function: str) -> int:
+    """Return an axis counted from the front, or raise `InvalidType` if there is no such axis."""
+    if not -spec.ndim <= axis < spec.ndim:
+        raise invalid(function, f"x with an axis {axis}", f"x is {spec!r}")
+    return axis % spec.ndim
+
+
+def require_option(function: str, option: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise a ValueError unless an option of `function` has one of its values."""
+    if value not in choices:
+        *first, last = map(repr, choices)
+        raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
+
+
 def floating(function: Function) -> Function:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
     name = function.__name__

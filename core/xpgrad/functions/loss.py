@@ -1,4 +1,4 @@
-"""Losses: how far predictions are from what they should be."""
+"""Losses of classification: cross entropies of logits and labels."""
 
 import math
 from types import ModuleType
@@ -22,10 +22,7 @@ from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Dtype, Namespace
 
-__all__ = [
-    "absolute_error", "mean_absolute_error", "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy",
-    "squared_error",
-]  # fmt: skip
+__all__ = ["sigmoid_cross_entropy", "softmax_cross_entropy"]
 
 
 def _numbers(xp: Namespace, spec: Spec) -> Array:
@@ -285,41 +282,3 @@ def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = 
     if normalize:
         count = array_api.maximum(array_api.sum(array_api.astype(counted, spec.dtype)), 1.0)
     return array_api.sum(losses) / count  # type: ignore[no-any-return]  # a primitive
-
-
-def _pair(x0: Any, x1: Any, function: str) -> tuple[Any, Any]:
-    spec0, spec1 = real_floating(x0, function, "x0"), real_floating(x1, function, "x1")
-    if spec0.shape != spec1.shape or spec0.dtype != spec1.dtype:
-        raise invalid(function, "x0 and x1 of one shape and dtype", f"x0 is {spec0!r}, x1 is {spec1!r}")
-    return x0, x1
-
-
-def squared_error(x0: Any, x1: Any) -> Variable:
-    """Return ``(x0 - x1) ** 2``, elementwise, for two arrays of one shape and dtype."""
-    return array_api.square(array_api.subtract(*_pair(x0, x1, "squared_error")))  # type: ignore[no-any-return]  # a primitive
-
-
-def mean_squared_error(x0: Any, x1: Any) -> Variable:
-    """Return the mean of the squared differences of two arrays of one shape and dtype.
-
-    Parameters
-    ----------
-    x0, x1 : Variable or array, real floating-point
-
-    Returns
-    -------
-    Variable, shape ()
-    """
-    difference = array_api.subtract(*_pair(x0, x1, "mean_squared_error"))
-    return array_api.mean(array_api.square(difference))  # type: ignore[no-any-return]  # a primitive
-
-
-def absolute_error(x0: Any, x1: Any) -> Variable:
-    """Return ``abs(x0 - x1)``, elementwise, for two arrays of one shape and dtype. The derivative at 0 is 0."""
-    return array_api.abs(array_api.subtract(*_pair(x0, x1, "absolute_error")))  # type: ignore[no-any-return]  # a primitive
-
-
-def mean_absolute_error(x0: Any, x1: Any) -> Variable:
-    """Return the mean of the absolute differences of two arrays of one shape and dtype, a Variable of shape ()."""
-    difference = array_api.subtract(*_pair(x0, x1, "mean_absolute_error"))
-    return array_api.mean(array_api.abs(difference))  # type: ignore[no-any-return]  # a primitive

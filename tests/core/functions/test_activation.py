@@ -83,3 +83,47 @@ def test_prelu_wants_slopes_of_the_shape_of_the_features():
         InvalidType, match=r"(?s)prelu.*W of the shape of x from axis 1 on, \(3,\).*W is float32 \(2,\)"
     ):
         F.prelu(np.ones((4, 3), "f"), np.ones(2, "f"))
+
+
+@pytest.mark.parametrize("pool_size", [0, -1])
+def test_maxout_needs_a_positive_pool_size(pool_size):
+    with pytest.raises(ValueError, match=f"maxout: pool_size must be a positive integer, got {pool_size}"):
+        F.maxout(np.ones((2, 4)), pool_size)
+
+
+def test_maxout_shares_ties_and_needs_a_multiple(device):
+    assert gradient(device, lambda x: F.maxout(x, 2, axis=0), [1.0, 1.0, 3.0, 2.0]).tolist() == [0.5, 0.5, 1, 0]
+    with pytest.raises(InvalidType, match="x with a multiple of 3 elements along axis 1"):
+        F.maxout(np.ones((2, 4)), 3)
+
+
+@pytest.mark.parametrize("f", [F.crelu, lambda x, axis: F.maxout(x, 1, axis)])
+def test_an_axis_that_is_not_there_is_refused(f):
+    with pytest.raises(InvalidType, match="x with an axis 2"):
+        f(np.ones((2, 3)), axis=2)
+
+
+def test_slopes_of_rrelu_are_drawn_in_training_and_can_be_given_again(device):
+    x = xpgrad.Variable(device.send(np.asarray([-1.0] * 200 + [2.0], np.float32)))
+    y, r = F.rrelu(x, 0.25, 0.5, return_r=True)
+    host = xpgrad.get_device(-1).send
+    assert host(r).dtype == np.float32
+    assert 0.25 <= host(r).min() < 0.3
+    assert 0.45 < host(r).max() < 0.5
+    np.testing.assert_array_equal(host(F.rrelu(x, r=r).array), host(y.array))
+    F.sum(y).backward()
+    np.testing.assert_array_equal(host(x.grad)[:-1], host(r)[:-1])
+    assert host(x.grad)[-1] == 1
+
+
+def test_outside_of_training_the_slope_of_rrelu_is_the_middle(device):
+    x = device.send(np.asarray([-1.0, 2.0], np.float32))
+    with xpgrad.using_config("train", False):
+        y, r = F.rrelu(x, 0.25, 0.5, return_r=True)
+    assert xpgrad.get_device(-1).send(y.array).tolist() == [-0.375, 2.0]
+    assert xpgrad.get_device(-1).send(r).tolist() == [0.375, 0.375]
+
+
+def test_slopes_are_like_x():
+    with pytest.raises(InvalidType, match="r of the shape and dtype of x"):
+        F.rrelu(np.ones(3), r=np.ones(2))

@@ -161,20 +161,6 @@ def test_zero_probability_has_no_divergence():
     np.testing.assert_allclose(y.array, ROWS[:, 0])
 
 
-@pytest.mark.parametrize("loss", [F.mean_squared_error, F.squared_error, F.absolute_error, F.mean_absolute_error])
-def test_pairs_are_of_one_shape_and_dtype(loss):
-    with pytest.raises(InvalidType, match=f"{loss.__name__} .*\n\nExpect: x0 and x1 of one shape and dtype"):
-        loss(np.ones((2, 1)), np.ones(2))
-    with pytest.raises(InvalidType, match="x1 is float64"):
-        loss(np.ones(2, "f"), np.ones(2))
-
-
-def test_absolute_error_has_derivative_zero_at_zero():
-    x = xpgrad.Variable(np.zeros(2))
-    F.sum(F.absolute_error(x, np.zeros(2))).backward()
-    np.testing.assert_array_equal(x.grad, 0)
-
-
 def test_sigmoid_cross_entropy_of_nothing_is_zero():
     assert float(F.sigmoid_cross_entropy(X, np.full((3, 3), -1))) == 0
     with pytest.raises(ValueError, match="reduce must be 'mean' or 'no'"):

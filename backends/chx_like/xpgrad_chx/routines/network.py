@@ -1,0 +1,23 @@
+"""How a routine runs a function of `xpgrad.functions`."""
+
+from typing import Any
+
+from xpgrad.utils.type_check import InvalidType
+from xpgrad_chx.errors import OperandError
+from xpgrad_chx.evaluation import through
+
+
+def run(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return what `xpgrad.functions` makes of arrays under a name, as arrays.
+
+    Raises
+    ------
+    OperandError
+        The function does not take an operand of such a dtype or shape.
+    """
+    import xpgrad.functions as F  # at the first routine that needs it: the namespace stays light
+
+    try:
+        return through(getattr(F, name), name, args, kwargs)
+    except InvalidType as error:
+        raise OperandError(str(error)) from None

@@ -1,0 +1,24 @@
+"""The standard's functions under NumPy's names, which are ChainerX's."""
+
+NAMES = {
+    "abs": "absolute fabs",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "bitwise_not invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "concat": "concatenate",
+    "divide": "true_divide",
+    "max": "amax",
+    "min": "amin",
+    "pow": "power",
+    "remainder": "mod",
+}
+"""From a function to its other names."""
+RENAMED = {new: old for old, names in NAMES.items() for new in names.split()}
+"""From another name to the function's."""

@@ -1,0 +1,57 @@
+"""Embeddings: rows of a matrix by their numbers."""
+
+import math
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.config import CAREFUL, config, switches
+from xpgrad.functions.checks import integral, invalid, real_floating
+from xpgrad.graph.variable import Variable, as_array
+
+__all__ = ["embed_id"]
+
+
+def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
+    """Return the rows of `W` whose numbers are in `x`; what a row gets back from several places is added up.
+
+    Parameters
+    ----------
+    x : Variable or array, shape S, integer
+    W : Variable or array, shape (V, K), real floating-point
+    ignore_label : int, optional
+        For this number there is a row of zeros.
+
+    Returns
+    -------
+    Variable, shape (*S, K)
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    ValueError
+        Debug mode is on, and a number in `x` is neither that of a row nor `ignore_label`. Otherwise the array's library
+        says what becomes of it.
+    """
+    numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
+    if rows.ndim != 2:
+        raise invalid("embed_id", "W of shape (V, K)", f"W is {rows!r}")
+    if switches().mode & CAREFUL and config.debug:
+        _check(as_array(x), rows.shape[0], ignore_label, rows.backend.namespace)
+    flat = array_api.reshape(x, shape=(math.prod(numbers.shape),))
+    if ignore_label is None:
+        y = array_api.take(W, flat.array, axis=0)
+    else:
+        ignored = array_api.equal(flat, ignore_label)
+        y = array_api.take(W, array_api.where(ignored, array_api.zeros_like(flat), flat).array, axis=0)
+        y = array_api.where(array_api.expand_dims(ignored, axis=1), 0.0, y)
+    return array_api.reshape(y, shape=(*numbers.shape, rows.shape[1]))  # type: ignore[no-any-return]  # a primitive
+
+
+def _check(x: Any, rows: int, ignore_label: int | None, xp: Any) -> None:
+    known = (x >= 0) & (x < rows)
+    if ignore_label is not None:
+        known = known | (x == ignore_label)
+    if not bool(xp.all(known)):
+        ignored = "" if ignore_label is None else f", nor ignore_label {ignore_label}"
+        raise ValueError(f"embed_id: an element of x is no number of a row, 0 to {rows - 1}{ignored}")

@@ -1,0 +1,117 @@
+"""Sequences of several lengths: padded, transposed, put into another order, added to."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Index
+
+__all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequence"]
+
+
+def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
+    """Return `x` with more elements before and behind each axis.
+
+    Parameters
+    ----------
+    x : Variable or array
+    pad_width : int, pair of int, or a pair for each axis
+    mode : {"constant", "edge", "reflect", "symmetric", "wrap"}
+    **keywords
+        ``constant_values``: a scalar, by default 0.
+    """
+    from xpgrad import ops  # which most programs do not need
+
+    return ops.pad(x, pad_width, mode, **keywords)
+
+
+def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 0) -> Variable:
+    """Return arrays of several lengths along axis 0 in one array, with `padding` behind the shorter ones.
+
+    Parameters
+    ----------
+    xs : sequence of Variables or arrays, shapes (T_k, *S)
+    length : int, optional
+        Length to which they are padded; by default that of the longest.
+    padding : scalar
+
+    Returns
+    -------
+    Variable, shape (K, length, *S)
+
+    Raises
+    ------
+    ValueError
+        An array is longer than `length`, or there is none.
+    """
+    if not xs:
+        raise ValueError("pad_sequence: expected at least one array, got none")
+    specs = [known_spec(x, "pad_sequence") for x in xs]
+    if any(not spec.ndim or spec.shape[1:] != specs[0].shape[1:] or spec.dtype != specs[0].dtype for spec in specs):
+        raise invalid("pad_sequence", "arrays of one dtype and, but for axis 0, one shape", f"xs is {specs!r}")
+    longest = max(spec.shape[0] for spec in specs)
+    length = longest if length is None else length
+    if length < longest:
+        raise ValueError(f"pad_sequence: length must be at least {longest}, as long as the longest array; got {length}")
+    behind = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
+    padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, behind, strict=True)]
+    return array_api.stack(padded, axis=0)  # type: ignore[no-any-return]  # a primitive
+
+
+def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
+    """Return for each position the elements that the sequences have there.
+
+    Parameters
+    ----------
+    xs : sequence of Variables or arrays, shapes (T_k, *S)
+        The longest first.
+
+    Returns
+    -------
+    tuple of Variable
+        Element t has shape (K_t, *S), where K_t is the number of sequences longer than t.
+
+    Raises
+    ------
+    InvalidType
+        The lengths are not in descending order, or the shapes differ beyond axis 0.
+    """
+    specs = [known_spec(x, "transpose_sequence") for x in xs]
+    lengths = [spec.shape[0] if spec.ndim else -1 for spec in specs]
+    if lengths != sorted(lengths, reverse=True) or any(spec.shape[1:] != specs[0].shape[1:] for spec in specs):
+        raise invalid("transpose_sequence", "arrays of shapes (T_k, ...), the longest first", f"xs is {specs!r}")
+    if not any(lengths):
+        return ()
+    parts = [array_api.unstack(as_variable(x), axis=0) for x in xs]
+    steps = [[part[t] for part in parts if len(part) > t] for t in range(lengths[0])]
+    return tuple(array_api.stack(step, axis=0) for step in steps)
+
+
+def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variable:
+    """Return `x` in another order along `axis`.
+
+    Parameters
+    ----------
+    x : Variable or array
+    indices : Variable or array, shape (N,), integer
+        Each number from 0 to N - 1 once.
+    axis : int
+        Of length N.
+    inv : bool
+        Undo the permutation instead.
+    """
+    spec, order = known_spec(x, "permutate"), integral(indices, "permutate", "indices")
+    axis = require_axis(spec, axis, "permutate")
+    if order.shape != (spec.shape[axis],):
+        raise invalid("permutate", f"indices of shape {(spec.shape[axis],)}", f"x is {spec!r}, indices is {order!r}")
+    places = array_api.argsort(indices).array if inv else as_array(indices)
+    return array_api.take(x, places, axis=axis)  # type: ignore[no-any-return]  # a primitive
+
+
+def scatter_add(a: Any, slices: Index, b: Any) -> Variable:
+    """Return a copy of `a` with `b` added at ``a[slices]``; what a position gets from several places is added up."""
+    from xpgrad import ops  # which most programs do not need
+
+    return ops.scatter_add(a, slices, b)

@@ -1,0 +1,151 @@
+"""Recurrent units and networks, embeddings, sequences: dropout, lengths, dtypes, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad.graph.type_check import InvalidType
+
+H = np.zeros((1, 2, 3))
+XS = [np.ones((2, 4)), np.ones((1, 4))]
+
+
+def weights(parts, n=3, features=4, layers=1, dtype=float):
+    rng = np.random.default_rng(0)
+    ws = [
+        [
+            rng.standard_normal((n, (n if layer else features) if k < parts else n)).astype(dtype)
+            for k in range(2 * parts)
+        ]
+        for layer in range(layers)
+    ]
+    return ws, [[rng.standard_normal(n).astype(dtype) for _ in range(2 * parts)] for _ in range(layers)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_every_float_dtype_stays(dtype):
+    ws, bs = weights(4, dtype=dtype)
+    h, xs = xpgrad.Variable(H.astype(dtype)), [x.astype(dtype) for x in XS]
+    hy, cy, ys = F.n_step_lstm(1, 0.0, h, h, ws, bs, xs)
+    assert {v.dtype for v in (hy, cy, *ys)} == {np.dtype(dtype)}
+    F.sum(hy).backward()
+    assert h.grad.dtype == dtype
+    x = xpgrad.Variable(np.ones((2, 4), dtype))
+    for c, y in (F.lstm(x[:, :1], x), F.slstm(x[:, :1], x[:, :1], x, x), F.tree_lstm(x[:, :1], x)):
+        assert c.dtype == y.dtype == dtype
+
+
+def test_a_network_of_one_layer_is_its_unit_step_by_step():
+    ws, bs = weights(4)
+    hy, cy, ys = F.n_step_lstm(1, 0.0, H, H, ws, bs, XS)
+    c = h = xpgrad.Variable(H[0])
+    order = (2, 0, 1, 3)  # a, i, f, o
+    w = np.stack([ws[0][k] for k in order], 1).reshape(12, 4), np.stack([ws[0][4 + k] for k in order], 1).reshape(12, 3)
+    b = np.stack([bs[0][k] + bs[0][4 + k] for k in order], 1).reshape(12)
+    for x, y in zip(XS, ys, strict=True):
+        n = len(x)
+        c, out = F.lstm(c, F.linear(x, w[0], b) + F.linear(h[:n], w[1]))
+        h = F.concat([out, h[n:]], axis=0)
+        np.testing.assert_allclose(y.array, out.array, rtol=1e-12)
+    np.testing.assert_allclose(hy.array[0], h.array, rtol=1e-12)
+    np.testing.assert_allclose(cy.array[0], c.array, rtol=1e-12)
+
+
+def test_what_goes_from_layer_to_layer_is_dropped_in_training_only():
+    ws, bs = weights(1, layers=2)
+    h = np.zeros((2, 2, 3))
+    plain = F.n_step_rnn(2, 0.0, h, ws, bs, XS)[1][0].array
+    dropped = F.n_step_rnn(2, 0.9, h, ws, bs, XS)[1][0].array
+    assert np.abs(plain - dropped).max() > 1e-3
+    with xpgrad.using_config("train", False):
+        np.testing.assert_array_equal(F.n_step_rnn(2, 0.9, h, ws, bs, XS)[1][0].array, plain)
+
+
+def test_sequences_that_end_early_keep_their_state():
+    ws, bs = weights(3)
+    hy, ys = F.n_step_gru(1, 0.0, H, ws, bs, XS)
+    np.testing.assert_array_equal(hy.array[0, 1], ys[0].array[1])
+    np.testing.assert_array_equal(hy.array[0, 0], ys[1].array[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"xs": XS[::-1]}, r"xs of shapes \(B_t, I\), with no B_t greater"),
+        ({"xs": []}, "at least one layer and one step"),
+        ({"n_layers": 0}, "at least one layer"),
+        ({"xs": [np.ones((2, 4), int)]}, r"xs\[0\] of a real floating-point dtype"),
+        ({"hx": np.zeros((2, 2, 3))}, r"hx of shape \(1, 2, N\)"),
+        ({"hx": H.astype("f")}, "states and inputs of one dtype"),
+        ({"ws": [[]]}, "ws of 1 lists of 2 arrays"),
+        ({"bs": []}, "bs of 1 lists of 2 arrays"),
+        ({"ws": [[np.ones((3, 4)), np.ones((3, 4))]]}, r"ws\[0\]\[1\] of shape \(3, 3\)"),
+        ({"bs": [[np.ones(3), np.ones(4)]]}, r"bs\[0\]\[1\] of shape \(3,\)"),
+    ],
+)
+def test_what_networks_refuse(change, message):
+    ws, bs = weights(1)
+    given = {"n_layers": 1, "dropout_ratio": 0.0, "hx": H, "ws": ws, "bs": bs, "xs": XS} | change
+    with pytest.raises(InvalidType, match=rf"(?s)n_step_rnn \(Forward\).*{message}"):
+        F.n_step_rnn(**given)
+
+
+def test_there_are_two_activations():
+    with pytest.raises(ValueError, match="n_step_birnn: activation must be 'tanh' or 'relu', got 'sigmoid'"):
+        F.n_step_birnn(1, 0.0, H, [], [], XS, activation="sigmoid")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: F.lstm(np.ones((2, 2)), np.ones((2, 6))), r"x of its dtype and of shape \(B, 4 \* N, ...\)"),
+        (lambda: F.lstm(np.ones((2, 2)), np.ones((3, 8))), "a cell of shape"),
+        (lambda: F.lstm(np.ones((2, 2)), np.ones((2, 8), "f")), "x of its dtype"),
+        (lambda: F.slstm(np.ones((2, 2)), np.ones((2, 1)), np.ones((2, 8)), np.ones((2, 8))), "c_prev2 like c_prev1"),
+        (lambda: F.slstm(*[np.ones((2, 2))] * 2, np.ones((2, 8)), np.ones((1, 8))), "x2 of its dtype"),
+        (lambda: F.tree_lstm(np.ones((2, 2)), np.ones((1, 2)), np.ones((2, 10))), "cell 1 like cell 0"),
+        (lambda: F.tree_lstm(np.ones((2, 2)), np.ones((2, 10))), r"shape \(B, 4 \* N"),
+        (lambda: F.embed_id(np.ones(2), np.ones((2, 2))), "x of an integer dtype"),
+        (lambda: F.embed_id(np.asarray([0]), np.ones(2)), r"W of shape \(V, K\)"),
+        (lambda: F.transpose_sequence(XS[::-1]), "the longest first"),
+        (lambda: F.pad_sequence([np.ones((2, 3)), np.ones((2, 2))]), "but for axis 0, one shape"),
+        (lambda: F.permutate(np.ones((2, 3)), np.asarray([0, 1, 2])), r"indices of shape \(2,\)"),
+        (lambda: F.space2depth(np.ones((1, 1, 3, 4)), 2), r"X of shape \(B, C, 2 \* H, 2 \* W\)"),
+        (lambda: F.depth2space(np.ones((1, 6, 3, 4)), 2), r"X of shape \(B, 4 \* C, H, W\)"),
+    ],
+)
+def test_wrong_dtypes_and_shapes(call, message):
+    with pytest.raises(InvalidType, match=message):
+        call()
+
+
+def test_a_tree_needs_a_child():
+    with pytest.raises(TypeError, match="expected the cells of the children and the sources, got 1 inputs"):
+        F.tree_lstm(np.ones((2, 6)))
+
+
+def test_rows_that_are_used_twice_get_both_gradients(device):
+    W = xpgrad.Variable(device.send(np.arange(6.0).reshape(3, 2)))
+    F.sum(F.embed_id(device.send(np.asarray([[2, 0], [2, -1]])), W, ignore_label=-1)).backward()
+    assert xpgrad.get_device(-1).send(W.grad).tolist() == [[1, 1], [0, 0], [2, 2]]
+
+
+def test_in_debug_mode_numbers_without_a_row_are_refused(device):
+    W = device.send(np.ones((3, 2)))
+    with xpgrad.using_config("debug", True):
+        with pytest.raises(ValueError, match=r"embed_id: an element of x is no number of a row, 0 to 2$"):
+            F.embed_id(device.send(np.asarray([0, 3])), W)
+        with pytest.raises(ValueError, match="nor ignore_label -1"):
+            F.embed_id(device.send(np.asarray([0, -2])), W, ignore_label=-1)
+        assert F.embed_id(device.send(np.asarray([0, -1])), W, ignore_label=-1).shape == (2, 2)
+
+
+def test_lengths_of_sequences():
+    with pytest.raises(ValueError, match="length must be at least 2, as long as the longest array; got 1"):
+        F.pad_sequence([np.ones(2)], length=1)
+    with pytest.raises(ValueError, match="expected at least one array"):
+        F.pad_sequence([])
+    assert F.transpose_sequence([]) == ()
+    assert F.transpose_sequence([np.ones((0, 2))]) == ()
+    assert F.pad_sequence([np.ones(2), np.ones(0)], padding=-1).array.tolist() == [[1, 1], [-1, -1]]
