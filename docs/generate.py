@@ -15,15 +15,16 @@ MARKS = "<!-- certified -->", "<!-- /certified -->"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.array_api.special", "xpgrad.ops", "xpgrad.functions"
 HEADER = """# Kernels
 
-Every kernel of this version: how it is called, what it returns, and what stands in for it by default. A backend may give any
-of them ([backends.md](backends.md#kernels) has the rules); those that it does not give are computed by their default, with
-the functions of its namespace. Arrays come by position, parameters by name, always all of them. The last column has the
-kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x` from the cotangent `gy` and what the rule of
-`f` asks for; by default it is the formula of the rule, and a recorded sweep always takes that. `x_spec` is shape, dtype and
-device of `x`, `y` is the output.
+Every kernel of this version: how it is called, what it returns, and what stands in for it by default. A backend may
+give any of them ([backends.md](backends.md#kernels) has the rules); those that it does not give are computed by their
+default, with the functions of its namespace. Arrays come by position, parameters by name, always all of them. The last
+column has the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x` from the cotangent `gy`
+and what the rule of `f` asks for; by default it is the formula of the rule, and a recorded sweep always takes that.
+`x_spec` is shape, dtype and device of `x`, `y` is the output.
 
 This page is written by `python docs/generate.py`.
 """
+COLUMNS = "| kernel | returns | default | gradients |\n|---|---|---|---|"
 
 
 def kernels() -> str:

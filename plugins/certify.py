@@ -1,0 +1,90 @@
+"""Certifies every backend as a stranger would: from wheels, in a fresh environment, in an empty directory.
+
+    python plugins/certify.py                      build, install, run the suite, compare with docs/conformance
+    python plugins/certify.py --write torch jax    do that for two of them, and keep the reports
+
+Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
+that of its committed report, or fails a check.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CERTIFICATES = ROOT / "docs" / "conformance"
+BUILT_IN = "numpy", "chx"
+FROM_PLUGINS = "strict", "torch", "jax", "dask"
+ENVIRONMENT = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""One thread for each process, since there is a process for each core; what jax must hear before it is imported."""
+
+
+def main() -> int:
+    """Run as the docstring of the module says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("backends", nargs="*", default=[*BUILT_IN, *FROM_PLUGINS])
+    parser.add_argument("--write", action="store_true", help="keep the reports in docs/conformance")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory)
+        python = installed(place, [name for name in options.backends if name not in BUILT_IN])
+        good = [certified(name, python, place, options.write) for name in options.backends]
+    if options.write:
+        subprocess.run([sys.executable, ROOT / "docs" / "generate.py"], check=True)
+    return 0 if all(good) else 1
+
+
+def installed(place: Path, plugins: list[str]) -> Path:
+    """Return the Python of a fresh environment in which the wheels of xpgrad and of some plugins are installed."""
+    sources = [ROOT, *(ROOT / "plugins" / f"xpgrad-{name}" for name in plugins)]
+    quiet = "-qq", "--disable-pip-version-check"
+    wheels = place / "wheels"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", *quiet, "--no-deps", "--wheel-dir", wheels, *sources], check=True
+    )
+    venv.create(place / "env", with_pip=True)
+    python = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    own = next(wheels.glob("xpgrad-*.whl"))
+    others = [wheel for wheel in wheels.glob("*.whl") if wheel != own]
+    subprocess.run([python, "-m", "pip", "install", *quiet, f"{own}[conformance]", *others], check=True)
+    return python
+
+
+def certified(name: str, python: Path, place: Path, write: bool) -> bool:
+    """Run the full profile on a backend; return whether it is certified at the level of its committed report."""
+    empty = place / name
+    empty.mkdir()
+    report = place / "reports" / name
+    command = [python.with_name("xpgrad"), "conform", name, "--report", report]
+    done = subprocess.run(command, cwd=empty, env={**os.environ, **ENVIRONMENT}, check=False)
+    if not (report / "conformance.json").exists():
+        print(f"{name}: no report; exit code {done.returncode}")
+        return False
+    level = json.loads((report / "conformance.json").read_text(encoding="utf-8"))["level"]
+    kept = CERTIFICATES / name
+    if write:
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(report, kept)
+        return done.returncode == 0
+    wanted = json.loads((kept / "conformance.json").read_text(encoding="utf-8"))["level"]
+    if done.returncode != 0 or level is None or (wanted is not None and level < wanted):
+        print(f"{name}: level {level}, exit code {done.returncode}; the committed report says level {wanted}")
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
