@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import array_api_compat.torch as namespace
 import torch
 
 import xpgrad
@@ -10,6 +9,7 @@ from xpgrad.errors import DtypeError, ShapeError, UnknownArray, XpgradError
 from xpgrad.plugin import ArrayAPIBackend, BackendUnavailable, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_torch import devices, exchange
+from xpgrad_torch import namespace as standard
 from xpgrad_torch.capabilities import CAPABILITIES
 from xpgrad_torch.kernels import KERNELS, special
 
@@ -29,7 +29,7 @@ class TorchBackend(ArrayAPIBackend):
     def __init__(self) -> None:
         super().__init__(
             name="torch",
-            namespace=namespace,
+            namespace=standard,
             array_types=(torch.Tensor, torch.nn.Parameter),
             devices=devices.present,
             kernels=KERNELS,
@@ -96,7 +96,7 @@ class TorchBackend(ArrayAPIBackend):
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
-        return bool(namespace.isdtype(dtype, kind))
+        return bool(standard.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
         """Return PyTorch's default, float32 unless the program has changed it, and the complex dtype to it."""
