@@ -1,11 +1,14 @@
 """The devices that the core is tested on, and what their backends lack."""
 
+import os
+
 import pytest
 
 import xpgrad
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 DEVICES: tuple[str, ...] = ("@numpy", "@strict:cpu", "@strict:device1", "native:0")
+DEVICES += tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())  # those of other plugins, on request
 GPU = "@cupy:0"
 
 try:

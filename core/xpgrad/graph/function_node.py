@@ -255,7 +255,7 @@ class FunctionNode:
     def _check_types(self, arrays: tuple[Array, ...]) -> None:
         if type(self).check_type_forward is FunctionNode.check_type_forward or not config.type_check:
             return
-        infos = TypeInfoTuple(TypeInfo(a.shape, a.dtype) for a in arrays)
+        infos = TypeInfoTuple(TypeInfo(tuple(a.shape), a.dtype) for a in arrays)
         try:
             self.check_type_forward(infos)
         except InvalidType as error:

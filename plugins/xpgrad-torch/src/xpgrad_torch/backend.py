@@ -10,7 +10,7 @@ from xpgrad.plugin import ArrayAPIBackend, BackendUnavailable, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_torch import devices, exchange
 from xpgrad_torch import namespace as standard
-from xpgrad_torch.capabilities import CAPABILITIES
+from xpgrad_torch.capabilities import capabilities
 from xpgrad_torch.kernels import KERNELS, special
 
 IN_PLACE_FROM = 65536
@@ -27,15 +27,16 @@ class TorchBackend(ArrayAPIBackend):
     zero_dimensional_widen = False  # float32[3] * float64[] is float32
 
     def __init__(self) -> None:
+        here = devices.present()
         super().__init__(
             name="torch",
             namespace=standard,
             array_types=(torch.Tensor, torch.nn.Parameter),
-            devices=devices.present,
+            devices=here,
             kernels=KERNELS,
             module=torch,
             version=str(torch.__version__),
-            capabilities=CAPABILITIES,
+            capabilities=capabilities(here),
         )
 
     def late_override(self, name: str) -> Kernel | None:
