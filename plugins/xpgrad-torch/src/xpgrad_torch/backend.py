@@ -87,8 +87,9 @@ class TorchBackend(ArrayAPIBackend):
         if array.requires_grad or type(array) is not torch.Tensor:
             kind = "a Parameter" if type(array) is not torch.Tensor else "a tensor with requires_grad"
             raise UnknownArray(f"torch: {kind} carries PyTorch's own tape; give xpgrad its values with detach()")
-        if array.layout is not torch.strided or array.is_quantized:
-            raise UnknownArray(f"torch: expected a dense tensor, got {_layout(array)}; convert it with {_advice(array)}")
+        if array.layout is not torch.strided:
+            layout = str(array.layout).removeprefix("torch.")
+            raise UnknownArray(f"torch: expected a dense tensor, got layout {layout}; convert it with to_dense()")
         if array.is_meta:
             raise UnknownArray(f"torch: a tensor on the device meta is refused: {devices.LEFT_OUT['meta']}")
 
@@ -157,14 +158,6 @@ class TorchBackend(ArrayAPIBackend):
         if "alloc" in text or "CUDA" in text:
             return None
         return DtypeError if type(error) is NotImplementedError or "type" in text or "not implemented" in text else ShapeError
-
-
-def _layout(array: torch.Tensor) -> str:
-    return "a quantized one" if array.is_quantized else f"layout {str(array.layout).removeprefix('torch.')}"
-
-
-def _advice(array: torch.Tensor) -> str:
-    return "dequantize()" if array.is_quantized else "to_dense()"
 
 
 def device_of_handle(specifier: object) -> Device | None:

@@ -34,7 +34,7 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
     if x.device.type == "cpu":
         try:
             return torch.index_select(x, axis, _numbers(indices))
-        except IndexError:
+        except (IndexError, RuntimeError):
             pass  # negative ones, or out of range: the index says which
     return x[(slice(None),) * (axis % max(x.ndim, 1)) + (_numbers(indices),)]
 
