@@ -94,7 +94,10 @@ class TorchBackend(ArrayAPIBackend):
             raise UnknownArray(f"torch: a tensor on the device meta is refused: {devices.LEFT_OUT['meta']}")
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
-        return super()._new_spec(tuple(shape), dtype, device)
+        spec = super()._new_spec(tuple(shape), dtype, device)
+        if device.type != "cpu":
+            spec.constants = {}  # those of `prepare` lie in host memory
+        return spec
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
@@ -144,20 +147,20 @@ class TorchBackend(ArrayAPIBackend):
 
     def is_view(self, array: Array) -> bool:
         """Tell whether `array` shares memory with another tensor; in inference mode PyTorch does not say."""
-        return array._is_view() or array.is_inference()
+        return bool(array._is_view() or array.is_inference())
 
     def has_nan(self, array: Array) -> bool:
         """Tell whether any element is not a number."""
         return (array.is_floating_point() or array.is_complex()) and bool(torch.isnan(array).any())
 
     def refusal(self, error: Exception) -> type[XpgradError] | None:
-        """Return what PyTorch means by a RuntimeError about arguments; errors of memory and devices stay what they are."""
-        if type(error) not in (RuntimeError, NotImplementedError):
-            return None
+        """Return what PyTorch means by a RuntimeError about arguments; those of memory and devices are none."""
+        if type(error) is NotImplementedError:
+            return DtypeError
         text = str(error)
-        if "alloc" in text or "CUDA" in text:
+        if type(error) is not RuntimeError or "alloc" in text or "CUDA" in text:
             return None
-        return DtypeError if type(error) is NotImplementedError or "type" in text or "not implemented" in text else ShapeError
+        return DtypeError if "type" in text or "not implemented" in text else ShapeError
 
 
 def device_of_handle(specifier: object) -> Device | None:

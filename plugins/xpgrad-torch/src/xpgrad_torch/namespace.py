@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from xpgrad.types import Kernel, Namespace
+from xpgrad.types import Array, Kernel, Namespace
 
 compat: Namespace = importlib.import_module("array_api_compat.torch")  # no module of known names, for type checkers
 
@@ -54,7 +54,7 @@ def unique_inverse(x: torch.Tensor, /) -> UniqueInverse:
     return UniqueInverse(*torch.unique(x, return_inverse=True))
 
 
-def unique_values(x: torch.Tensor, /) -> torch.Tensor:
+def unique_values(x: torch.Tensor, /) -> Array:
     """Return the different values."""
     return torch.unique(x)
 
@@ -63,7 +63,7 @@ def _of_nothing(function: Kernel) -> Kernel:
     """Return a Fourier transform that takes empty batches too, which MKL refuses: the shape is that of fuller ones."""
 
     @functools.wraps(function)
-    def transform(x: torch.Tensor, /, *args: Any, **kwargs: Any) -> torch.Tensor:
+    def transform(x: torch.Tensor, /, *args: Any, **kwargs: Any) -> Array:
         if math.prod(x.shape):
             return function(x, *args, **kwargs)
         y = function(x.new_zeros([max(n, 1) for n in x.shape]), *args, **kwargs)

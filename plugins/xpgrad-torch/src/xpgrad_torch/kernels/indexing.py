@@ -78,15 +78,13 @@ def _reversed(item: slice, length: int) -> slice:
     return slice(length - 1 - start, max(length - 1 - stop, length - 1 - start), -step)
 
 
-def _whole(items: tuple[Any, ...], ndim: int) -> list[Any]:
+def _whole(items: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     """Return the items with slices in place of an ellipsis."""
     place = next((i for i, item in enumerate(items) if item is ...), None)
     if place is None:
-        return list(items)
-    used = sum(
-        0 if item is None or item is ... else item.ndim if _is_mask(item) else 1 for item in items
-    )
-    return [*items[:place], *[slice(None)] * (ndim - used), *items[place + 1 :]]
+        return items
+    used = sum(0 if item is None or item is ... else item.ndim if _is_mask(item) else 1 for item in items)
+    return *items[:place], *(slice(None),) * (ndim - used), *items[place + 1 :]
 
 
 def _is_mask(item: Any) -> bool:

@@ -25,7 +25,7 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
 
 def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     """Return the arrays one behind the other."""
-    return compat.concat(arrays, axis=None) if axis is None else torch.cat(tuple(arrays), axis)
+    return compat.concat(tuple(arrays), axis=None) if axis is None else torch.cat(tuple(arrays), axis)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
