@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.conformance.plan import Item
-from xpgrad.testing.conformance.subject import Subject
 
 STATES = "passed", "failed", "expected", "skipped"
 
@@ -51,15 +50,7 @@ class Skip(Exception):
 
 def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0, quick: bool = False) -> Outcome:
     """Run one item of the plan, and return what came of it; whatever the backend raises is a failure."""
-    subject = Subject(
-        item.device,
-        capabilities,
-        dtype=item.dtype or "float64",
-        case=item.case,
-        name=item.id,
-        seed=seed,
-        quick=quick,
-    )
+    subject = item.subject(capabilities, seed=seed, quick=quick)
 
     def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:
         seconds = time.perf_counter() - started

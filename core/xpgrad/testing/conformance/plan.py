@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.testing.case import Case
 from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.check import BY_LETTER, Check
 from xpgrad.testing.conformance.checks import CHECKS
+from xpgrad.testing.conformance.subject import Subject
 from xpgrad.testing.scenario import dtypes_of
 
 PROFILES = "quick", "full", "soak"
@@ -33,6 +35,18 @@ class Item(NamedTuple):
         """The facts without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
         return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
+
+    def subject(self, capabilities: Capabilities, *, seed: int = 0, quick: bool = False) -> Subject:
+        """Return what the check gets."""
+        return Subject(
+            self.device,
+            capabilities,
+            dtype=self.dtype or "float64",
+            case=self.case,
+            name=self.id,
+            seed=seed,
+            quick=quick,
+        )
 
 
 def plan(
