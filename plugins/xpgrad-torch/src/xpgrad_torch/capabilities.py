@@ -4,12 +4,8 @@ from collections.abc import Iterable
 
 from xpgrad.plugin import Capabilities
 
-UNSIGNED = "PyTorch has hardly a function for it: no sum, no comparison, no promotion"
 MISSING = {
     "negative_steps": "PyTorch refuses slices with a negative step; an index of a Variable flips instead",
-    "uint16": UNSIGNED,
-    "uint32": UNSIGNED,
-    "uint64": UNSIGNED,
 }
 IN_HOST_MEMORY = {
     "asynchronous": "in host memory PyTorch computes at once",
