@@ -22,12 +22,13 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that draw random numbers on an accelerator, and decline for the host's memory."""
+    """Return the kernels that may decline: random numbers are for accelerators, losses for the host's memory."""
     if backend.name != "torch":
         return {}
+    from xpgrad_torch.kernels.losses import LOSSES
     from xpgrad_torch.kernels.random import RANDOM
 
-    return RANDOM
+    return RANDOM | LOSSES
 
 
 @hookimpl
