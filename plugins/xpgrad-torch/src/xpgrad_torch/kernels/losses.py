@@ -3,7 +3,7 @@
 import torch
 
 from xpgrad.plugin import Spec
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 
 
 def cross_entropy(
@@ -13,8 +13,8 @@ def cross_entropy(
     labels = _labels(x, t, weight, ignore_label)
     if labels is None:
         return NotImplemented
-    score = torch.log_softmax(x, 1) if score is None else score
-    losses = score.gather(1, labels).squeeze(1).neg_()
+    log_p: torch.Tensor = torch.log_softmax(x, 1) if score is None else score
+    losses = log_p.gather(1, labels).squeeze(1).neg_()
     return losses if reduce == "no" else losses.sum() / _count(t, normalize)
 
 
@@ -45,4 +45,4 @@ def _count(t: torch.Tensor, normalize: bool) -> int:
     return t.numel() if normalize else t.shape[0]
 
 
-LOSSES = {"cross_entropy": cross_entropy, "cross_entropy.x": cross_entropy_x}
+LOSSES: dict[str, Kernel] = {"cross_entropy": cross_entropy, "cross_entropy.x": cross_entropy_x}

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from xpgrad.types import Array, Shape
+from xpgrad.types import Array, Kernel, Shape
 
 
 def random_uniform(*, shape: Shape, dtype: torch.dtype, device: torch.device, generator: Any) -> Array:
@@ -25,4 +25,4 @@ def _seeded(device: torch.device, generator: Any) -> torch.Generator:
     return torch.Generator(device).manual_seed(int(generator.integers(2**63)))
 
 
-RANDOM = {"random_uniform": random_uniform, "random_normal": random_normal}
+RANDOM: dict[str, Kernel] = {"random_uniform": random_uniform, "random_normal": random_normal}
