@@ -1,5 +1,7 @@
 """The devices that the core is tested on."""
 
+import os
+
 import pytest
 
 import xpgrad
@@ -7,6 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 DEVICES: tuple[str, ...] = ("@numpy", "@strict:cpu", "@strict:device1", "native:0")
+DEVICES += tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())  # those of other plugins, on request
 GPU = "@cupy:0"
 
 try:

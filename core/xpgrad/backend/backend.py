@@ -8,7 +8,7 @@ from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import KernelNamespace
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import BackendUnavailable, SpecifierError
+from xpgrad.errors import BackendUnavailable, SpecifierError, XpgradError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 MOST_SPECS = 4096
@@ -43,6 +43,9 @@ class Backend:
         The library computes on a current device of its own, wherever the arrays are; `enter` and `follow` change it.
     carries_graphs : bool
         Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
+    zero_dimensional_widen : bool
+        The library's operators promote 0-d arrays like others, as the standard says. Where they take them for scalars,
+        elementwise functions cast operands of several floating-point dtypes first.
     capabilities : Capabilities
         What the library lacks.
     """
@@ -57,6 +60,7 @@ class Backend:
     in_place_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
+    zero_dimensional_widen: bool = True
     capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
@@ -244,6 +248,13 @@ class Backend:
 
     def check(self, array: Array) -> None:
         """Raise `UnknownArray` for an array that must not enter a graph, such as one with its library's own tape."""
+
+    def refusal(self, error: Exception) -> type[XpgradError] | None:
+        """Return what the library means by an error of a class that says nothing, or None if it is not about arguments.
+
+        `ShapeError` or `DtypeError`, for a RuntimeError. What Python's own classes say is understood without this.
+        """
+        return None
 
     # Arrays that carry their own graph
 

@@ -291,7 +291,12 @@ def _common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]
 
 
 def _promoted(operands: Sequence[Any], lead: Array, backend: Backend) -> Sequence[Any]:
-    """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast."""
+    """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast.
+
+    So are those of several floating-point dtypes, where the library's operators would leave that to whether one is 0-d.
+    """
+    if not backend.zero_dimensional_widen:
+        operands = _widened(operands, backend)
     scalars = [x for x in operands if not isinstance(x, Variable) and type(x) not in plugins.by_type and x is not None]
     if not scalars:
         return operands
@@ -309,6 +314,22 @@ def _promoted(operands: Sequence[Any], lead: Array, backend: Backend) -> Sequenc
             target = _weak_target(array, kind, backend)
             if target is not None:
                 x = slot.functions.astype(x, target) if isinstance(x, Variable) else backend.xp.astype(x, target)
+        result.append(x)
+    return result
+
+
+def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
+    """Return operands whose floating-point arrays have one dtype, the one to which they promote."""
+    arrays = [x._array if isinstance(x, Variable) else x for x in operands]
+    floating = [type(a) in plugins.by_type and backend.spec(a).differentiable for a in arrays]
+    dtypes = [a.dtype for a, counts in zip(arrays, floating, strict=True) if counts]
+    if len(set(dtypes)) < 2:
+        return operands
+    target = backend.namespace.result_type(*dtypes)
+    result = []
+    for x, array, counts in zip(operands, arrays, floating, strict=True):
+        if counts and array.dtype != target:
+            x = slot.functions.astype(x, target) if isinstance(x, Variable) else backend.xp.astype(x, target)
         result.append(x)
     return result
 
@@ -332,19 +353,25 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
     except (ValueError, TypeError, IndexError, AttributeError) as error:  # the last: a scalar has no dtype
         raise _explained(error, definition, arrays, plan.backend) from error
     except RuntimeError as error:
-        if _is_numerical(error):
-            raise _explained(error, definition, arrays, plan.backend) from error
-        raise
+        refusal = plan.backend.refusal(error)
+        if refusal is None and not _is_numerical(error):
+            raise
+        raise _explained(error, definition, arrays, plan.backend, refusal) from error
     if type(out) is not plan.array_type:
         out = plan.restore(out)
     return out
 
 
-def _explained(error: Exception, definition: Definition, arrays: list[Any], backend: Backend) -> Exception:
+def _explained(
+    error: Exception, definition: Definition, arrays: list[Any], backend: Backend,
+    refusal: type[XpgradError] | None = None,
+) -> Exception:  # fmt: skip
     got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in arrays)
     text = f"{definition.name}: {error}; got {got} on {backend.name}"
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
         return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
+    if refusal is not None:
+        return refusal(text)
     if _is_numerical(error):
         return SingularMatrix(text)
     if isinstance(error, IndexError):

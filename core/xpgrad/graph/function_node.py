@@ -245,17 +245,21 @@ class FunctionNode:
             if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):
                 return plugins.role("cpu").restore(y)
             try:
-                plugins.backend_of(y).check(y)
+                backend = plugins.backend_of(y)
             except UnknownArray:
                 pass
             else:
+                try:
+                    backend.check(y)
+                except UnknownArray as error:  # it says what to do
+                    raise UnknownArray(f"{self.label}: forward output: {error}") from None
                 return y
         raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {kind.__name__} in it")
 
     def _check_types(self, arrays: tuple[Array, ...]) -> None:
         if type(self).check_type_forward is FunctionNode.check_type_forward or not config.type_check:
             return
-        infos = TypeInfoTuple(TypeInfo(a.shape, a.dtype) for a in arrays)
+        infos = TypeInfoTuple(TypeInfo(tuple(a.shape), a.dtype) for a in arrays)
         try:
             self.check_type_forward(infos)
         except InvalidType as error:

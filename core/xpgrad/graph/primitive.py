@@ -197,6 +197,8 @@ def _binary(definition: Definition, foreign: Any) -> Function:
                     if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
                         if type(right) is not kind or n2.spec.device != n1.spec.device:
                             return _careful(definition, x1, x2, is_operator)
+                        if not plan.widen and n2.spec.dtype != n1.spec.dtype:
+                            return _careful(definition, x1, x2, is_operator)
                         if type(out) is not plan.array_type:
                             out = plan.restore(out)
                         spec = plan.outcome(pair, out)

@@ -274,13 +274,15 @@ class Plan:
 
     __slots__ = (
         "alone", "array_type", "backend", "both", "definition", "first", "kernel", "outcomes", "pullbacks", "restore",
-        "second",
+        "second", "widen",
     )  # fmt: skip
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
         self.definition, self.backend, self.array_type = definition, backend, backend.array_types[0]
         self.kernel, self.restore = backend.xp.kernel(definition.name), backend.restore
-        self.alone = len(backend.devices()) == 1  # so that arrays need no comparison of their devices
+        self.widen = backend.zero_dimensional_widen or not definition.elementwise  # else dtypes are compared
+        # Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
+        self.alone = len(backend.devices()) == 1 and self.widen and type(backend).check is Backend.check
         self.outcomes: dict[Any, Spec] = {}  # spec of the output by that of the input, or by those of both
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...], Pullback] = {}

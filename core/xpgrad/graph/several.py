@@ -104,7 +104,7 @@ def several(definition: Definition) -> Function:
                         plan = plan_for(definition, kind)
                     lead = kind
                     place = device
-                elif kind is not lead or not (plan.alone or device == place):
+                elif kind is not lead or not (plan.alone or (device == place and _together(plan, arrays, array))):
                     return apply(definition, operands, parameters)
                 arrays.append(array)
                 nodes.append(node)
@@ -150,3 +150,8 @@ def several(definition: Definition) -> Function:
         return y
 
     return function
+
+
+def _together(plan: Plan, arrays: list[Any], array: Any) -> bool:
+    """Tell whether `array` has the dtypes of `arrays`, or may have any: else some are to be cast, or are no numbers."""
+    return plan.widen or all(getattr(other, "dtype", array.dtype) == array.dtype for other in arrays)

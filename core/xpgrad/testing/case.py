@@ -55,8 +55,8 @@ class Case:
     needs : tuple of str
         Capabilities without which a backend skips the case: "index_arrays", "float_power", "data_dependent_shapes", ...
     dtype : str, tuple of str or None, or None
-        Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", or a dtype by name; a tuple
-        has one for each output.
+        Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", "default" (the library's
+        default floating-point dtype), or a dtype by name; a tuple has one for each output.
     rtol : dict
         Wider relative tolerances by dtype name, each with its reason in a comment beside it.
     area : str

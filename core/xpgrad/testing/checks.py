@@ -21,6 +21,7 @@ Check = Callable[[Scenario], None]
 
 VALUE_RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
+GRADIENT_ATOL = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-6, "complex64": 1e-6}  # rounding, where all is 0
 
 
 def check(function: Check) -> Check:
@@ -116,7 +117,7 @@ def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int],
         analytic = float(sum(inner(g, d) for g, d in pairs))
         scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
         which = f"input {s.floating[moved[0]]}" if len(moved) < len(s.floating) else "all inputs"
-        bound = rtol * scale + 1e-9 * (1 + abs(loss(0.0)))
+        bound = rtol * scale + GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
         assert abs(analytic - numeric) <= bound, (
             f"the derivative along a random direction of {which} is {analytic:.10g} by the gradients, "
             f"but {numeric:.10g} by differences of the reference (allowed distance {bound:.2g})"

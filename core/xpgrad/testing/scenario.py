@@ -124,6 +124,8 @@ class Scenario:
         given = self.case.dtype[output] if isinstance(self.case.dtype, tuple) else self.case.dtype
         if given is None:
             return (self.dtype if self.floating else self.values[0].dtype.name,)
+        if given == "default":
+            return (self.device.backend.dtype_name(self.device.backend.default_dtype("float")),)
         if given == "int":
             return tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
         return ({"real": REAL, "complex": COMPLEX}[given][self.dtype],) if given in ("real", "complex") else (given,)

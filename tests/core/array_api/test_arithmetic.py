@@ -56,9 +56,9 @@ def test_where_and_comparisons_take_scalars(device, scalar):
 
 
 def test_integer_arrays_become_floating_with_a_float(device):
-    x = variable(device, [2, 3], "int32")
+    x, default = variable(device, [2, 3], "int32"), device.backend.default_dtype("float")
     for y in (x + 0.5, 0.5 * x, x**0.5, array_api.maximum(x, 2.5), array_api.where(x > 2, x, 0.5)):
-        assert name(y) == "float64"  # the default of both libraries
+        assert y.dtype == default
         assert not y.requires_grad
     assert on_host(x**0.5).tolist() == pytest.approx([2**0.5, 3**0.5])
 

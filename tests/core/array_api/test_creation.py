@@ -76,7 +76,7 @@ def test_scalars_in_a_sequence_are_weak(device):
     assert xp.asarray([x, 1.0]).dtype == xp.asarray([np.float64(1), x]).dtype == xp.float32
     assert xp.asarray([x, 1j]).dtype == xp.complex64
     assert xp.asarray([variable(device, 3, "int8"), 1]).dtype == xp.int8
-    assert xp.asarray([variable(device, 3, "int8"), 1.5]).dtype == xp.float64
+    assert xp.asarray([variable(device, 3, "int8"), 1.5]).dtype == device.backend.default_dtype("float")
     assert xp.asarray([x, variable(device, 1.0, "float64")]).dtype == xp.float64
     assert xp.asarray([x, 2], dtype=xp.int64).dtype == xp.int64
     assert values(xp.asarray([[x, 1], (2, x)])) == [[3, 1], [2, 3]]

@@ -101,7 +101,7 @@ def test_a_namespace_tells_of_itself(device):
         assert info.default_device() == device
     for place in (device, device.handle, device.name):
         defaults = info.default_dtypes(device=place)
-        assert defaults["real floating"] == backend.namespace.float64
+        assert defaults["real floating"] == backend.default_dtype("float")
         assert defaults.keys() >= {"real floating", "complex floating", "integral", "indexing"}
         assert info.dtypes(device=place, kind="bool") == {"bool": backend.namespace.bool}
     assert set(info.dtypes(kind=("real floating", "bool"))) == {"bool", "float32", "float64"}

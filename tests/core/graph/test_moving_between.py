@@ -27,6 +27,7 @@ PLACES = (
     "@parcel:away",
     "native:0",
     "native:1",
+    "@torch:cpu",
     "@cupy:0",
 )
 ARRAYS = {

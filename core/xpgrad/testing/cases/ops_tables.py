@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.backend.plugins import plugins
 from xpgrad.testing.case import Case, Input
 
 LINE = (Input((5,)),)
@@ -224,7 +225,7 @@ SETS = (
         lambda i: np.eye(4)[i].T,
         (IDS,),
         order=0,
-        dtype="float64",
+        dtype="default",
     ),
     _ops(
         "unravel_index",
@@ -240,7 +241,7 @@ SETS = (
 def _like(knots: Input, x: Any) -> Any:
     """Return the table's points as an array of the library, dtype and device of `x`."""
     array = x.array if hasattr(x, "array") else x
-    xp = array.__array_namespace__()
+    xp = plugins.backend_of(array).namespace
     return xp.asarray(knots.values, dtype=array.dtype, device=array.device)
 
 

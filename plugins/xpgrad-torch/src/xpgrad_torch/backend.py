@@ -1,0 +1,170 @@
+"""The backend of PyTorch: tensors as plain arrays, without PyTorch's own tape."""
+
+from typing import Any
+
+import torch
+
+import xpgrad
+from xpgrad.errors import DtypeError, ShapeError, UnknownArray, XpgradError
+from xpgrad.plugin import ArrayAPIBackend, BackendUnavailable, Device, Spec
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
+from xpgrad_torch import devices, exchange
+from xpgrad_torch import namespace as standard
+from xpgrad_torch.capabilities import capabilities
+from xpgrad_torch.kernels import KERNELS, special
+
+IN_PLACE_FROM = 65536
+MOST_CONSTANTS = 1024
+
+
+class TorchBackend(ArrayAPIBackend):
+    """Tensors of PyTorch in host memory and on its accelerators.
+
+    Work on an accelerator goes to its current stream, which is waited for only when values are asked for.
+    """
+
+    in_place_from = IN_PLACE_FROM  # below that a new tensor is as fast as adding in place
+    zero_dimensional_widen = False  # float32[3] * float64[] is float32
+
+    def __init__(self) -> None:
+        here = devices.present()
+        super().__init__(
+            name="torch",
+            namespace=standard,
+            array_types=(torch.Tensor, torch.nn.Parameter),
+            devices=here,
+            kernels=KERNELS,
+            module=torch,
+            version=str(torch.__version__),
+            capabilities=capabilities(here),
+        )
+
+    def late_override(self, name: str) -> Kernel | None:
+        """Return PyTorch's special function `name`."""
+        return special.find(name)
+
+    # Devices
+
+    def device(self, index: str | None) -> Device:
+        """Return the device ``@torch:index``; a kind without a number means the current one of that kind.
+
+        Raises
+        ------
+        BackendUnavailable
+            It is one that PyTorch knows, but not here, or one without values.
+        """
+        if index is not None and f"@torch:{index}" not in (names := [d.name for d in self.devices()]):
+            if index == devices.accelerator():
+                return self.device_for(devices.numbered(torch.device(index)))
+            reason = devices.why_absent(index, names)
+            if reason is not None:
+                raise BackendUnavailable(reason)
+        return super().device(index)
+
+    def synchronize(self, device: Device) -> None:
+        """Wait until all work on an accelerator is done, in every stream."""
+        if device.handle.type != "cpu":
+            torch.accelerator.synchronize(device.handle)
+
+    def memory_used(self, device: Device) -> int | None:
+        """Return how many bytes tensors hold on an accelerator; None for the host's memory."""
+        if device.handle.type == "cpu":
+            return None
+        module = devices.module_of(device.handle)
+        if hasattr(module, "memory_allocated"):
+            return int(module.memory_allocated(device.handle))
+        return int(module.current_allocated_memory()) if hasattr(module, "current_allocated_memory") else None
+
+    def free_memory(self, device: Device) -> None:
+        """Give the unused blocks of PyTorch's store back to an accelerator."""
+        if device.handle.type != "cpu":
+            devices.module_of(device.handle).empty_cache()
+
+    # Arrays
+
+    def check(self, array: Array) -> None:
+        """Raise `UnknownArray` for a tensor with PyTorch's own tape, without values, or of a sparse layout."""
+        if array.requires_grad or type(array) is not torch.Tensor:
+            kind = "a Parameter" if type(array) is not torch.Tensor else "a tensor with requires_grad"
+            raise UnknownArray(f"torch: {kind} carries PyTorch's own tape; give xpgrad its values with detach()")
+        if array.layout is not torch.strided:
+            layout = str(array.layout).removeprefix("torch.")
+            raise UnknownArray(f"torch: expected a dense tensor, got layout {layout}; convert it with to_dense()")
+        if array.is_meta:
+            raise UnknownArray(f"torch: a tensor on the device meta is refused: {devices.LEFT_OUT['meta']}")
+
+    def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
+        spec = super()._new_spec(tuple(shape), dtype, device)
+        if device.type != "cpu":
+            spec.constants = {}  # those of `prepare` lie in host memory
+        return spec
+
+    def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
+        """Tell whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
+        return bool(standard.isdtype(dtype, kind))
+
+    def default_dtype(self, kind: str) -> Dtype:
+        """Return PyTorch's default, float32 unless the program has changed it, and the complex dtype to it."""
+        real = torch.get_default_dtype()
+        return real if kind == "float" else real.to_complex()
+
+    def prepare(self, value: Any, spec: Spec) -> Any:
+        """Return a 0-d tensor for a finite float or int that meets floats in host memory: it takes half the time."""
+        if type(value) is not float and type(value) is not int:
+            return value
+        if spec.dtype not in (torch.float32, torch.float64) or spec.device.type != "cpu" or not value:
+            return value
+        try:
+            made = torch.tensor(value, dtype=spec.dtype, device=devices.CPU)
+        except (OverflowError, RuntimeError):
+            return value
+        if not torch.isfinite(made):
+            return value
+        if len(spec.constants) >= MOST_CONSTANTS:
+            spec.constants.clear()
+        spec.constants[value] = made
+        return made
+
+    def ones(self, spec: Spec) -> Array:
+        """Return ones of this shape and dtype on this device."""
+        return torch.ones(spec.shape, dtype=spec.dtype, device=spec.device)
+
+    def copy(self, array: Array) -> Array:
+        """Return a copy in memory of its own, in C order."""
+        return exchange.copied(array)
+
+    def move(self, array: Array, device: Device) -> Array:
+        """Return a copy of `array` on another device."""
+        return exchange.copied(array, device.handle)
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy of `array` as a NumPy array; bfloat16, which NumPy does not have, becomes float32."""
+        return exchange.to_host(array)
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return a copy of a NumPy array, whatever its strides, on a device."""
+        return exchange.from_host(array, device.handle)
+
+    def is_view(self, array: Array) -> bool:
+        """Tell whether `array` shares memory with another tensor; in inference mode PyTorch does not say."""
+        return bool(array._is_view() or array.is_inference())
+
+    def has_nan(self, array: Array) -> bool:
+        """Tell whether any element is not a number."""
+        return (array.is_floating_point() or array.is_complex()) and bool(torch.isnan(array).any())
+
+    def refusal(self, error: Exception) -> type[XpgradError] | None:
+        """Return what PyTorch means by a RuntimeError about arguments; those of memory and devices are none."""
+        if type(error) is NotImplementedError:
+            return DtypeError
+        text = str(error)
+        if type(error) is not RuntimeError or "alloc" in text or "CUDA" in text:
+            return None
+        return DtypeError if "type" in text or "not implemented" in text else ShapeError
+
+
+def device_of_handle(specifier: object) -> Device | None:
+    """Return the device that PyTorch calls `specifier`; None if that is no device object."""
+    if not isinstance(specifier, torch.device):
+        return None
+    return xpgrad.get_device(f"@torch:{devices.numbered(specifier)}")

@@ -1,0 +1,39 @@
+"""What gathers need in their gradients: adding into positions, and into a buffer that belongs to the sweep."""
+
+import torch
+
+from xpgrad.plugin import Spec
+from xpgrad.types import Array, Index
+from xpgrad_torch.kernels.indexing import forward
+
+
+def accumulate(total: Array, g: Array, /) -> Array:
+    """Return ``total + g``, written into `total` where a new tensor would be laid out like that."""
+    if total.dtype is g.dtype and total.shape == g.shape and total.stride() == g.stride():
+        return total.add_(g)
+    return total + g
+
+
+def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
+    """Return zeros of `spec` with every value added at its index; repeated positions accumulate."""
+    total = torch.zeros(spec.shape, dtype=spec.dtype, device=spec.device)
+    for index, value in parts:
+        index, flipped = forward(index, spec.shape)
+        target = total if not flipped else torch.zeros_like(total)
+        _add(target, index, value.to(spec.dtype))
+        if flipped:
+            total += target.flip(flipped)
+    return total
+
+
+def _add(total: torch.Tensor, index: Index, value: torch.Tensor) -> None:
+    items = index if type(index) is tuple else (index,)
+    arrays = [item for item in items if isinstance(item, torch.Tensor)]
+    if not arrays:
+        total[index] += value
+        return
+    if len(items) == len(arrays):  # numbers of rows, a mask, or an array for each axis
+        total.index_put_(tuple(arrays), value, accumulate=True)
+        return
+    cells = torch.arange(total.numel(), device=total.device).reshape(total.shape)[index]
+    total.view(-1).index_put_((cells.reshape(-1),), value.expand(cells.shape).reshape(-1), accumulate=True)

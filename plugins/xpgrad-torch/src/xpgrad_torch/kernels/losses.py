@@ -1,0 +1,48 @@
+"""The cross entropy of logits and labels in host memory; what is rare, or elsewhere, is left to the default bodies."""
+
+import torch
+
+from xpgrad.plugin import Spec
+from xpgrad.types import Array, Kernel
+
+
+def cross_entropy(
+    x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
+) -> Array:
+    """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
+    labels = _labels(x, t, weight, ignore_label)
+    if labels is None:
+        return NotImplemented
+    log_p: torch.Tensor = torch.log_softmax(x, 1) if score is None else score
+    losses = log_p.gather(1, labels).squeeze(1).neg_()
+    return losses if reduce == "no" else losses.sum() / _count(t, normalize)
+
+
+def cross_entropy_x(
+    gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Spec, normalize: bool,
+    ignore_label: int, reduce: str, /,
+) -> Array:  # fmt: skip
+    """Return the gradient of the cross entropy: the exponentials of the kept scores, changed in place."""
+    labels = _labels(x if score is None else score, t, weight, ignore_label)
+    if labels is None:
+        return NotImplemented
+    gx = torch.exp(torch.log_softmax(x, 1) if score is None else score)
+    gx.scatter_(1, labels, gx.gather(1, labels) - 1)
+    return gx.mul_(gy.unsqueeze(1) if reduce == "no" else gy / _count(t, normalize))
+
+
+def _labels(x: torch.Tensor, t: torch.Tensor, weight: Array | None, ignore_label: int) -> torch.Tensor | None:
+    """Return the labels as an index along axis 1, None where one is ignored, is no class, or lies on an accelerator."""
+    if weight is not None or x.device.type != "cpu" or not t.numel():
+        return None
+    low, high = map(int, torch.aminmax(t))
+    if low < 0 or high >= x.shape[1] or low <= ignore_label <= high:
+        return None
+    return t.to(torch.int64).unsqueeze(1)
+
+
+def _count(t: torch.Tensor, normalize: bool) -> int:
+    return t.numel() if normalize else t.shape[0]
+
+
+LOSSES: dict[str, Kernel] = {"cross_entropy": cross_entropy, "cross_entropy.x": cross_entropy_x}

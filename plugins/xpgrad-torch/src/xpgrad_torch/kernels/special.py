@@ -1,0 +1,49 @@
+"""Special functions: PyTorch's, looked up when the first of them is used.
+
+Its Bessel functions j0, j1, y0, y1 and polygamma are left out: they are right to nine digits only, xpgrad's to all.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from xpgrad.types import Array, Kernel
+
+_SAME_NAME = """entr erf erfc erfcx erfinv exp2 expit gammaln i0 i0e i1 i1e log_ndtr logit ndtr ndtri psi"""
+_RENAMED = {
+    "k0": "modified_bessel_k0", "k1": "modified_bessel_k1",
+    "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1",
+}  # fmt: skip
+_OF_TWO = """gammainc gammaincc xlog1py xlogy"""
+
+NAMES = {name: name for name in _SAME_NAME.split()} | _RENAMED
+
+
+def find(name: str) -> Kernel | None:
+    """Return PyTorch's function for the kernel `name`, None where it has none."""
+    extension, _, name = name.rpartition(".")
+    if extension != "special":
+        return None
+    if name in NAMES:
+        return _function(NAMES[name])
+    if name in _OF_TWO.split():
+        return _of_two(_function(name))
+    return None
+
+
+def _function(name: str) -> Kernel:
+    found: Kernel = getattr(torch.special, name)
+    return found
+
+
+def _of_two(function: Callable[..., Array]) -> Kernel:
+    """Return `function` so that one of its arguments may be a Python number."""
+
+    def kernel(x1: Array, x2: Array, /) -> Array:
+        if not isinstance(x1, torch.Tensor):
+            x1 = torch.full_like(x2, x1)
+        elif not isinstance(x2, torch.Tensor):
+            x2 = torch.full_like(x1, x2)
+        return function(x1, x2)
+
+    return kernel

@@ -1,0 +1,41 @@
+"""The plugin: imported when the first tensor, or a device ``@torch``, is met. PyTorch is imported in the hooks only."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from xpgrad.plugin import Backend, BackendUnavailable, Device, hookimpl
+from xpgrad.types import Kernel
+
+xpgrad_api = (1, 1)
+
+
+@hookimpl
+def xpgrad_backend() -> Backend:
+    """Return the backend of PyTorch, or raise BackendUnavailable where PyTorch is not installed."""
+    if find_spec("torch") is None:
+        raise BackendUnavailable("torch: PyTorch is not installed; pip install torch")
+    from xpgrad_torch.backend import TorchBackend
+
+    return TorchBackend()
+
+
+@hookimpl
+def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
+    """Return the kernels that may decline: random numbers are for accelerators, losses for the host's memory."""
+    if backend.name != "torch":
+        return {}
+    from xpgrad_torch.kernels.losses import LOSSES
+    from xpgrad_torch.kernels.random import RANDOM
+
+    return RANDOM | LOSSES
+
+
+@hookimpl
+def xpgrad_device(specifier: Any) -> Device | None:
+    """Return the device for a `torch.device`, with or without its number."""
+    if type(specifier).__module__.partition(".")[0] != "torch":
+        return None
+    from xpgrad_torch.backend import device_of_handle
+
+    return device_of_handle(specifier)

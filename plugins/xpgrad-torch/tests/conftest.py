@@ -1,0 +1,28 @@
+"""Fixtures: the devices of PyTorch that are here, and what every test of xpgrad has."""
+
+import random
+
+import numpy as np
+import pytest
+
+import xpgrad
+
+DEVICES = tuple(map(str, xpgrad.get_device("@torch").backend.devices()))
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> xpgrad.Device:
+    """Each device that PyTorch sees here."""
+    return xpgrad.get_device(request.param)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded stream of random numbers."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    random.seed(0)
+    xpgrad.random.seed(0)

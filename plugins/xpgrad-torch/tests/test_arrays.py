@@ -1,0 +1,213 @@
+"""Where PyTorch differs from the standard or from NumPy: 0-d tensors, indices, noted conjugations, dtypes, errors."""
+
+import numpy as np
+import pytest
+import torch
+
+import xpgrad
+import xpgrad.array_api as A
+import xpgrad.functions as F
+from xpgrad import Variable, grad
+from xpgrad.errors import DtypeError, ShapeError, XpgradError
+from xpgrad.testing.arrays import on_host
+from xpgrad.testing.comparisons import assert_same_bits
+
+FUNCTIONS = {
+    "add": A.add,
+    "multiply": A.multiply,
+    "divide": A.divide,
+    "pow": A.pow,
+    "atan2": A.atan2,
+    "remainder": A.remainder,
+    "where": lambda x1, x2: A.where(torch.tensor([True, False, True]), x1, x2),
+    "maximum": A.maximum,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("wide", [torch.float64, torch.complex64], ids=str)
+def test_a_0d_tensor_widens_like_any_other(name, wide):
+    if wide.is_complex and name in ("atan2", "remainder", "maximum"):
+        pytest.skip("of real numbers only")
+    function = FUNCTIONS[name]
+    for first, second in ((torch.tensor([0.7, 1.3, 2.1]), torch.tensor(1.1, dtype=wide)),
+                          (torch.tensor(1.7), torch.tensor([0.3, 1.9, 0.6], dtype=wide))):  # fmt: skip
+        for operands in ((Variable(first), second), (Variable(first), Variable(second)), (first, Variable(second))):
+            y = function(*operands)
+            assert y.dtype == wide
+            x1, x2 = (Variable(a) if not isinstance(a, Variable) else a for a in operands)
+            seed = Variable(torch.ones_like(y.array) * 0.9)
+            gxs = [grad([function(x1, x2)], [x1, x2], [seed], enable_double_backprop=each) for each in (False, True)]
+            for raw, recorded, x in zip(*gxs, (x1, x2), strict=True):
+                assert raw.dtype == recorded.dtype == x.dtype
+                assert_same_bits(on_host(raw), on_host(recorded), f"gradients of {name}")
+
+
+def test_the_value_of_a_0d_float64_is_used_in_full():
+    x = Variable(torch.tensor([1.0, 2.0]))
+    y = x + torch.tensor(1e-12, dtype=torch.float64)
+    assert y.array.tolist() == [1.0 + 1e-12, 2.0 + 1e-12]
+
+
+def test_scalars_never_widen():
+    x = Variable(torch.tensor([1.5, 2.5]))
+    for scalar in (2, 0.1, np.float64(0.1), np.int64(3), True):
+        assert (x * scalar).dtype == (scalar * x).dtype == torch.float32
+
+
+def test_a_complex_tensor_has_no_noted_conjugation(rng):
+    z = torch.from_numpy(rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3)))
+    x = Variable(z.conj())
+    y = A.conj(x)
+    assert not y.array.is_conj()
+    assert np.array_equal(on_host(x), np.conj(z.numpy()))
+    y.grad = z.conj()
+    y.backward()
+    assert not x.grad.is_conj()
+    assert np.array_equal(x.grad.numpy(), z.numpy())
+    for noted in (z.conj(), z.conj().imag):
+        moved = Variable(noted).to_device("@numpy").to_device("@torch")
+        assert np.array_equal(moved.array.numpy(), noted.resolve_conj().resolve_neg().numpy())
+
+
+INDICES = {
+    "reversed": np.s_[::-1],
+    "reversed columns": np.s_[:, ::-2],
+    "reversed part": np.s_[-1:0:-1, ..., 3:0:-2],
+    "reversed to nothing": np.s_[0:2:-1],
+    "reversed beyond the ends": np.s_[9:-9:-1],
+    "array": (np.array([1, 0, 1]),),
+    "negative numbers": (np.array([-1, 0, -1]),),
+    "small integers": (np.array([1, 0, 1], np.uint8),),
+    "array and slice": (np.array([1, 0]), slice(1, 3)),
+    "number, slice, array": (1, slice(None), np.array([0, 3, 3])),
+    "array, slice, number": (np.array([1, 0, 0]), slice(None), 2),
+    "number beside array": (1, np.array([0, 2, 2])),
+    "ellipsis, number, array": (..., 1, np.array([0, 3, 3])),
+    "number, ellipsis, 0-d array": (1, ..., np.array(2)),
+    "reversed beside array": (slice(None, None, -1), np.array([[0, 2], [2, 2]])),
+    "new axis, array, reversed": (None, np.array([1, 1]), slice(None, None, -1), 0),
+    "mask": (np.array([[True, False, True], [False, False, True]]),),
+    "mask of the first axis, reversed": (np.array([True, False]), slice(None, None, -1)),
+    "mask of the last axis, number": (0, slice(None), np.array([True, False, True, True])),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_follow_the_rules_of_numpy(name, device, rng):
+    index = INDICES[name]
+    values = rng.normal(size=(2, 3, 4))
+    x = Variable(device.send(values))
+    own = tuple(device.send(i) if isinstance(i, np.ndarray) else i for i in index) if type(index) is tuple else index
+    own = own[0] if type(own) is tuple and len(own) == 1 else own
+    y = x[own]
+    assert np.array_equal(on_host(y), values[index])
+    gy = rng.normal(size=y.shape)
+    y.grad = device.send(gy)
+    y.backward()
+    expected = np.zeros_like(values)
+    np.add.at(expected, index, gy)
+    np.testing.assert_allclose(on_host(x.grad), expected, rtol=1e-14)
+    changed, copied = Variable(device.send(values), requires_grad=False), values.copy()
+    changed[own], copied[index] = 7.0, 7.0
+    assert np.array_equal(on_host(changed), copied)
+
+
+def test_take_counts_negative_numbers_from_the_end():
+    x = Variable(torch.arange(6.0).reshape(2, 3))
+    y = A.take(x, torch.tensor([-1, 0]), axis=1)
+    assert y.array.tolist() == [[2, 0], [5, 3]]
+    with pytest.raises(IndexError):
+        A.take(x, torch.tensor([3]), axis=1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_narrow_dtypes_have_gradients(dtype, device):
+    x = Variable(torch.tensor([[0.5, -1.0], [2.0, 0.25]], dtype=dtype, device=device.handle))
+    y = A.sum(A.tanh(x @ x) * 2 + F.softmax(x))
+    y.backward()
+    assert y.dtype == x.grad.dtype == dtype
+    wide = Variable(x.array.to(torch.float64))
+    A.sum(A.tanh(wide @ wide) * 2 + F.softmax(wide)).backward()
+    assert torch.allclose(x.grad.to(torch.float64), wide.grad, atol=0.05)
+
+
+def test_bfloat16_is_printed_and_refused_by_the_host():
+    x = Variable(torch.tensor([0.5, 1.5], dtype=torch.bfloat16))
+    assert "0.5" in repr(x)
+    with pytest.raises(DtypeError, match="makes float32 of bfloat16"):
+        x.to_device("@numpy")
+
+
+SHAPES = {
+    "add": lambda x, z: x + z,
+    "where": lambda x, z: A.where(x > 0, x, z),
+    "matmul": lambda x, z: x @ z,
+    "reshape": lambda x, z: A.reshape(x, (5,)),
+    "concat": lambda x, z: A.concat([x, z]),
+    "broadcast_to": lambda x, z: A.broadcast_to(x, (2, 4)),
+    "tensordot": lambda x, z: A.tensordot(x, z, axes=1),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_is_wrong_with_shapes_is_a_shape_error(name):
+    x, z = Variable(torch.ones(2, 3)), Variable(torch.ones(4, 5))
+    with pytest.raises(ShapeError, match=rf"^{name}: .*float32 \(2, 3\)"):
+        SHAPES[name](x, z)
+
+
+def test_what_is_wrong_with_dtypes_is_a_dtype_error():
+    x = Variable(torch.tensor([1, 2], dtype=torch.uint16))
+    with pytest.raises(DtypeError, match="not implemented"):
+        x + x
+
+
+def test_memory_that_is_not_there_stays_a_runtime_error():
+    x = Variable(torch.ones(1))
+    with pytest.raises(RuntimeError, match="alloc") as caught:
+        A.broadcast_to(x, (2**45,)) + 1
+    assert not isinstance(caught.value, XpgradError)
+
+
+def test_different_values_and_where_they_are():
+    x = Variable(torch.tensor([[3.0, 1.0], [3.0, 2.0]]))
+    values, first, inverse, counts = A.unique_all(x)
+    assert [a.array.tolist() for a in (values, first, inverse, counts)] == [
+        [1, 2, 3], [1, 3, 0], [[2, 0], [2, 1]], [1, 1, 2],
+    ]  # fmt: skip
+    values.grad = torch.tensor([1.0, 10.0, 100.0])
+    values.backward()
+    assert x.grad.tolist() == [[50.0, 1.0], [50.0, 10.0]]
+
+
+def test_arrays_on_the_left_leave_the_operation_to_the_variable(device):
+    raw = torch.tensor([1.0, 2.0], device=device.handle)
+    x = Variable(torch.tensor([3.0, 5.0], device=device.handle))
+    for y, expected in ((raw * x, [3, 10]), (raw - x, [-2, -3]), (raw / x, [1 / 3, 0.4]), (raw < x, [True, True])):
+        assert isinstance(y, Variable)
+        assert on_host(y).tolist() == pytest.approx(expected)
+
+
+def test_the_default_dtype_is_pytorchs_of_the_moment():
+    x = Variable(torch.tensor([1, 2]))
+    assert (x + 0.5).dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert (x + 0.5).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_accumulation_adds_in_place_to_what_the_sweep_owns_only(rng):
+    values = torch.from_numpy(rng.normal(size=100_000))
+    x = Variable(values)
+    ys = [x * 2, x + 1, A.sin(x), x.T if x.ndim > 1 else -x]
+    seeds = [torch.from_numpy(rng.normal(size=100_000)) for _ in ys]
+    kept = [seed.clone() for seed in seeds]
+    for y, seed in zip(ys, seeds, strict=True):
+        y.grad = seed
+    xpgrad.backward(ys)
+    expected = 2 * kept[0] + kept[1] + kept[2] * torch.cos(values) - kept[3]
+    assert torch.allclose(x.grad, expected)
+    assert all(map(torch.equal, seeds, kept))
