@@ -13,6 +13,23 @@ class PluginError(XpgradError, RuntimeError):
     """A plugin broke the contract: a misspelt hook, an unknown kernel, a name or a type that another one holds."""
 
 
+class MissingFunction(XpgradError, NotImplementedError, AttributeError):
+    """An operation needs a function that the array library lacks; the text names both.
+
+    Attributes
+    ----------
+    function : str
+        The function as the standard calls it: ``linalg.det``.
+    """
+
+    def __init__(self, backend: str, function: str) -> None:
+        super().__init__(
+            f"{backend}: the library has no {function!r}, which this operation needs; "
+            "its plugin can give a kernel for the operation"
+        )
+        self.function = function
+
+
 class SpecifierError(XpgradError, ValueError):
     """A device specifier that no backend understands."""
 

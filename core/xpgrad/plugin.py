@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.loading import API_VERSION
@@ -15,9 +16,11 @@ from xpgrad.errors import BackendUnavailable
 
 __all__ = [
     "API_VERSION",
+    "FACTS",
     "ArrayAPIBackend",
     "Backend",
     "BackendUnavailable",
+    "Capabilities",
     "Device",
     "Spec",
     "config",

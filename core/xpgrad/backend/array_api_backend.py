@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.errors import PluginError
 from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
@@ -44,6 +45,8 @@ class ArrayAPIBackend(Backend):
     module : module, optional
         What users know as the library, where `namespace` is a layer around it.
     version : str, optional
+    capabilities : Capabilities, optional
+        What the library lacks; by default nothing.
 
     Notes
     -----
@@ -69,8 +72,11 @@ class ArrayAPIBackend(Backend):
         move: Callable[[Array, DeviceHandle], Array] | None = None,
         module: Namespace = None,
         version: str | None = None,
+        capabilities: Capabilities | None = None,
     ) -> None:
         super().__init__()
+        if capabilities is not None:
+            self.capabilities = capabilities
         self.name, self.namespace, self.array_types = name, namespace, tuple(array_types)
         self.scalar_types, self.immutable, self.module = tuple(scalar_types), immutable, module
         self.version = version or str(getattr(module or namespace, "__version__", "unknown"))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import KernelNamespace
 from xpgrad.backend.spec import Spec
@@ -42,6 +43,8 @@ class Backend:
         The library computes on a current device of its own, wherever the arrays are; `enter` and `follow` change it.
     carries_graphs : bool
         Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
+    capabilities : Capabilities
+        What the library lacks.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Backend:
     in_place_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
+    capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
         self._specs: dict[Any, Spec] = {}

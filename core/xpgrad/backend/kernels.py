@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xpgrad.errors import PluginError
+from xpgrad.errors import MissingFunction, PluginError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class KernelNamespace:
         elif name in EXTENSIONS:
             value = _Extension(self, name)
         else:
-            value = getattr(self._backend.namespace, name)
+            value = library_function(self._backend, name)
         self.__dict__[name] = value
         return value
 
@@ -171,11 +171,8 @@ class _Extension:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        full = f"{self._name}.{name}"
-        if full in table.declared:
-            value = self._kernels.kernel(full)
-        else:
-            value = getattr(getattr(self._kernels._backend.namespace, self._name), name)
+        full, kernels = f"{self._name}.{name}", self._kernels
+        value = kernels.kernel(full) if full in table.declared else library_function(kernels._backend, full)
         self.__dict__[name] = value
         return value
 
@@ -190,10 +187,40 @@ class _BodyNamespace:
         self._kernels, self._own, self._backend = kernels, own, kernels._backend
 
     def __getattr__(self, name: str) -> Any:
-        library = name == self._own or name in STANDARD
-        value = getattr(self._backend.namespace if library else self._kernels, name)
+        value: Any
+        if name in STANDARD:
+            value = _LibraryExtension(self._backend, name)
+        elif name == self._own:
+            value = library_function(self._backend, name)
+        else:
+            value = getattr(self._kernels, name)
         self.__dict__[name] = value
         return value
+
+
+class _LibraryExtension:
+    """An extension of the library's own, without kernels."""
+
+    def __init__(self, backend: "Backend", name: str) -> None:
+        self._backend, self._name = backend, name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = library_function(self._backend, f"{self._name}.{name}")
+        self.__dict__[name] = value
+        return value
+
+
+def library_function(backend: "Backend", name: str) -> Any:
+    """Return what the library's namespace calls `name`, ``linalg.det`` or ``complex64``; or raise `MissingFunction`."""
+    found = backend.namespace
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise MissingFunction(backend.name, name) from None
+    return found
 
 
 def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) -> None:
