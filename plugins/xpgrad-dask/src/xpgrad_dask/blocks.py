@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 
 from xpgrad.types import Array, Dtype
+from xpgrad_dask.creation import auto_chunks
 
 
 def whole(x: Array, axes: Sequence[int]) -> Array:
@@ -14,8 +15,8 @@ def whole(x: Array, axes: Sequence[int]) -> Array:
     axes = [axis % x.ndim for axis in axes]
     if all(x.numblocks[axis] == 1 for axis in axes):
         return x
-    rest = [axis for axis in range(x.ndim) if axis not in axes]
-    return x.rechunk({**dict.fromkeys(axes, -1), **dict.fromkeys(rest, "auto")})
+    wanted = [(n,) if i in axes else "auto" for i, n in enumerate(x.shape)]
+    return x.rechunk(auto_chunks(x.shape, x.dtype, wanted))
 
 
 def along(function: Callable[..., Any], axis: int, *arrays: Array, dtype: Dtype, **options: Any) -> Array:

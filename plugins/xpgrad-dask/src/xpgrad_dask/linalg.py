@@ -6,11 +6,14 @@ What dask does out of core by itself stays dask's: products, norms, and the fact
 from typing import Any, Literal, NamedTuple
 
 import array_api_compat.numpy.linalg as host
+import dask.array as da
 import numpy as np
 from array_api_compat.dask.array import linalg as compat
 
 from xpgrad.types import Array
 from xpgrad_dask.blocks import cores
+from xpgrad_dask.creation import cut
+from xpgrad_dask.shapes import broadcast_arrays
 
 SQUARE = "(m,n)->(m,n)"
 LINE = "(m,n)->(m)"
@@ -160,7 +163,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def _like(value: Any, x: Array) -> Array:
-    return value if hasattr(value, "chunks") else compat.array_safe(np.asarray(value, real(x.dtype)), like=x._meta)
+    return value if hasattr(value, "chunks") else cut(np.asarray(value, real(x.dtype)))
 
 
 def _solve(x1: Any, x2: Any) -> Any:
@@ -186,17 +189,9 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return cross products of vectors of three elements along `axis`."""
-    xp = _namespace()
-    x1, x2 = xp.broadcast_arrays(x1, x2)
-    x1, x2 = xp.moveaxis(x1, axis, -1), xp.moveaxis(x2, axis, -1)
+    x1, x2 = (da.moveaxis(x, axis, -1) for x in broadcast_arrays(x1, x2))
     found = cores(host.cross, "(n),(n)->(n)", x1, x2, dtypes=np.result_type(x1.dtype, x2.dtype))
-    return xp.moveaxis(found, -1, axis)
-
-
-def _namespace() -> Any:
-    from xpgrad_dask import namespace
-
-    return namespace
+    return da.moveaxis(found, -1, axis)
 
 
 def __getattr__(name: str) -> Any:
