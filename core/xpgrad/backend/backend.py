@@ -43,6 +43,8 @@ class Backend:
         The library computes on a current device of its own, wherever the arrays are; `enter` and `follow` change it.
     carries_graphs : bool
         Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
+    has_layouts : bool
+        Arrays of one shape are cut or spread in many ways, and `laid_out` gives a gradient the layout of its array.
     capabilities : Capabilities
         What the library lacks.
     """
@@ -57,6 +59,7 @@ class Backend:
     in_place_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
+    has_layouts: bool = False
     capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
@@ -244,6 +247,10 @@ class Backend:
 
     def check(self, array: Array) -> None:
         """Raise `UnknownArray` for an array that must not enter a graph, such as one with its library's own tape."""
+
+    def laid_out(self, array: Array, spec: Spec) -> Array:
+        """Return the gradient of an array of `spec` in the layout of that array; asked where `has_layouts` says so."""
+        return array
 
     # Arrays that carry their own graph
 
