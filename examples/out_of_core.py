@@ -5,7 +5,7 @@ life: read) where it is needed, used for the loss and for the gradient, and forg
 the program and its backward pass are array code, and dask runs what it recorded on two processes whose memory is
 limited. NumPy, chunk by chunk and with the derivatives by hand, checks the numbers.
 
-    python examples/out_of_core.py --rows 2000000 --memory 400MiB
+    python examples/out_of_core.py --rows 2000000 --memory 300MiB
 """
 
 import argparse
@@ -22,8 +22,8 @@ from distributed import Client, LocalCluster, progress
 import xpgrad
 import xpgrad.array_api as xp
 
-SIZE = {"rows": 1_600_000, "columns": 128, "chunk": 20_000, "steps": 2, "memory": "400MiB"}
-QUICK = {"rows": 60_000, "columns": 16, "chunk": 5_000, "steps": 2, "memory": "400MiB"}
+SIZE = {"rows": 800_000, "columns": 128, "chunk": 5_000, "steps": 2, "memory": "256MiB"}
+QUICK = {"rows": 60_000, "columns": 16, "chunk": 5_000, "steps": 2, "memory": "256MiB"}
 MODELS = "least squares", "logistic"
 
 

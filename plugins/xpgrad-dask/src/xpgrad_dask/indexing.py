@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec, flat_index
 from xpgrad.types import Array, Index, Shape
-from xpgrad_dask.creation import arange, auto_chunks
+from xpgrad_dask.creation import auto_chunks
 from xpgrad_dask.lines import take
 from xpgrad_dask.refusals import refused
 from xpgrad_dask.shapes import broadcast_to, reshape
@@ -113,7 +113,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
         given = [given[i] if i == axis else chunks[i] for i in range(values.ndim)]
         values = values.rechunk(tuple(given))
     numbers = da.where(numbers < 0, numbers + length, numbers).rechunk((values.chunks[axis],))
-    rows = arange(length).rechunk((chunks[axis],))
+    rows = da.arange(length, chunks=(chunks[axis],))
     letters = list(range(values.ndim))
     several, result = values.ndim, values.ndim + 1  # letters: of the chunks of values, of the rows of the result
     out = [result if i == axis else i for i in letters]
