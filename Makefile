@@ -49,9 +49,10 @@ $(BIN)/pip:
 	@"$(PYTHON)" -c '$(OLD_ENOUGH)' || { echo "$(PYTHON) is not a Python >= 3.11 with venv" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
 
-# The tests run on the plugin around array-api-strict too, a distribution of its own.
-$(VENV)/stamp-test: pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable plugins/xpgrad-strict
+# The tests run on plugins too, which are distributions of their own.
+PLUGINS := plugins/xpgrad-strict plugins/xpgrad-dask
+$(VENV)/stamp-test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' $(PLUGINS:%=--editable %)
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.

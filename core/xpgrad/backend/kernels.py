@@ -279,7 +279,10 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
     parts = []
     for start in range(0, n + m - 1, rows):
         stop = min(start + rows, n + m - 1)
-        places = xp.arange(start, stop, device=xp._backend.handle_of(a))[:, None] + xp.arange(m, device=xp._backend.handle_of(a))[None, :]
+        places = (
+            xp.arange(start, stop, device=xp._backend.handle_of(a))[:, None]
+            + xp.arange(m, device=xp._backend.handle_of(a))[None, :]
+        )
         windows = xp.take(padded, xp.reshape(places, (-1,)), axis=0)
         parts.append(xp.matmul(xp.reshape(windows, (stop - start, m)), reverse))
     return parts[0] if len(parts) == 1 else xp.concat(parts)

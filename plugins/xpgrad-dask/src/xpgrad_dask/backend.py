@@ -3,15 +3,15 @@
 import math
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from xpgrad.errors import UnknownArray
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
-from xpgrad.types import Array, DeviceHandle, Dtype, Index, Shape
+from xpgrad.types import Array, DeviceHandle, Dtype, Index
 from xpgrad_dask import indexing, namespace
 from xpgrad_dask.creation import auto_chunks, cut, duplicate
 from xpgrad_dask.kernels import KERNELS
+from xpgrad_dask.libraries import da
 from xpgrad_dask.refusals import UNKNOWN
 
 MOST_SPECS = 4096
@@ -50,10 +50,9 @@ class DaskBackend(ArrayAPIBackend):
                 missing={
                     "data_dependent_shapes": UNKNOWN,
                     "several_devices": "where chunks are computed, the scheduler decides",
-                    "checked_index_arrays": "numbers in an index array are unknown before it computes",
-                    "in_place_update": "assignment gives an array other chunks and writes to none",
                     "dlpack_export": "an array has no memory of its own",
                     "dlpack_shares_memory": "an array has no memory of its own",
+                    "memory_used": "dask keeps no store of memory; its workers say what they hold",
                     "random_numbers_of_the_host": "random numbers are drawn where their chunks are computed",
                 }
             ),

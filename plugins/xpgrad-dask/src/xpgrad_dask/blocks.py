@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from xpgrad.types import Array, Dtype
 from xpgrad_dask.creation import auto_chunks, cut
+from xpgrad_dask.libraries import da
 
 
 def whole(x: Array, axes: Sequence[int]) -> Array:

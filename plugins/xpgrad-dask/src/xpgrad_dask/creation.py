@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import dask.array as da
 import numpy as np
-from array_api_compat.dask import array as compat
-from dask.array.core import normalize_chunks
 
 from xpgrad.types import Array, Dtype, Shape
+from xpgrad_dask.libraries import compat, da
 
 
 def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) -> Any:
@@ -16,7 +14,7 @@ def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) 
     given = tuple(given) if given is not None else ("auto",) * len(shape)
     if 0 in shape:  # dask divides by the size
         given = tuple((n,) if each == "auto" else each for n, each in zip(shape, given, strict=True))
-    return normalize_chunks(given, shape, dtype=np.dtype(dtype))
+    return da.core.normalize_chunks(given, shape, dtype=np.dtype(dtype))
 
 
 def cut(values: Any) -> Array:

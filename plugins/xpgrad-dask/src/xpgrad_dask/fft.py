@@ -4,18 +4,16 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import array_api_compat.numpy.fft as host
-import dask.array as da
 import numpy as np
-from array_api_compat.dask.array import fft as compat
 
 from xpgrad.types import Array
 from xpgrad_dask.blocks import whole
 from xpgrad_dask.creation import cut
+from xpgrad_dask.libraries import compat, da, host
 
 
 def _transform(name: str) -> Callable[..., Array]:
-    @functools.wraps(getattr(host, name))
+    @functools.wraps(getattr(host.fft, name))
     def one(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
         return _blockwise(name, x, [axis % x.ndim], None if n is None else [n], n=n, axis=axis, norm=norm)
 
@@ -23,11 +21,13 @@ def _transform(name: str) -> Callable[..., Array]:
 
 
 def _transform_nd(name: str) -> Callable[..., Array]:
-    @functools.wraps(getattr(host, name))
+    @functools.wraps(getattr(host.fft, name))
     def several(x: Array, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Array:
         if axes is None:
             axes = tuple(range(x.ndim)) if s is None else tuple(range(x.ndim - len(s), x.ndim))
-        return _blockwise(name, x, [a % x.ndim for a in axes], None if s is None else list(s), s=s, axes=axes, norm=norm)
+        return _blockwise(
+            name, x, [a % x.ndim for a in axes], None if s is None else list(s), s=s, axes=axes, norm=norm
+        )
 
     return several
 
@@ -48,8 +48,8 @@ SHORT = "irfft", "hfft", "irfftn"
 def _blockwise(name: str, x: Array, moved: list[int], lengths: list[int] | None, **options: Any) -> Array:
     """Return a transform of NumPy's, which changes the lengths of the axes `moved` only, chunk by chunk."""
     x = whole(x, moved)
-    function = functools.partial(getattr(host, name), **options)
-    sample = getattr(host, name)(np.ones((2,) * x.ndim, x.dtype))
+    function = functools.partial(getattr(host.fft, name), **options)
+    sample = getattr(host.fft, name)(np.ones((2,) * x.ndim, x.dtype))
     given = [x.shape[a] for a in moved] if lengths is None else lengths
     if name in LENGTHS and (lengths is None or name not in SHORT):
         given = [*given[:-1], LENGTHS[name](given[-1])]
@@ -64,13 +64,13 @@ fftn, ifftn, rfftn, irfftn = map(_transform_nd, ("fftn", "ifftn", "rfftn", "irff
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
     """Return the frequencies of `fft`."""
-    return cut(host.fftfreq(n, d=d, dtype=dtype))
+    return cut(host.fft.fftfreq(n, d=d, dtype=dtype))
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
     """Return the frequencies of `rfft`."""
-    return cut(host.rfftfreq(n, d=d, dtype=dtype))
+    return cut(host.fft.rfftfreq(n, d=d, dtype=dtype))
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(compat, name)
+    return getattr(compat.fft, name)

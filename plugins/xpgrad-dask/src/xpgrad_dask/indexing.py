@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from xpgrad.plugin import Spec, flat_index
 from xpgrad.types import Array, Index, Shape
 from xpgrad_dask.creation import auto_chunks
+from xpgrad_dask.libraries import da
 from xpgrad_dask.lines import take
 from xpgrad_dask.refusals import refused
 from xpgrad_dask.shapes import broadcast_to, reshape

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 import xpgrad
@@ -10,6 +9,7 @@ from xpgrad.plugin import Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_dask.blocks import cores
 from xpgrad_dask.creation import auto_chunks
+from xpgrad_dask.libraries import da
 from xpgrad_dask.shapes import broadcast_to, reshape
 
 

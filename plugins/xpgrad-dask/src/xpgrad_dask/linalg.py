@@ -5,22 +5,20 @@ What dask does out of core by itself stays dask's: products, norms, and the fact
 
 from typing import Any, Literal, NamedTuple
 
-import array_api_compat.numpy.linalg as host
-import dask.array as da
 import numpy as np
-from array_api_compat.dask.array import linalg as compat
 
 from xpgrad.types import Array
 from xpgrad_dask.blocks import cores
 from xpgrad_dask.creation import cut
+from xpgrad_dask.libraries import compat, da, host
 from xpgrad_dask.shapes import broadcast_arrays
 
 SQUARE = "(m,n)->(m,n)"
 LINE = "(m,n)->(m)"
 NUMBER = "(m,n)->()"
 
-matrix_transpose = compat.matrix_transpose
-diagonal, trace, outer = compat.diagonal, compat.trace, compat.outer
+matrix_transpose = compat.linalg.matrix_transpose
+diagonal, trace, outer = compat.linalg.diagonal, compat.linalg.trace, compat.linalg.outer
 
 
 def real(dtype: Any) -> Any:
@@ -59,32 +57,32 @@ class SVDResult(NamedTuple):
 
 def det(x: Array, /) -> Array:
     """Return determinants."""
-    return cores(host.det, NUMBER, x, dtypes=x.dtype)
+    return cores(host.linalg.det, NUMBER, x, dtypes=x.dtype)
 
 
 def inv(x: Array, /) -> Array:
     """Return inverses."""
-    return cores(host.inv, SQUARE, x, dtypes=x.dtype)
+    return cores(host.linalg.inv, SQUARE, x, dtypes=x.dtype)
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
     """Return signs, and logarithms of absolute values, of determinants."""
-    return SlogdetResult(*cores(host.slogdet, "(m,n)->(),()", x, dtypes=[x.dtype, real(x.dtype)]))
+    return SlogdetResult(*cores(host.linalg.slogdet, "(m,n)->(),()", x, dtypes=[x.dtype, real(x.dtype)]))
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Return triangular factors."""
-    return cores(host.cholesky, SQUARE, x, dtypes=x.dtype, upper=upper)
+    return cores(host.linalg.cholesky, SQUARE, x, dtypes=x.dtype, upper=upper)
 
 
 def eigh(x: Array, /) -> EigResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices."""
-    return EigResult(*cores(host.eigh, "(m,n)->(m),(m,n)", x, dtypes=[real(x.dtype), x.dtype]))
+    return EigResult(*cores(host.linalg.eigh, "(m,n)->(m),(m,n)", x, dtypes=[real(x.dtype), x.dtype]))
 
 
 def eigvalsh(x: Array, /) -> Array:
     """Return eigenvalues of Hermitian matrices."""
-    return cores(host.eigvalsh, LINE, x, dtypes=real(x.dtype))
+    return cores(host.linalg.eigvalsh, LINE, x, dtypes=real(x.dtype))
 
 
 def _eig(x: Any) -> tuple[Any, Any]:
@@ -108,26 +106,26 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     """Return factors; those of one matrix in several chunks of whole rows by dask's own algorithm, out of core."""
     rows, columns = x.shape[-2:]
     if mode == "reduced" and x.ndim == 2 and _tall(x):
-        return QRResult(*compat.qr(x))
+        return QRResult(*compat.linalg.qr(x))
     inner = rows if mode == "complete" else min(rows, columns)
-    found = cores(host.qr, "(m,n)->(m,k),(k,n)", x, dtypes=[x.dtype] * 2, sizes={"k": inner}, mode=mode)
+    found = cores(host.linalg.qr, "(m,n)->(m,k),(k,n)", x, dtypes=[x.dtype] * 2, sizes={"k": inner}, mode=mode)
     return QRResult(*found)
 
 
 def _tall(x: Array) -> bool:
     """Tell whether dask can factor the matrix by blocks of rows, each with no fewer rows than there are columns."""
-    return x.numblocks[0] > 1 and x.numblocks[1] == 1 and min(x.chunks[0]) >= x.shape[1] > 0
+    return bool(x.numblocks[0] > 1 and x.numblocks[1] == 1 and min(x.chunks[0]) >= x.shape[1] > 0)
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Return singular value decompositions; reduced ones of one tall matrix by dask's own algorithm, out of core."""
     if not full_matrices and x.ndim == 2 and _tall(x):
-        return SVDResult(*compat.svd(x, full_matrices=False))
+        return SVDResult(*compat.linalg.svd(x, full_matrices=False))
     rows, columns = x.shape[-2:]
     inner = min(rows, columns)
     left, right = (rows, columns) if full_matrices else (inner, inner)
     found = cores(
-        host.svd,
+        host.linalg.svd,
         "(m,n)->(m,p),(k),(q,n)",
         x,
         dtypes=[x.dtype, real(x.dtype), x.dtype],
@@ -139,11 +137,11 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 
 def svdvals(x: Array, /) -> Array:
     """Return singular values."""
-    return cores(host.svdvals, "(m,n)->(k)", x, dtypes=real(x.dtype), sizes={"k": min(x.shape[-2:])})
+    return cores(host.linalg.svdvals, "(m,n)->(k)", x, dtypes=real(x.dtype), sizes={"k": min(x.shape[-2:])})
 
 
 def _pinv(x: Any, *rtol: Any) -> Any:
-    return host.pinv(x, rtol=rtol[0] if rtol else None)
+    return host.linalg.pinv(x, rtol=rtol[0] if rtol else None)
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
@@ -153,7 +151,7 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def _matrix_rank(x: Any, *rtol: Any) -> Any:
-    return np.asarray(host.matrix_rank(x, rtol=rtol[0] if rtol else None), np.int64)
+    return np.asarray(host.linalg.matrix_rank(x, rtol=rtol[0] if rtol else None), np.int64)
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
@@ -167,7 +165,7 @@ def _like(value: Any, x: Array) -> Array:
 
 
 def _solve(x1: Any, x2: Any) -> Any:
-    return host.solve(x1, x2)
+    return host.linalg.solve(x1, x2)
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
@@ -179,20 +177,20 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 
 def _solve_vector(x1: Any, x2: Any) -> Any:
-    return host.solve(x1, x2[..., None])[..., 0]
+    return host.linalg.solve(x1, x2[..., None])[..., 0]
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """Return powers of square matrices."""
-    return cores(host.matrix_power, SQUARE, x, dtypes=x.dtype, n=n)
+    return cores(host.linalg.matrix_power, SQUARE, x, dtypes=x.dtype, n=n)
 
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return cross products of vectors of three elements along `axis`."""
     x1, x2 = (da.moveaxis(x, axis, -1) for x in broadcast_arrays(x1, x2))
-    found = cores(host.cross, "(n),(n)->(n)", x1, x2, dtypes=np.result_type(x1.dtype, x2.dtype))
+    found = cores(host.linalg.cross, "(n),(n)->(n)", x1, x2, dtypes=np.result_type(x1.dtype, x2.dtype))
     return da.moveaxis(found, -1, axis)
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(compat, name)
+    return getattr(compat.linalg, name)

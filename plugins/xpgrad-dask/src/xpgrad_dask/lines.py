@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import array_api_compat.numpy as host
-import dask.array as da
 import numpy as np
 
 from xpgrad.types import Array, Shape
 from xpgrad_dask.blocks import along, empty, whole
 from xpgrad_dask.creation import asarray
+from xpgrad_dask.libraries import da, host
 from xpgrad_dask.shapes import broadcast_to, reshape
 
 

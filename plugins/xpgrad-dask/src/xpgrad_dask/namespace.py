@@ -4,24 +4,31 @@ Nothing here computes. Functions along an axis get that axis in one chunk (`line
 two (`linalg`); everything else stays in the chunks that it comes in.
 """
 
-import importlib
 from typing import Any
 
-from xpgrad.types import Namespace
 from xpgrad_dask import fft as fft
 from xpgrad_dask import linalg as linalg
 from xpgrad_dask.creation import (
-    arange, asarray, astype, empty, eye, from_dlpack, full, linspace, ones, zeros,
+    arange,
+    asarray,
+    astype,
+    empty,
+    eye,
+    from_dlpack,
+    full,
+    linspace,
+    ones,
+    zeros,
 )  # fmt: skip
+from xpgrad_dask.libraries import compat
 from xpgrad_dask.lines import argsort, searchsorted, sort, take, take_along_axis
 from xpgrad_dask.products import matmul, tensordot, vecdot
 from xpgrad_dask.refusals import nonzero, unique_all, unique_counts, unique_inverse, unique_values
-from xpgrad_dask.shapes import broadcast_arrays, broadcast_to, concat, repeat, reshape, stack
+from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to, concat, repeat, reshape, stack
 
-compat: Namespace = importlib.import_module("array_api_compat.dask.array")  # no module of known names, for type checkers
-
-OWN = (
-    "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "empty", "eye", "fft",
+__all__ = (
+    "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "empty",
+    "eye", "fft",
     "from_dlpack", "full", "linalg", "linspace", "matmul", "nonzero", "ones", "repeat", "reshape", "searchsorted",
     "sort", "stack", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts", "unique_inverse",
     "unique_values", "vecdot", "zeros",
@@ -33,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*dir(compat), *OWN})
+    return sorted({*dir(compat), *__all__})

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from xpgrad.types import Array
+from xpgrad_dask.libraries import da
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:

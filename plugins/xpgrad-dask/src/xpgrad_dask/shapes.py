@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from xpgrad.types import Array, Shape
 from xpgrad_dask.creation import auto_chunks, duplicate
+from xpgrad_dask.libraries import da
 from xpgrad_dask.refusals import refused
 
 
@@ -24,9 +24,14 @@ def broadcast_to(x: Array, /, shape: Shape, chunks: Any = None) -> Array:
     return da.broadcast_to(x, shape, chunks=auto_chunks(shape, x.dtype, given))
 
 
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """Return the shape that arrays of these shapes broadcast to."""
+    return np.broadcast_shapes(*shapes)
+
+
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Return arrays stretched to one shape."""
-    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    shape = broadcast_shapes(*(x.shape for x in arrays))
     return tuple(broadcast_to(x, shape) for x in arrays)
 
 
