@@ -269,7 +269,7 @@ def test_views_of_a_seed_are_not_stored(device) -> None:
 
 def test_leaf_gradients_get_the_layout_of_their_array_where_a_library_has_layouts(device, monkeypatch) -> None:
     backend, asked = device.backend, []
-    x = leaf([1.0, 2.0], device)
+    x = Variable(placed(np.asarray([1.0, 2.0]), device))
 
     def laid_out(array, spec):
         asked.append(spec)

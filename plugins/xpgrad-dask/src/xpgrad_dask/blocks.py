@@ -47,13 +47,19 @@ def cores(
         Lengths of core axes that only the outputs have.
     """
     if any(0 in x.shape for x in arrays):  # whatever comes out depends on no value, and dask's own way divides by 0
-        made = function(*(np.zeros(x.shape, x.dtype) for x in arrays), **options)
+        made = function(*map(_stand_in, arrays), **options)
         return tuple(map(cut, made)) if isinstance(made, tuple) else cut(np.asarray(made))
     loops = [part.count(",") + 1 if part.strip("()") else 0 for part in signature.partition("->")[0].split("),(")]
     arrays = tuple(whole(x, range(-core, 0)) if core else x for x, core in zip(arrays, loops, strict=True))
     return da.apply_gufunc(
         function, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes, allow_rechunk=True, **options
     )
+
+
+def _stand_in(x: Array) -> Any:
+    """Return an array of NumPy's like `x`, of matrices that have an inverse if they can."""
+    made = np.zeros(x.shape, x.dtype)
+    return made + np.eye(*x.shape[-2:], dtype=x.dtype) if x.ndim > 1 else made
 
 
 def empty(ndim: int, dtype: Dtype) -> Any:

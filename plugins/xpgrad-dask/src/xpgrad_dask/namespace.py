@@ -19,7 +19,7 @@ from xpgrad_dask.creation import (
     linspace,
     ones,
     zeros,
-)  # fmt: skip
+)
 from xpgrad_dask.libraries import compat
 from xpgrad_dask.lines import argsort, searchsorted, sort, take, take_along_axis
 from xpgrad_dask.products import matmul, tensordot, vecdot
@@ -28,10 +28,9 @@ from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to,
 
 __all__ = (
     "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "empty",
-    "eye", "fft",
-    "from_dlpack", "full", "linalg", "linspace", "matmul", "nonzero", "ones", "repeat", "reshape", "searchsorted",
-    "sort", "stack", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "vecdot", "zeros",
+    "eye", "fft", "from_dlpack", "full", "linalg", "linspace", "matmul", "nonzero", "ones", "repeat", "reshape",
+    "searchsorted", "sort", "stack", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "vecdot", "zeros",
 )  # fmt: skip
 
 
