@@ -51,9 +51,8 @@ def cores(
         return tuple(map(cut, made)) if isinstance(made, tuple) else cut(np.asarray(made))
     loops = [part.count(",") + 1 if part.strip("()") else 0 for part in signature.partition("->")[0].split("),(")]
     arrays = tuple(whole(x, range(-core, 0)) if core else x for x, core in zip(arrays, loops, strict=True))
-    return da.apply_gufunc(
-        function, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes, allow_rechunk=True, **options
-    )
+    meta = tuple(empty(1, dtype) for dtype in dtypes) if isinstance(dtypes, list) else empty(1, dtypes)
+    return da.apply_gufunc(function, signature, *arrays, meta=meta, output_sizes=sizes, allow_rechunk=True, **options)
 
 
 def _stand_in(x: Array) -> Any:

@@ -1,5 +1,6 @@
 """Sorting, searching and gathers along one axis, which comes in one chunk; the other axes stay in theirs."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,10 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks."""
-    return x[(slice(None),) * (0 if axis is None else axis % x.ndim) + (indices,)]
+    index = (slice(None),) * (0 if axis is None else axis % x.ndim) + (indices,)
+    with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        return x[index]
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
