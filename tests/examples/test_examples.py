@@ -104,3 +104,14 @@ def test_every_example_runs_as_a_program_and_draws(example: Any, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) >= 4
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_out_of_core_agrees_with_numpy_and_stays_within_its_memory() -> None:
+    pytest.importorskip("distributed")
+    script = Path(gaussian_process.__file__).with_name("out_of_core.py")
+    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith(("least squares", "logistic"))]
+    assert len(rows) == 2
+    for row in rows:
+        assert float(row.split()[-3]) < 1e-12  # the difference from NumPy

@@ -46,6 +46,8 @@ class Backend:
     zero_dimensional_widen : bool
         The library's operators promote 0-d arrays like others, as the standard says. Where they take them for scalars,
         elementwise functions cast operands of several floating-point dtypes first.
+    has_layouts : bool
+        Arrays of one shape are cut or spread in many ways, and `laid_out` gives a gradient the layout of its array.
     capabilities : Capabilities
         What the library lacks.
     """
@@ -61,6 +63,7 @@ class Backend:
     has_current_device: bool = False
     carries_graphs: bool = False
     zero_dimensional_widen: bool = True
+    has_layouts: bool = False
     capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
@@ -255,6 +258,10 @@ class Backend:
         `ShapeError` or `DtypeError`, for a RuntimeError. What Python's own classes say is understood without this.
         """
         return None
+
+    def laid_out(self, array: Array, spec: Spec) -> Array:
+        """Return the gradient of an array of `spec` in the layout of that array; asked where `has_layouts` says so."""
+        return array
 
     # Arrays that carry their own graph
 

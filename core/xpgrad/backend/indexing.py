@@ -71,7 +71,33 @@ def getitem(backend: "Backend", x: Array, index: Index) -> Array:
                 if not any(type(item) is slice for item in (index if type(index) is tuple else (index,))):
                     raise
         places, result = full_index(backend, shape, index, backend.handle_of(x))
-        return backend.namespace.reshape(x[places] if places else x, result)
+        return backend.namespace.reshape(_picked(backend, x, places) if places else x, result)
+
+
+def _picked(backend: "Backend", x: Array, places: tuple[Array, ...]) -> Array:
+    """Return ``x[places]``, also from a library that takes one index array at a time."""
+    try:
+        return x[places]
+    except NotImplementedError:
+        xp, flat = backend.namespace, flattened(backend, tuple(x.shape), places)
+        return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
+
+
+def flattened(backend: "Backend", shape: Shape, places: tuple[Array, ...]) -> Array:
+    """Return where the elements at `places`, an integer array for each axis, are in an array laid out flat."""
+    flat: Any = 0
+    for place, length in zip(places, shape, strict=True):
+        flat = flat * length + backend.namespace.where(place < 0, place + length, place)
+    return flat
+
+
+def flat_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> Array:
+    """Return where the elements that an advanced `index` takes are in an array of `shape` laid out flat.
+
+    For kernels of backends: whatever the index, one array of numbers says where values belong.
+    """
+    places, result = full_index(backend, shape, index, device)
+    return backend.namespace.reshape(flattened(backend, shape, places), result)
 
 
 def setitem(backend: "Backend", x: Array, u: Array, index: Index) -> Array:

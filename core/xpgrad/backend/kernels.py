@@ -275,13 +275,16 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]
     dtype = xp.result_type(a.dtype, v.dtype)
-    zeros = xp.zeros((m - 1,), dtype=dtype, device=a.device)
+    zeros = xp.zeros((m - 1,), dtype=dtype, device=xp._backend.handle_of(a))
     padded, reverse = xp.concat([zeros, xp.astype(a, dtype), zeros]), xp.astype(xp.flip(v), dtype)
     rows = max(1, MOST_WINDOWS // m)
     parts = []
     for start in range(0, n + m - 1, rows):
         stop = min(start + rows, n + m - 1)
-        places = xp.arange(start, stop, device=a.device)[:, None] + xp.arange(m, device=a.device)[None, :]
+        places = (
+            xp.arange(start, stop, device=xp._backend.handle_of(a))[:, None]
+            + xp.arange(m, device=xp._backend.handle_of(a))[None, :]
+        )
         windows = xp.take(padded, xp.reshape(places, (-1,)), axis=0)
         parts.append(xp.matmul(xp.reshape(windows, (stop - start, m)), reverse))
     return parts[0] if len(parts) == 1 else xp.concat(parts)

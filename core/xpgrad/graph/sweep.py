@@ -354,6 +354,8 @@ class Sweep:
             anomaly.check_total(g._array if type(g) is Variable else g, node)
         if spec.complex:
             g = self._conjugated(g, spec)
+        if spec.backend.has_layouts and type(g) is not Variable:
+            g = spec.backend.laid_out(g, spec)
         if key in self.borrowed:
             self.totals[key] = self._copied(g)
         else:

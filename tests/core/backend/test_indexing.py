@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import xpgrad
-from xpgrad.backend.indexing import at_axis, full_index, getitem, is_basic, setitem
+from xpgrad.backend.indexing import at_axis, flat_index, full_index, getitem, is_basic, setitem
 
 SHAPE = (3, 4, 5)
 MASK = np.arange(12).reshape(3, 4) % 3 == 0
@@ -103,3 +103,23 @@ def test_basic_indices_have_no_arrays():
 
 def _items(index):
     return index if isinstance(index, tuple) else (index,)
+
+
+class OneIndexArray(np.ndarray):
+    """An array of a library that takes one index array at a time."""
+
+    def __getitem__(self, index):
+        if type(index) is tuple and sum(hasattr(item, "dtype") for item in index) > 1:
+            raise NotImplementedError("one index array at a time")
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_one_index_array_at_a_time_is_enough(numpy, x, index):
+    np.testing.assert_array_equal(getitem(numpy, x.view(OneIndexArray), index), x[index])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_a_flat_index_says_where_values_come_from(numpy, x, index):
+    flat = flat_index(numpy, SHAPE, index, "cpu")
+    np.testing.assert_array_equal(x.ravel()[flat], x[index])

@@ -265,3 +265,22 @@ def test_views_of_a_seed_are_not_stored(device) -> None:
     y.backward()
     x.grad[...] = x.grad * 0
     np.testing.assert_array_equal(on_host(seed), spread(12, start=50))
+
+
+def test_leaf_gradients_get_the_layout_of_their_array_where_a_library_has_layouts(device, monkeypatch) -> None:
+    backend, asked = device.backend, []
+    x = Variable(placed(np.asarray([1.0, 2.0]), device))
+
+    def laid_out(array, spec):
+        asked.append(spec)
+        return array * 2
+
+    monkeypatch.setattr(backend, "laid_out", laid_out)
+    xp.sum(x * x).backward()
+    assert not asked
+    np.testing.assert_array_equal(on_host(x.grad), [2, 4])
+    x.cleargrad()
+    monkeypatch.setattr(type(backend), "has_layouts", True)
+    xp.sum(x * x).backward()
+    assert asked == [x.node.spec]
+    np.testing.assert_array_equal(on_host(x.grad), [4, 8])

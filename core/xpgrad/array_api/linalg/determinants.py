@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array, DeviceHandle, Namespace
 
 
 class SlogdetResult(NamedTuple):
@@ -25,9 +25,9 @@ def _all_but_one(xp: Namespace, s: Array) -> Array:
     return before * after
 
 
-def _identity_where(xp: Namespace, singular: Array, x: Array, spec: Any) -> Array:
+def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHandle) -> Array:
     """Return `x` with the identity in place of the matrices that are `singular`."""
-    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=spec.device)
+    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=device)
     return xp.where(singular[..., None, None], identity, x)
 
 
@@ -52,7 +52,7 @@ def _changes_by_svd(xp: Namespace, g: Array, x: Array) -> Array:
     conj_u, conj_vh = _conjugate(xp, u), _conjugate(xp, vh)
     inner = xp.matmul(xp.matmul(xp.matrix_transpose(conj_u), g), xp.matrix_transpose(conj_vh))
     size = s.shape[-1]
-    on = xp.eye(size, dtype=s.dtype, device=s.device) != 0
+    on = xp.eye(size, dtype=s.dtype, device=xp._backend.handle_of(s)) != 0
     others = _all_but_one(xp, xp.where(on, xp.ones_like(s)[..., None, :], s[..., None, :]))  # of row i, without s_i
     others = xp.where(on, xp.zeros_like(others), others)
     line = xp.matmul(xp.astype(others, x.dtype), xp.linalg.diagonal(inner)[..., None])
@@ -69,7 +69,7 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     singular = d == 0
     if not bool(xp.any(singular)):
         return d[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, x))
+    inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
     return xp.where(singular[..., None, None], _cofactors_by_svd(xp, x), regular)
 
@@ -78,7 +78,7 @@ def _third_order(xp: Namespace, gy: Array, g: Array, x: Array, d: Array, x_spec:
     if x_spec.shape[-1] < 3:
         return xp.zeros_like(x)
     singular = d == 0
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, x_spec))
+    inverse = xp.linalg.inv(_identity_where(xp, singular, x, x_spec.device))
     a, b = xp.matmul(inverse, g), xp.matmul(inverse, gy)
     ab, ba = xp.matmul(a, b), xp.matmul(b, a)
     trace_a, trace_b, trace_ab = (xp.linalg.trace(m)[..., None, None] for m in (a, b, ab))
@@ -98,7 +98,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     singular = d == 0
     if not bool(xp.any(singular)):
         return _changes_by_inverse(xp, g, xp.linalg.inv(x), d)
-    regular = _changes_by_inverse(xp, g, xp.linalg.inv(_identity_where(xp, singular, x, x)), d)
+    regular = _changes_by_inverse(xp, g, xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x))), d)
     return xp.where(singular[..., None, None], _changes_by_svd(xp, g, x), regular)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.plugins import plugins
+from xpgrad.testing.arrays import like
 from xpgrad.testing.case import Case, Input
 
 LINE = (Input((5,)),)
@@ -240,9 +240,7 @@ SETS = (
 
 def _like(knots: Input, x: Any) -> Any:
     """Return the table's points as an array of the library, dtype and device of `x`."""
-    array = x.array if hasattr(x, "array") else x
-    xp = plugins.backend_of(array).namespace
-    return xp.asarray(knots.values, dtype=array.dtype, device=array.device)
+    return like(np.asarray(knots.values), x.array if hasattr(x, "array") else x)
 
 
 CASES = SCATTERS + TABLES + STATISTICS + ORDERS + SETS

@@ -34,7 +34,12 @@ ARRAY = (
     _f("hstack-vectors", lambda F, a, b: F.hstack((a, b)), lambda a, b: np.hstack((a, b)), VECTORS),
     _f("moveaxis", lambda F, x: F.moveaxis(x, 0, 2), lambda x: np.einsum("ijk->jki", x), CUBE),
     _f("repeat", lambda F, x: F.repeat(x, 2, 1), lambda x: np.repeat(x, 2, 1)),
-    _f("repeat-each", lambda F, x: F.repeat(x, (1, 0, 2), axis=0), lambda x: x[[0, 2, 2]]),
+    _f(
+        "repeat-each",
+        lambda F, x: F.repeat(x, (1, 0, 2), axis=0),
+        lambda x: x[[0, 2, 2]],
+        needs=("data_dependent_shapes",),
+    ),
     _f("reshape", lambda F, x: F.reshape(x, (2, -1)), lambda x: x.reshape(2, 6)),
     _f("rollaxis", lambda F, x: F.rollaxis(x, 2), lambda x: np.rollaxis(x, 2), CUBE),
     _f("rollaxis-start", lambda F, x: F.rollaxis(x, 0, 3), lambda x: np.rollaxis(x, 0, 3), CUBE),

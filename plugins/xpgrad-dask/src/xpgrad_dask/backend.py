@@ -1,0 +1,110 @@
+"""The backend of dask: arrays in chunks, which are computed when somebody asks for their values."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xpgrad.errors import UnknownArray
+from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
+from xpgrad.types import Array, DeviceHandle, Dtype, Index
+from xpgrad_dask import indexing, namespace
+from xpgrad_dask.creation import auto_chunks, cut, duplicate
+from xpgrad_dask.kernels import KERNELS
+from xpgrad_dask.libraries import da
+from xpgrad_dask.refusals import UNKNOWN
+
+MOST_SPECS = 4096
+
+
+class ChunkedSpec(Spec):
+    """What is known of an array without the array; of one of dask's that is its chunks, too.
+
+    Attributes
+    ----------
+    chunks : tuple of tuple of int
+    """
+
+    __slots__ = ("chunks",)
+
+    def __init__(self, chunks: Any, dtype: Dtype, device: DeviceHandle, backend: ArrayAPIBackend) -> None:
+        super().__init__(tuple(map(sum, chunks)), dtype, device, backend)
+        self.chunks = chunks
+
+
+class DaskBackend(ArrayAPIBackend):
+    """Arrays of dask, whose graphs grow while xpgrad records and sweeps; nothing is computed in between."""
+
+    has_layouts = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            name="dask",
+            namespace=namespace,
+            array_types=(da.Array,),
+            devices={None: "cpu"},
+            scatter_add=indexing.scatter_add,
+            kernels={**KERNELS, "getitem": self._getitem},
+            module=da,
+            capabilities=Capabilities(
+                missing={
+                    "data_dependent_shapes": UNKNOWN,
+                    "several_devices": "where chunks are computed, the scheduler decides",
+                    "dlpack_export": "an array has no memory of its own",
+                    "dlpack_shares_memory": "an array has no memory of its own",
+                    "memory_used": "dask keeps no store of memory; its workers say what they hold",
+                    "random_numbers_of_the_host": "random numbers are drawn where their chunks are computed",
+                }
+            ),
+        )
+        self._chunked: dict[Any, ChunkedSpec] = {}
+
+    def handle_of(self, array: Array) -> DeviceHandle:
+        """Return the only device there is: where the chunks are computed, the scheduler decides."""
+        return "cpu"
+
+    def spec(self, array: Array) -> Spec:
+        """Return chunks and dtype of `array`; equal ones are the same object."""
+        key = array.chunks, array.dtype
+        found = self._chunked.get(key)
+        if found is None:
+            if len(self._chunked) >= MOST_SPECS:
+                self._chunked.clear()
+            found = self._chunked.setdefault(key, ChunkedSpec(*key, "cpu", self))
+        return found
+
+    def check(self, array: Array) -> None:
+        """Refuse an array whose shape is not known."""
+        if any(math.isnan(length) for length in array.shape):
+            raise UnknownArray(
+                f"dask: expected an array of known shape, got {array.shape}; call its compute_chunk_sizes() first"
+            )
+
+    def copy(self, array: Array) -> Array:
+        """Return another array with the same chunks, for nothing: chunks are never written to."""
+        return duplicate(array)
+
+    def laid_out(self, array: Array, spec: Spec) -> Array:
+        """Return a gradient in the chunks of its array."""
+        chunks = getattr(spec, "chunks", array.chunks)
+        return array if array.chunks == chunks else array.rechunk(chunks)
+
+    def ones(self, spec: Spec) -> Array:
+        """Return ones in the chunks of an array of `spec`."""
+        chunks = getattr(spec, "chunks", None) or auto_chunks(spec.shape, spec.dtype)
+        return da.ones(spec.shape, dtype=spec.dtype, chunks=chunks)
+
+    def to_host(self, array: Array) -> Array:
+        """Return the values, computed by the scheduler that dask is set to."""
+        return np.array(array.compute())
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return a copy in chunks of dask's size. It travels with the graph: load what is large chunk by chunk."""
+        return cut(np.array(array))
+
+    def dlpack_device(self, device: Device) -> Any:
+        """Return None: there is no memory to share before there are values."""
+        return None
+
+    def _getitem(self, x: Array, /, index: Index) -> Array:
+        return indexing.getitem(self, x, index)

@@ -1,0 +1,95 @@
+"""Creation, in chunks of dask's size, and the sizes of chunks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Dtype, Shape
+from xpgrad_dask.libraries import compat, da
+
+
+def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) -> Any:
+    """Return chunks of dask's size for `shape`: for all axes, or for those where `given` has "auto"."""
+    given = tuple(given) if given is not None else ("auto",) * len(shape)
+    if 0 in shape:  # dask divides by the size
+        given = tuple((n,) if each == "auto" else each for n, each in zip(shape, given, strict=True))
+    return da.core.normalize_chunks(given, shape, dtype=np.dtype(dtype))
+
+
+def cut(values: Any) -> Array:
+    """Return an array of NumPy's in chunks; it becomes part of the graph of what is computed from it."""
+    return da.from_array(values, chunks=auto_chunks(values.shape, values.dtype))
+
+
+def duplicate(x: Array) -> Array:
+    """Return another array with the same chunks: assignment gives an array other chunks, and writes to none."""
+    return da.Array(x.dask, x.name, x.chunks, meta=x._meta)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
+    """Return `obj` as an array; what is no array of dask's is cut into chunks."""
+    if isinstance(obj, da.Array):
+        return astype(obj, obj.dtype if dtype is None else dtype, copy=bool(copy))
+    if copy is False:
+        raise ValueError("asarray: dask has no way to share memory with other libraries; let it copy")
+    return cut(np.array(obj, dtype=dtype))
+
+
+def astype(x: Array, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Return `x` in another dtype."""
+    if x.dtype == dtype:
+        return duplicate(x) if copy else x
+    return x.astype(dtype)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Return a copy of another library's array in host memory."""
+    return asarray(np.from_dlpack(x), copy=True if copy is None else copy)
+
+
+def full(shape: Shape | int, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return an array of one value."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if isinstance(fill_value, da.Array):
+        return da.broadcast_to(astype(fill_value, dtype or fill_value.dtype), shape)
+    dtype = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
+    return da.full(shape, fill_value, dtype=dtype, chunks=auto_chunks(shape, dtype))
+
+
+def zeros(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return zeros."""
+    return full(shape, 0, dtype=np.float64 if dtype is None else dtype)
+
+
+def ones(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return ones."""
+    return full(shape, 1, dtype=np.float64 if dtype is None else dtype)
+
+
+def empty(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return zeros: there is no memory yet that could be left as it is."""
+    return zeros(shape, dtype=dtype)
+
+
+def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
+    """Return ones on the diagonal `k`, zeros elsewhere."""
+    columns = rows if columns is None else columns
+    found = arange(rows)[:, None] + k == arange(columns)[None, :]
+    return found.astype(np.float64 if dtype is None else dtype)
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return numbers at equal distances."""
+    begin, end = (0, start) if stop is None else (start, stop)
+    if not max(0, -(-(end - begin) // step)):
+        return cut(np.arange(begin, end, step, dtype=dtype))
+    return da.arange(begin, end, step, dtype=dtype)
+
+
+def linspace(start: Any, stop: Any, /, num: int, **options: Any) -> Array:
+    """Return `num` numbers from `start` to `stop`."""
+    options.pop("device", None)
+    if num < 2:
+        return cut(np.linspace(start, stop, num, **options))
+    return compat.linspace(start, stop, num, **options)

@@ -1,0 +1,144 @@
+"""Gathers and scatter-adds: one pass over the chunks on either side, no array as a whole."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.plugin import Spec, flat_index
+from xpgrad.types import Array, Index, Shape
+from xpgrad_dask.creation import auto_chunks
+from xpgrad_dask.libraries import da
+from xpgrad_dask.lines import take
+from xpgrad_dask.refusals import refused
+from xpgrad_dask.shapes import broadcast_to, reshape
+
+
+def getitem(backend: Any, x: Array, index: Index) -> Array:
+    """Return ``x[index]``, also for the indices that dask itself does not take."""
+    items = index if type(index) is tuple else (index,)
+    arrays = [item for item in items if isinstance(item, da.Array)]
+    if any(item.dtype == bool for item in arrays) or any(isinstance(item, bool) for item in items):
+        raise refused("x[mask]", "use where(mask, x, 0), or take what the mask was made of")
+    if not arrays:
+        return x[index]
+    if len(arrays) == 1 and not any(isinstance(item, int) for item in items):
+        return _along_one(x, items, arrays[0])
+    flat = flat_index(backend, x.shape, index, "cpu")
+    return reshape(take(reshape(x, (-1,)), reshape(flat, (-1,))), flat.shape)
+
+
+def _along_one(x: Array, items: tuple[Any, ...], numbers: Array) -> Array:
+    """Return ``x[items]`` where only one item is an array, the others slices, None and an ellipsis."""
+    place = next(i for i, item in enumerate(items) if item is numbers)
+    used = sum(item is not None and item is not ... for item in items)
+    before = sum(x.ndim - used if item is ... else 1 for item in items[:place])
+    y = x[tuple(item if item is not numbers else slice(None) for item in items)]
+    y = take(y, reshape(numbers, (-1,)), axis=before)
+    return reshape(y, (*y.shape[:before], *numbers.shape, *y.shape[before + 1 :]))
+
+
+def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
+    """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
+
+    The chunks are those of the array that was indexed. Each chunk of values is added up within the chunks of the
+    result where it belongs, and these sums in a tree.
+    """
+    chunks = getattr(spec, "chunks", None) or auto_chunks(spec.shape, spec.dtype)
+    total = None
+    for index, values in parts:
+        laid = _laid(spec, chunks, index, values.astype(spec.dtype))
+        total = laid if total is None else total + laid
+    return total
+
+
+def _laid(spec: Spec, chunks: Any, index: Index, values: Array) -> Array:
+    items = index if type(index) is tuple else (index,)
+    arrays = [item for item in items if isinstance(item, da.Array)]
+    if not arrays:
+        return _among_zeros(spec, chunks, items, values)
+    place = next(i for i, item in enumerate(items) if isinstance(item, da.Array))
+    front, back = items[:place], items[place + 1 :]
+    if len(arrays) == 1 and arrays[0].dtype != bool and all(i == slice(None) for i in front) and _is_rest(back):
+        shape = (*spec.shape[:place], *arrays[0].shape, *spec.shape[place + 1 :])
+        values = reshape(broadcast_to(values, shape), (*spec.shape[:place], -1, *spec.shape[place + 1 :]))
+        return _added(values, reshape(arrays[0], (-1,)), place, spec.shape[place], chunks)
+    flat = flat_index(spec.backend, spec.shape, index, spec.device)
+    values = reshape(broadcast_to(values, flat.shape), (-1,))
+    laid = _added(values, reshape(flat, (-1,)), 0, spec.size, auto_chunks((spec.size,), spec.dtype))
+    return reshape(laid, spec.shape).rechunk(chunks)
+
+
+def _is_rest(items: tuple[Any, ...]) -> bool:
+    return all(item is ... or item == slice(None) for item in items)
+
+
+def _among_zeros(spec: Spec, chunks: Any, items: tuple[Any, ...], values: Array) -> Array:
+    """Return zeros with `values` where a basic index takes them: no position occurs twice."""
+    used = sum(item is not None and item is not ... for item in items)
+    if ... not in items:
+        items = (*items, ...)
+    rest = next(i for i, item in enumerate(items) if item is ...)
+    items = (*items[:rest], *(slice(None),) * (spec.ndim - used), *items[rest + 1 :])
+    ranges = []
+    for item, length in zip((item for item in items if item is not None), spec.shape, strict=True):
+        if isinstance(item, slice):
+            ranges.append(item)
+        else:
+            ranges.append(slice(item % length, item % length + 1))
+    counts = tuple(len(range(*r.indices(n))) for r, n in zip(ranges, spec.shape, strict=True))
+    made = da.zeros(spec.shape, dtype=spec.dtype, chunks=chunks)
+    if 0 not in counts:
+        kept = tuple(n for n, item in zip(counts, (i for i in items if i is not None), strict=True) if item is not None)
+        made[tuple(ranges)] = reshape(broadcast_to(values, _taken_shape(items, spec.shape)), kept)
+    return made
+
+
+def _taken_shape(items: tuple[Any, ...], shape: Shape) -> Shape:
+    """Return the shape of what a basic index without ellipsis takes."""
+    lengths, axis = [], 0
+    for item in items:
+        if item is None:
+            lengths.append(1)
+            continue
+        if isinstance(item, slice):
+            lengths.append(len(range(*item.indices(shape[axis]))))
+        axis += 1
+    return tuple(lengths)
+
+
+def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -> Array:
+    """Return zeros with the slices of `values` along `axis` added at `numbers` of an axis of this `length`."""
+    given = list(values.chunks)
+    if len(chunks) == values.ndim:
+        given = [given[i] if i == axis else chunks[i] for i in range(values.ndim)]
+        values = values.rechunk(tuple(given))
+    numbers = da.where(numbers < 0, numbers + length, numbers).rechunk((values.chunks[axis],))
+    rows = da.arange(length, chunks=(chunks[axis],))
+    letters = list(range(values.ndim))
+    several, result = values.ndim, values.ndim + 1  # letters: of the chunks of values, of the rows of the result
+    out = [result if i == axis else i for i in letters]
+    partial = da.blockwise(
+        _partial_sum,
+        [several, *out],
+        values,
+        [several if i == axis else i for i in letters],
+        numbers,
+        [several],
+        rows,
+        [result],
+        axis=axis,
+        adjust_chunks={several: 1},
+        dtype=values.dtype,
+        meta=np.empty((0,) * (values.ndim + 1), values.dtype),
+    )
+    return partial.sum(axis=0, dtype=values.dtype)
+
+
+def _partial_sum(values: Any, numbers: Any, rows: Any, axis: int) -> Any:
+    """Return what a chunk of values adds to a chunk of the result, with an axis of length 1 in front."""
+    shape = (*values.shape[:axis], len(rows), *values.shape[axis + 1 :])
+    total = np.zeros(shape, values.dtype)
+    if len(rows):
+        here = (numbers >= rows[0]) & (numbers <= rows[-1])
+        np.add.at(np.moveaxis(total, axis, 0), numbers[here] - rows[0], np.moveaxis(values, axis, 0)[here])
+    return total[None]

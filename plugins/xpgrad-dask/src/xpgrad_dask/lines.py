@@ -1,0 +1,70 @@
+"""Sorting, searching and gathers along one axis, which comes in one chunk; the other axes stay in theirs."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Shape
+from xpgrad_dask.blocks import along, empty, whole
+from xpgrad_dask.creation import asarray
+from xpgrad_dask.libraries import da, host
+from xpgrad_dask.shapes import broadcast_to, reshape
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the elements in order along `axis`."""
+    return along(host.sort, axis % x.ndim, x, dtype=x.dtype, descending=descending, stable=stable)
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the indices that sort `x` along `axis`."""
+    dtype = np.dtype(np.int64)
+    return along(host.argsort, axis % x.ndim, x, dtype=dtype, descending=descending, stable=stable)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks."""
+    index = (slice(None),) * (0 if axis is None else axis % x.ndim) + (indices,)
+    with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        return x[index]
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Return elements of `x` along one axis at numbers of each line's own."""
+    axis %= x.ndim
+    rest = np.broadcast_shapes(_without(x.shape, axis), _without(indices.shape, axis))
+    x, indices = (broadcast_to(a, (*rest[:axis], a.shape[axis], *rest[axis:])) for a in (x, indices))
+    x, indices = whole(x, [axis]), whole(indices, [axis])
+    letters = tuple(range(x.ndim))
+    return da.blockwise(
+        _taken,
+        letters,
+        x,
+        tuple(x.ndim if i == axis else i for i in letters),  # a letter of its own for the axis that is indexed
+        indices,
+        letters,
+        axis=axis,
+        dtype=x.dtype,
+        meta=empty(x.ndim, x.dtype),
+        concatenate=True,
+    )
+
+
+def _taken(x: Any, indices: Any, axis: int) -> Any:
+    return np.take_along_axis(x, indices, axis)
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
+    """Return where the elements of `x2` would have to go into the sorted vector `x1`."""
+    x2 = asarray(x2)
+    x1 = whole(x1 if sorter is None else take(x1, sorter), [0])
+    flat = reshape(x2, (-1,))
+    if not flat.size:
+        return flat.astype(np.int64).reshape(x2.shape)
+    return reshape(da.searchsorted(x1, flat, side=side), x2.shape)

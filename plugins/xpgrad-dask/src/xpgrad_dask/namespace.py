@@ -1,0 +1,42 @@
+"""dask.array as the Array API standard has it: array_api_compat's namespace, and what that lacks or leaves to chance.
+
+Nothing here computes. Functions along an axis get that axis in one chunk (`lines`, `fft`), those of matrices the last
+two (`linalg`); everything else stays in the chunks that it comes in.
+"""
+
+from typing import Any
+
+from xpgrad_dask import fft as fft
+from xpgrad_dask import linalg as linalg
+from xpgrad_dask.creation import (
+    arange,
+    asarray,
+    astype,
+    empty,
+    eye,
+    from_dlpack,
+    full,
+    linspace,
+    ones,
+    zeros,
+)
+from xpgrad_dask.libraries import compat
+from xpgrad_dask.lines import argsort, searchsorted, sort, take, take_along_axis
+from xpgrad_dask.products import matmul, tensordot, vecdot
+from xpgrad_dask.refusals import nonzero, unique_all, unique_counts, unique_inverse, unique_values
+from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to, concat, repeat, reshape, stack
+
+__all__ = (
+    "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "empty",
+    "eye", "fft", "from_dlpack", "full", "linalg", "linspace", "matmul", "nonzero", "ones", "repeat", "reshape",
+    "searchsorted", "sort", "stack", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "vecdot", "zeros",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(compat, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(compat), *__all__})

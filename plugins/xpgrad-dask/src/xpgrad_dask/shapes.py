@@ -1,0 +1,70 @@
+"""Shapes: stretching in chunks of dask's size, and what dask cannot reshape by itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Shape
+from xpgrad_dask.creation import auto_chunks, duplicate
+from xpgrad_dask.libraries import da
+from xpgrad_dask.refusals import refused
+
+
+def broadcast_to(x: Array, /, shape: Shape, chunks: Any = None) -> Array:
+    """Return `x` stretched to `shape`; stretched axes are cut into `chunks`, each with the memory of one element."""
+    shape = tuple(shape)
+    surplus = len(shape) - x.ndim
+    if x.shape == shape:
+        return x
+    given = [
+        x.chunks[i - surplus] if i >= surplus and x.shape[i - surplus] == n else "auto" if chunks is None else chunks[i]
+        for i, n in enumerate(shape)
+    ]
+    return da.broadcast_to(x, shape, chunks=auto_chunks(shape, x.dtype, given))
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """Return the shape that arrays of these shapes broadcast to."""
+    return np.broadcast_shapes(*shapes)
+
+
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Return arrays stretched to one shape."""
+    shape = broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(broadcast_to(x, shape) for x in arrays)
+
+
+def reshape(x: Array, /, shape: Shape | int, *, copy: bool | None = None) -> Array:
+    """Return the elements in another shape."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if x.shape == shape:
+        return duplicate(x) if copy else x
+    try:
+        return da.reshape(x, shape)
+    except NotImplementedError:  # axes that are neither merged nor split evenly
+        return da.reshape(da.reshape(x, (-1,)), shape)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Return each element so many times."""
+    if not isinstance(repeats, int):
+        raise refused("repeat(x, counts)", "give one number, or take the positions with x[positions]")
+    return da.repeat(reshape(x, (-1,)) if axis is None else x, repeats, axis=0 if axis is None else axis)
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Return arrays side by side along a new axis."""
+    return da.stack(_of_one_dtype(arrays), axis=axis)
+
+
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """Return arrays one behind the other along `axis`; for None flattened."""
+    if axis is None:
+        arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
+    return da.concatenate(_of_one_dtype(arrays), axis=axis)
+
+
+def _of_one_dtype(arrays: Sequence[Array]) -> list[Array]:
+    dtype = np.result_type(*(x.dtype for x in arrays))
+    return [x.astype(dtype) for x in arrays]

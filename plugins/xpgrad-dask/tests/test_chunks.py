@@ -1,0 +1,71 @@
+"""How arrays are cut: gradients like their arrays, results like their operands, and no chunk of everything."""
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.array_api as xp
+
+VALUES = np.random.default_rng(0).random((9, 5))
+CHUNKS = ((4, 3, 2), (2, 3))
+
+
+def variable() -> Any:
+    return xpgrad.Variable(da.from_array(VALUES, chunks=CHUNKS))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: xp.sum(x),
+        lambda x: xp.sum(x * x),
+        lambda x: xp.sum(xp.mean(x, axis=1)),
+        lambda x: xp.sum(xp.sort(x, axis=0) ** 2),
+        lambda x: xp.sum(x[2:5]) + xp.sum(x),
+        lambda x: xp.sum(xp.reshape(x, (-1,)) ** 2),
+        lambda x: xp.sum(xp.matmul(x, xp.ones_like(x[0]))),
+        lambda x: xp.sum(xp.take(x, da.from_array(np.asarray([1, 1, 8])), axis=0)),
+    ],
+)
+def test_a_gradient_has_the_chunks_of_its_array(f: Any) -> None:
+    x = variable()
+    f(x).backward()
+    assert x.grad.chunks == CHUNKS
+
+
+def test_the_gradient_of_a_sum_is_cut_without_a_chunk_of_everything() -> None:
+    x = xpgrad.Variable(da.ones((10**6, 10**6), chunks=10**5))
+    y = xp.sum(x)
+    y.backward()
+    assert x.grad.chunks == x.array.chunks
+    assert x.grad[123456, 654321].compute() == 1
+
+
+def test_what_is_stretched_gets_chunks_of_dasks_size() -> None:
+    y = xp.broadcast_to(xpgrad.Variable(da.ones(3, chunks=2)), (100, 3))
+    assert y.array.chunks[1] == (2, 1)
+    assert max(y.array.chunks[0]) <= 8
+
+
+def test_products_sum_over_chunks() -> None:
+    x = xpgrad.Variable(da.from_array(VALUES, chunks=(3, 5)))
+    w = xpgrad.Variable(da.ones(5))
+    xp.sum(xp.matmul(x, w)).backward()
+    np.testing.assert_allclose(w.grad.compute(), VALUES.sum(0))
+    assert w.grad.chunks == w.array.chunks
+
+
+def test_matrices_come_in_one_chunk_each_and_stacks_stay_apart() -> None:
+    x = xpgrad.Variable(da.from_array(np.eye(4) + np.zeros((6, 4, 4)), chunks=(2, 2, 2)))
+    assert max(xp.linalg.inv(x).array.chunks[0]) <= 2
+    np.testing.assert_allclose(xp.linalg.det(x).array.compute(), np.ones(6))
+
+
+def test_arrays_of_other_chunks_take_part_in_one_operation() -> None:
+    x, y = variable(), xpgrad.Variable(da.from_array(VALUES, chunks=2))
+    xp.sum(x * y).backward()
+    assert (x.grad.chunks, y.grad.chunks) == (x.array.chunks, y.array.chunks)
+    np.testing.assert_allclose(y.grad.compute(), VALUES)
