@@ -53,6 +53,6 @@ def shared_memory(a: Any, b: Any) -> bool:
             return False
         try:
             views.append(array if isinstance(array, np.ndarray) else np.from_dlpack(array))
-        except (BufferError, RuntimeError, TypeError, ValueError):
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             return as_array(a) is as_array(b)
     return bool(np.shares_memory(views[0], views[1]))
