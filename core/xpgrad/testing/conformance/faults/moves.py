@@ -89,7 +89,11 @@ def move_ignores_signs(bed: Bed) -> None:
 
 @fault("move-by-float64", "to_device goes by float64, so that large integers lose their last digits", "T")
 def move_by_float64(bed: Bed) -> None:
-    _to_device(bed, lambda x: x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy())
+    def values(x: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy()
+
+    _to_device(bed, values)
 
 
 @fault("move-drops-signs-of-zero", "to_device adds the array to zeros, so that -0.0 becomes 0.0", "T")

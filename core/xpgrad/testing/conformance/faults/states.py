@@ -44,7 +44,8 @@ def pickle_loses_strides(bed: Bed) -> None:
 @fault("pickle-narrows", "pickle goes by text with 8 digits", "R")
 def pickle_narrows(bed: Bed) -> None:
     def values(x: Any) -> Any:
-        return x.astype(np.float32).astype(x.dtype) if x.dtype == np.float64 else x
+        with np.errstate(over="ignore"):
+            return x.astype(np.float32).astype(x.dtype) if x.dtype == np.float64 else x
 
     _reduces(bed, values, lambda array: array.device)
 
@@ -233,6 +234,11 @@ def random_in_float64(bed: Bed) -> None:
         bed.kernels[name] = lambda shape, dtype, device, generator, draw=draw: bed.library.array(
             np.asarray(draw(generator, shape)), device
         )
+
+
+@fault("dtype-types-unnamed", "dtype_name does not know the types that the namespace has for dtypes", "R")
+def dtype_types_unnamed(bed: Bed) -> None:
+    change(bed.backend, dtype_name=lambda dtype: str(dtype).rpartition(".")[2])
 
 
 @fault("random-0-d-is-1-d", "a single random number has shape (1,)", "R")
