@@ -166,7 +166,7 @@ class Backend:
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the short name of `dtype`: ``float32``."""
-        return str(dtype).rpartition(".")[2]
+        return getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]  # a type may stand for a dtype
 
     def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
         """Return the cache of scalars that `prepare` made for arrays of `dtype`."""

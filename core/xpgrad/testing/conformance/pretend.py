@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
 from xpgrad.types import Array
 
@@ -97,7 +98,14 @@ class PretendArray:
         return f"<pretend {self.device}: {self.inner!r}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("pretend arrays are not pickled; Variables are, by way of the host")
+        self.library.wait()
+        return _unpickled, (plugins.backend_of(self).name, self.inner, self.device)
+
+
+def _unpickled(backend: str, inner: Any, device: str) -> PretendArray:
+    """Return a pretend array of the library of a backend."""
+    library: PretendLibrary = plugins.backend(backend).namespace
+    return library.array(inner, device)
 
 
 def _operator(name: str) -> Callable[..., Any]:
@@ -186,7 +194,11 @@ class PretendLibrary:
         for array in seen:  # an argument that comes back is the same array
             if result is array.inner and given in (None, array.device):
                 return array
-        return self.closed(result, given or min(devices, default=self.devices[0]))
+        return self.closed(result, given or self.place(devices))
+
+    def place(self, devices: set[str]) -> str:
+        """Return where a result goes whose arguments are on these devices."""
+        return min(devices, default=self.devices[0])
 
     def check_devices(self, devices: set[str]) -> None:
         """Raise ValueError if arrays of one operation are on several devices."""
