@@ -1,15 +1,18 @@
 """What xpgrad asks of an array library: a `Backend`."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import KernelNamespace
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendUnavailable, SpecifierError, XpgradError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.backend.capabilities import Capabilities
 
 MOST_SPECS = 4096
 
@@ -48,8 +51,6 @@ class Backend:
         elementwise functions cast operands of several floating-point dtypes first.
     has_layouts : bool
         Arrays of one shape are cut or spread in many ways, and `laid_out` gives a gradient the layout of its array.
-    capabilities : Capabilities
-        What the library lacks.
     """
 
     name: str
@@ -64,7 +65,6 @@ class Backend:
     carries_graphs: bool = False
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
-    capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
         self._specs: dict[Any, Spec] = {}
@@ -72,6 +72,13 @@ class Backend:
         self._complex: dict[Dtype, bool] = {}
         self._memories: dict[str, Any] = {}
         self.xp = KernelNamespace(self)
+
+    @functools.cached_property
+    def capabilities(self) -> "Capabilities":
+        """What the library lacks: by default nothing."""
+        from xpgrad.backend.capabilities import Capabilities  # for those who certify, not for every program
+
+        return Capabilities()
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return this backend's own kernels by name. They never decline."""

@@ -67,7 +67,7 @@ class KernelTable:
 
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
-        self.late: dict[str, str] = {}  # from an extension to the module that declares its kernels once it is imported
+        self.late: dict[str, str] = {}  # from a kernel, or an extension, to the module that declares it
         self.plans: list[dict[Any, Any]] = []
 
     def declare(self, declaration: Declaration) -> None:
@@ -77,7 +77,7 @@ class KernelTable:
         self.declared[declaration.name] = declaration
 
     def find(self, name: str) -> Declaration | None:
-        """Return the declaration of a kernel or None; an extension that nothing has needed so far is imported."""
+        """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
         extension = name.partition(".")[0]
         if name not in self.declared and extension in self.late:
             importlib.import_module(self.late[extension])
