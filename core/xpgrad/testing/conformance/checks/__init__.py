@@ -1,6 +1,12 @@
 """The checks, by family."""
 
 from xpgrad.testing.conformance.check import Check
+from xpgrad.testing.conformance.checks.gradients import CHECKS as GRADIENTS
+from xpgrad.testing.conformance.checks.kernels import CHECKS as KERNELS
+from xpgrad.testing.conformance.checks.kernels_calls import CHECKS as KERNELS_CALLS
+from xpgrad.testing.conformance.checks.kernels_linear import CHECKS as KERNELS_LINEAR
+from xpgrad.testing.conformance.checks.kernels_moving import CHECKS as KERNELS_MOVING
 from xpgrad.testing.conformance.checks.table import CHECKS as TABLE
 
-CHECKS: tuple[Check, ...] = tuple(sorted(TABLE, key=lambda check: check.id))
+ALL = *TABLE, *KERNELS, *KERNELS_MOVING, *KERNELS_LINEAR, *KERNELS_CALLS, *GRADIENTS
+CHECKS: tuple[Check, ...] = tuple(sorted(ALL, key=lambda check: check.id))
