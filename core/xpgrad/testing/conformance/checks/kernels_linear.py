@@ -123,7 +123,9 @@ def linear_algebra(s: Subject) -> None:
             assert not np.tril(r, -1).any(), f"qr, {mode} {what}: r is not upper triangular"
         if s.has("linalg.svd"):
             u, w, vh = (wide(on_host(each)) for each in xp.linalg.svd(x, full_matrices=False))
-            assert (np.diff(w, axis=-1) <= 0).all() and (w >= 0).all(), f"svd {what}: the values {w} do not descend to 0"
+            assert (np.diff(w, axis=-1) <= 0).all() and (w >= 0).all(), (
+                f"svd {what}: the values {w} do not descend to 0"
+            )
             _near(s, s.array((u * w[..., None, :]) @ vh), a, f"u @ diag(s) @ vh {what}")
             _near(s, s.array(w), np.linalg.svd(a, compute_uv=False), f"svd's values {what}")
         if s.has("linalg.pinv"):

@@ -244,7 +244,9 @@ def scattering(s: Subject) -> None:
         flat = s.backend.spec(s.array(np.zeros((5,), s.dtype)))
         value = s.values((8,))
         got = s.kernels.scatter_add(flat, [(s.array(many), s.array(value))])
-        s.expect(s.backend.restore(got), scattered((5,), s.dtype, [(many, value)]), f"scatter_add at x[{many.tolist()}]")
+        s.expect(
+            s.backend.restore(got), scattered((5,), s.dtype, [(many, value)]), f"scatter_add at x[{many.tolist()}]"
+        )
 
 
 @check("K15")
@@ -294,7 +296,13 @@ def running_totals(s: Subject) -> None:
             same(s, name, s.values((67,), 0.9, 1.1))
     if s.has("diff"):
         for axis in (0, -1):
-            agrees(s, f"diff, axis={axis}", lambda xp, x, i=axis: xp.diff(x, axis=i), lambda x, i=axis: np.diff(x, axis=i), x)
+            agrees(
+                s,
+                f"diff, axis={axis}",
+                lambda xp, x, i=axis: xp.diff(x, axis=i),
+                lambda x, i=axis: np.diff(x, axis=i),
+                x,
+            )
 
 
 @check("K17")
