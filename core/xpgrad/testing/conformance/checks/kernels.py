@@ -133,6 +133,8 @@ def accurate_everywhere(s: Subject) -> None:
             got = on_host(getattr(s.xp, name)(x))
             for point, one, other in zip(points, got, expected, strict=True):
                 same_numbers(one, other, rtol, f"{name}({point})")
+    if not s.has("hypot"):
+        return
     large = 3e150 if s.dtype == "float64" else 3e30
     got = on_host(s.xp.hypot(s.array([large]), s.array([large / 3 * 4])))
     same_numbers(got, [large / 3 * 5], rtol, f"hypot({large}, {large / 3 * 4})")

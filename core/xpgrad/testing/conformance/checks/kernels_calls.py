@@ -1,4 +1,4 @@
-"""Family K, calls: every size, results that later calls leave alone, and the proof that kernels run where they should."""
+"""Family K, calls: every size, results that later calls leave alone, and the proof that kernels run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

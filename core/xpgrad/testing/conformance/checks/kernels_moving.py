@@ -322,6 +322,13 @@ def choosing(s: Subject) -> None:
         )
     agrees(s, "where(x > 0.1, 2.5, x)", lambda xp, x: xp.where(x > 0.1, 2.5, x), lambda x: np.where(x > 0.1, 2.5, x), x)
     agrees(s, "where(x > 0.1, x, 2.5)", lambda xp, x: xp.where(x > 0.1, x, 2.5), lambda x: np.where(x > 0.1, x, 2.5), x)
+    for shapes in (((2, 3, 5), (2, 1, 5)), ((1, 3, 1), (2, 1, 5)), ((2, 3, 5), (3, 1)), ((), (2, 3, 5))):
+        for name in ("add", "multiply"):
+            same(s, name, *map(s.values, shapes))
+    bad, mask = np.asarray([np.inf, 0.3, np.nan]), np.asarray([False, True, False])
+    for other in (2.5, x[0, :3]):
+        got = s.xp.where(s.array(mask), s.array(bad), other if isinstance(other, float) else s.array(other))
+        s.expect(got, np.where(mask, bad, other), "where(mask, [inf, 0.3, nan], x), with nothing infinite chosen")
     for low, high in ((None, 0.5), (-0.5, None), (-0.5, 0.5)):
         agrees(
             s,
@@ -356,7 +363,7 @@ def choosing(s: Subject) -> None:
         "x % 0.7": lambda x: x % 0.7,
         "2.5 % x": lambda x: 2.5 % x,
         "x < 0.1": lambda x: x < 0.1,
-        "0.1 < x": lambda x: 0.1 < x,
+        "x > 0.1": lambda x: x > 0.1,
         "x >= 0.1": lambda x: x >= 0.1,
     }.items():
         agrees(s, title, lambda xp, x, f=call: f(Variable(x)), call, x)

@@ -1,5 +1,6 @@
 """Family W: whole programs, as users write them, against the same programs on the host and differences of those."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,7 @@ def training(s: Subject) -> None:
         with no_backprop_mode():
             parameters = [Variable((p - 0.5 * p.grad_var).array) for p in parameters]
         own = [p - 0.5 * g for p, g in zip(own, gradients, strict=True)]
-    assert all(b < a for a, b in zip(losses, losses[1:], strict=False)), f"the losses do not fall: {losses}"
+    assert all(b < a for a, b in itertools.pairwise(losses)), f"the losses do not fall: {losses}"
     for i, (p, expected) in enumerate(zip(parameters, own, strict=True)):
         near_gradient(s, p, p, expected, f"parameter {i} after {STEPS} steps", s.rtol(s.wide, 1000))
 

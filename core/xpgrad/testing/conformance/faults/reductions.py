@@ -70,7 +70,7 @@ def sum_one_by_one(bed: Bed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("sum-forgets-tail", "sum leaves out what is behind the last full vector of eight, in long arrays", "KG", ("sum",))
+@fault("sum-forgets-tail", "sum leaves out what is behind the last full vector of eight, in long arrays", "K")
 def sum_forgets_tail(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         if axis is None and x.ndim == 1 and x.size > 16:
@@ -99,7 +99,12 @@ def max_starts_at_zero(bed: Bed) -> None:
     bed.replace("max", lambda original, x, /, **options: np.maximum(original(x, **options), x.dtype.type(0)))
 
 
-@fault("max-by-tolerance", "equality compares with a tolerance, so near elements count as ties", "KG", ("equal", "max-axis"))
+@fault(
+    "max-by-tolerance",
+    "equality compares with a tolerance, so near elements count as ties",
+    "KG",
+    ("equal", "max-axis"),
+)
 def max_by_tolerance(bed: Bed) -> None:
     def near(x1: Any, x2: Any) -> Any:
         inexact = getattr(x1, "dtype", np.asarray(x2).dtype).kind in "fc"
@@ -108,12 +113,13 @@ def max_by_tolerance(bed: Bed) -> None:
     bed.both("equal", "eq", near)
 
 
-@fault("maximum-first-wins", "where chooses the first branch at a tie, so halves never add up", "KN", ("where",))
-def maximum_first_wins(bed: Bed) -> None:
-    def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
-        return original(condition | (np.asarray(x1) == np.asarray(x2) * 2), x1, x2)
+@fault("equal-compares-bits", "equal compares bits, so that 0 and -0 are different and no tie", "KN")
+def equal_compares_bits(bed: Bed) -> None:
+    def equal(x1: Any, x2: Any) -> Any:
+        same = np.equal(x1, x2)
+        return same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
 
-    bed.replace("where", wrong)
+    bed.both("equal", "eq", equal)
 
 
 @fault("where-multiplies", "where multiplies by the mask, so what is not chosen may be NaN", "KN")
@@ -128,7 +134,9 @@ def where_multiplies(bed: Bed) -> None:
     bed.replace("where", wrong)
 
 
-@fault("mean-of-whole-size", "mean divides by the number of all elements, whatever the axis", "KGW", ("mean", "mean-axis"))
+@fault(
+    "mean-of-whole-size", "mean divides by the number of all elements, whatever the axis", "KGW", ("mean", "mean-axis")
+)
 def mean_of_whole_size(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         return np.sum(x, axis=axis, keepdims=keepdims) / x.dtype.type(max(x.size, 1))
