@@ -152,8 +152,14 @@ def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any
     assert on_host(seed).tobytes() == gy.tobytes(), f"{what}: the backward computation has written to its seed"
 
 
+def pulled(*args: Any, **kwargs: Any) -> Any:
+    """Return what `grad` gives for the same arguments; that none is None, the comparison finds out."""
+    return grad(*args, **kwargs)
+
+
 def near_gradient(s: Subject, gx: Any, x: Variable, expected: Any, what: str, rtol: float = 0.0) -> None:
     """Raise AssertionError unless a gradient has shape, dtype and device of its Variable and the expected values."""
+    assert gx is not None, f"{what} is None"
     array, backend = as_array(gx), s.backend
     found, wanted = backend.dtype_name(array.dtype), backend.dtype_name(x.array.dtype)
     assert found == wanted, f"{what} has dtype {found}, expected that of the input, {wanted}"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xpgrad.backend.kernels import Declaration, table
+from xpgrad.backend.kernels import Declaration, KernelNamespace, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import DTYPES
@@ -138,7 +138,7 @@ class Recorder:
 
 def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+        return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(_equal, one, other))
     return True
@@ -170,7 +170,7 @@ def by_default(call: Call) -> Any:
     return _body(declaration, host)(*arrays, **parameters)
 
 
-def _body(declaration: Declaration, host: Any) -> Kernel:
+def _body(declaration: Declaration, host: KernelNamespace) -> Kernel:
     if declaration.rule is not None:
         return functools.partial(declaration.rule, host)
     default = host._default(declaration)
@@ -317,7 +317,9 @@ def kernels_accept(s: Subject) -> None:
 
         return call
 
-    given = [(p, {name: counting(p, name, k) for name, k in kernels.items()}) for p, kernels in before]
+    given: list[tuple[str, Mapping[str, Kernel]]] = [
+        (p, {name: counting(p, name, k) for name, k in kernels.items()}) for p, kernels in before
+    ]
     names = {name for _, kernels in before for name in kernels}
     if not names:
         return

@@ -106,7 +106,8 @@ def kernels_run(s: Subject) -> None:
     host = s.values((3, 3), dtype=s.wide)
     x = s.array(host, s.wide)
     for name, run in RUNS.items():
-        plain, seen = on_host(run(s.xp, x)), []
+        plain = on_host(run(s.xp, x))
+        seen: list[Any] = []
 
         def count(*arrays: Any, name: str = name, seen: list[Any] = seen, **parameters: Any) -> Any:
             seen.append([s.backend.device_of(a) for a in arrays if type(a) in s.backend.array_types])

@@ -46,8 +46,12 @@ def products(s: Subject) -> None:
             s.values((2, 3, 4)),
             s.values((3, 4)),
         )
-    for axes in (1, 2, ((0, 1), (1, 0))) if s.has("tensordot") else ():
-        shapes = ((2, 3, 4), (3, 2, 5)) if axes == ((0, 1), (1, 0)) else ((5, 2, 3), ((3,), (2, 3))[axes - 1] + (4,))
+    pairs: dict[Any, Any] = {
+        1: ((5, 2, 3), (3, 4)),
+        2: ((5, 2, 3), (2, 3, 4)),
+        ((0, 1), (1, 0)): ((2, 3, 4), (3, 2, 5)),
+    }
+    for axes, shapes in pairs.items() if s.has("tensordot") else ():
         agrees(
             s,
             f"tensordot of shapes {shapes[0]} and {shapes[1]}, axes={axes}",

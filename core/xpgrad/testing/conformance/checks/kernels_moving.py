@@ -71,8 +71,8 @@ def of_views(s: Subject) -> None:
 def shapes_and_orders(s: Subject) -> None:
     """Functions that change shapes or the order of elements: rank 3 and 4, negative axes, C order."""
     x = s.values((2, 3, 5))
-    for shape in ((5, 3, 2), (6, 5), (2, 15), (-1,), (3, -1, 2), (1, 30, 1)):
-        same(s, "reshape", x, shape=shape)
+    for wanted in ((5, 3, 2), (6, 5), (2, 15), (-1,), (3, -1, 2), (1, 30, 1)):
+        same(s, "reshape", x, shape=wanted)
     for axes in itertools.permutations(range(3)):
         same(s, "permute_dims", x, axes=axes)
         agrees(
@@ -102,8 +102,8 @@ def shapes_and_orders(s: Subject) -> None:
     thin = s.values((1, 3, 1, 5))
     for axis in (0, 2, -4, (0, 2), (-2, 0)):
         same(s, "squeeze", thin, axis=axis)
-    for shape in ((4, 2, 3, 5), (2, 3, 5)):
-        same(s, "broadcast_to", x, shape=shape)
+    for target_shape in ((4, 2, 3, 5), (2, 3, 5)):
+        same(s, "broadcast_to", x, shape=target_shape)
     same(s, "broadcast_to", s.values((3, 1)), shape=(2, 3, 4))
     for k in (0, 1, -1, -2, 4, 7):
         same(s, "tril", x, k=k)
@@ -266,9 +266,9 @@ def ordering(s: Subject) -> None:
             f"argsort of {ties.tolist()}, descending={descending}: got {got.tolist()}, expected {expected.tolist()}: "
             "equal elements keep their order"
         )
-    for name, expected in (("argmax", [5, 0]), ("argmin", [1, 3])):
+    for name, first in (("argmax", [5, 0]), ("argmin", [1, 3])):
         got = on_host(getattr(s.xp, name)(array, axis=1))
-        assert list(got) == expected, f"{name} of {ties.tolist()} is {got.tolist()}, expected {expected}: the first one"
+        assert list(got) == first, f"{name} of {ties.tolist()} is {got.tolist()}, expected {first}: the first one"
     infinite = s.array([[2.0, -np.inf, 0.3, np.inf]], s.wide)
     got = on_host(s.xp.sort(infinite, axis=1))
     assert list(got[0]) == [-np.inf, np.float64(got[0][1]), 2.0, np.inf], f"sort of [2, -inf, 0.3, inf] is {got}"
@@ -387,8 +387,8 @@ def sets_and_positions(s: Subject) -> None:
         assert (values[inverse] == x).all(), f"unique_inverse of {x.tolist()}: values[inverse] is {values[inverse]}"
     if s.has("data_dependent_shapes", "nonzero"):
         rows, columns = map(on_host, s.xp.nonzero(s.array(x == 3)))
-        found = sorted(zip(rows.tolist(), columns.tolist(), strict=True))
-        assert found == [(0, 0), (0, 2), (1, 2)], f"nonzero of {(x == 3).tolist()} gives {found}"
+        places = sorted(zip(rows.tolist(), columns.tolist(), strict=True))
+        assert places == [(0, 0), (0, 2), (1, 2)], f"nonzero of {(x == 3).tolist()} gives {places}"
 
 
 CHECKS: tuple[Check, ...] = checks_in(globals())

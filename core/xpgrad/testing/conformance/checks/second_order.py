@@ -1,18 +1,18 @@
 """Family H beyond the table: Hessians of programs, gradients by cotangents, and what recorded sweeps may use."""
 
+import functools
 from typing import Any
 
 import array_api_compat.numpy as host
 import numpy as np
 
 import xpgrad.functions as F
-from xpgrad.graph.backward import grad
 from xpgrad.graph.variable import as_variable
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.comparisons import assert_same_bits
 from xpgrad.testing.conformance.check import Check, check, checks_in
 from xpgrad.testing.conformance.checks.kernels_calls import provided
-from xpgrad.testing.conformance.oracle import gradients_of, near_gradient, wide
+from xpgrad.testing.conformance.oracle import gradients_of, near_gradient, pulled, wide
 from xpgrad.testing.conformance.subject import Subject
 from xpgrad.testing.differences import derivative
 
@@ -85,8 +85,8 @@ def _index(xp: Any, x: Any) -> Any:
 
 def hessian_product(s: Subject, call: Any, x: Any, v: Any) -> Any:
     """Return the gradient of the inner product of the gradient with `v`, at `x`."""
-    (gx,) = grad([call(s.xp, x)], [x], enable_double_backprop=True)
-    (product,) = grad([s.xp.sum(gx * v)], [x])
+    (gx,) = pulled([call(s.xp, x)], [x], enable_double_backprop=True)
+    (product,) = pulled([s.xp.sum(gx * v)], [x])
     return product
 
 
@@ -111,6 +111,10 @@ def hessians(s: Subject) -> None:
         assert abs(one - other) <= s.rtol(s.wide, 100) * scale, f"{name}: u H v is {one!r}, but v H u is {other!r}"
 
 
+def _moved(f: Any, x: Any, v: Any, at: Any, t: float) -> float:
+    return float(f(x + t * v)[at])
+
+
 @check("H04")
 def by_the_cotangent(s: Subject) -> None:
     """The gradient by the cotangent of a gradient is the derivative of the function along the direction."""
@@ -132,13 +136,13 @@ def by_the_cotangent(s: Subject) -> None:
         placed, direction = s.variable(x, s.wide), s.variable(v, s.wide)
         y = call(s.xp, placed)
         gy = s.variable(s.cotangent(y), s.wide)
-        (gx,) = grad([y], [placed], [gy], enable_double_backprop=True)
-        (moved,) = grad([gx], [gy], [direction])
+        (gx,) = pulled([y], [placed], [gy], enable_double_backprop=True)
+        (moved,) = pulled([gx], [gy], [direction])
         assert moved is not None, f"{name}: the gradient does not depend on its cotangent"
         wx, wv = wide(x), wide(v)
         expected = np.zeros(y.shape)
         for at in np.ndindex(*y.shape):
-            expected[at] = derivative(lambda t, i=at, f=reference, x=wx, v=wv: float(f(x + t * v)[i]), 1e-3)
+            expected[at] = derivative(functools.partial(_moved, reference, wx, wv, at), 1e-3)
         near_gradient(s, moved, gy, expected, f"{name}: the derivative along a direction", RTOL[s.wide])
 
 
@@ -164,14 +168,14 @@ def orders(s: Subject) -> None:
         y = call(s.xp, placed)
         for order, derived in enumerate(expected, 1):
             ones = s.variable(np.ones((2, 3)), s.wide)
-            (y,) = grad([y], [placed], [ones], enable_double_backprop=True)
+            (y,) = pulled([y], [placed], [ones], enable_double_backprop=True)
             assert y is not None, f"{name}: there is no derivative of order {order}"
             near_gradient(s, y, placed, derived, f"the derivative of order {order} of {name}", 20 * s.rtol(s.wide))
 
 
 @check("H06")
 def formulas_in_recorded_sweeps(s: Subject) -> None:
-    """A recorded sweep computes by the formulas, a raw one by the fused kernels; so every order of derivative is there."""
+    """A recorded sweep computes by the formulas, a raw one by fused kernels; so every order is there."""
     x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     asked: list[str] = []
 
@@ -182,14 +186,14 @@ def formulas_in_recorded_sweeps(s: Subject) -> None:
     with provided(s, {"tanh.x": fused}):
         placed, seed = s.variable(x, s.wide), s.variable(gy, s.wide)
         y = s.xp.tanh(placed)
-        (raw,) = grad([y], [placed], [seed])
+        (raw,) = pulled([y], [placed], [seed])
         assert asked, "a raw sweep did not ask the kernel tanh.x that was provided"
         asked.clear()
-        (recorded,) = grad([y], [placed], [seed], enable_double_backprop=True)
+        (recorded,) = pulled([y], [placed], [seed], enable_double_backprop=True)
         assert not asked, "a recorded sweep used the kernel tanh.x, which no further derivative can see through"
         assert raw is not None
         assert recorded is not None
-        (second,) = grad([recorded], [placed], [s.variable(np.ones((3, 4)), s.wide)])
+        (second,) = pulled([recorded], [placed], [s.variable(np.ones((3, 4)), s.wide)])
     t = np.tanh(wide(x))
     near_gradient(s, raw, placed, gy * (1 - t * t), "the gradient of tanh by a fused kernel")
     near_gradient(s, second, placed, gy * -2 * t * (1 - t * t), "the second derivative of tanh beside a fused kernel")
@@ -202,8 +206,8 @@ def recorded_programs(s: Subject) -> None:
         if s.has(*needs):
             x = s.variable(s.values((3, 4), dtype=s.wide), s.wide)
             y = call(s.xp, x)
-            (raw,) = grad([y], [x])
-            (recorded,) = grad([y], [x], enable_double_backprop=True)
+            (raw,) = pulled([y], [x])
+            (recorded,) = pulled([y], [x], enable_double_backprop=True)
             assert raw is not None, f"{name}: there is no gradient"
             assert_same_bits(on_host(raw), on_host(recorded), f"{name}: the gradients of a raw and of a recorded sweep")
 
@@ -219,9 +223,9 @@ def complex_hessians(s: Subject) -> None:
     for name, call in programs.items():
         z, v = s.values((2, 3), 0.2, 1.2), s.values((2, 3), 0.2, 1.2)
         placed = s.variable(z)
-        (gz,) = grad([call(s.xp, placed)], [placed], enable_double_backprop=True)
+        (gz,) = pulled([call(s.xp, placed)], [placed], enable_double_backprop=True)
         product = s.xp.sum(s.xp.real(gz * s.xp.conj(s.variable(v))))
-        (hv,) = grad([product], [placed])
+        (hv,) = pulled([product], [placed])
 
         def slope(y: Any, v: Any = v, f: Any = call) -> float:
             return derivative(lambda t: float(f(host, y + t * v)), 5e-3)
