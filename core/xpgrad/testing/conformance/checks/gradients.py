@@ -186,9 +186,7 @@ def what_the_sweep_gives(s: Subject) -> None:
     y.grad = s.array(gy, s.wide)
     y.backward()
     near_gradient(s, x.grad, x, 2.0 * first, "the gradient after the same sweep again, which adds")
-    assert pulled([y], [other], [s.variable(gy, s.wide)])[0] is None, (
-        "an input that does not matter has a gradient"
-    )
+    assert pulled([y], [other], [s.variable(gy, s.wide)])[0] is None, "an input that does not matter has a gradient"
     v = s.variable(host_x, s.wide)
     h = s.xp.sin(v)
     h.register_hook(_tripled)
@@ -275,12 +273,13 @@ def complex_convention(s: Subject) -> None:
 def mixed_dtypes(s: Subject) -> None:
     """Where float32 meets float64, each gradient has the dtype of its own array."""
     a, b = s.values((3, 4), dtype="float32"), s.values((3, 4), dtype="float64")
-    for title, call, one, other in (
+    rows: tuple[tuple[str, Any, Any, Any], ...] = (
         ("a * b", lambda xp, a, b: a * b, b, a),
         ("a + b", lambda xp, a, b: a + b, 1.0, 1.0),
         ("where", lambda xp, a, b: xp.where(a > 9.0, a, b), 0.0, 1.0),
         ("astype(a) * b", lambda xp, a, b: xp.astype(a, b.dtype) * b, b, a),
-    ):
+    )
+    for title, call, one, other in rows:
         va, vb = s.variable(a, "float32"), s.variable(b, "float64")
         y = call(s.xp, va, vb)
         found = s.backend.dtype_name(y.array.dtype)
