@@ -92,7 +92,7 @@ KILLS = {
     "W03": "matmul-in-half",
     "W04": "scatter-add-last-wins",
     "W05": "abs-of-complex-is-of-real",
-    "W06": "constant-cached",
+    "W06": "cos-is-negative",
     "W07": "matmul-in-half",
     "W08": "mean-of-whole-size",
     "W09": "accumulate-loses-sum",

@@ -154,8 +154,9 @@ def scatter_add_overlap(bed: Bed) -> None:
 @fault("scatter-add-ignores-step", "scatter_add ignores a negative step", "GK", ("getitem-backwards",))
 def scatter_add_ignores_step(bed: Bed) -> None:
     def forward(item: Any) -> Any:
-        backward = isinstance(item, slice) and item.step is not None and item.step < 0
-        return slice(None, None, -item.step) if backward and item.start is None and item.stop is None else item
+        if not isinstance(item, slice) or item.step is None or item.step > 0 or (item.start, item.stop) != (None, None):
+            return item
+        return slice(None, None, -item.step)
 
     def wrong(spec: Any, parts: Any) -> Any:
         changed = [(tuple(map(forward, i)) if isinstance(i, tuple) else forward(i), v) for i, v in parts]

@@ -72,7 +72,7 @@ def plan_cached_by_shape(bed: Bed) -> None:
 @fault(
     "constant-cached",
     "a Python number is cached by its kind, so the second one is taken for the first",
-    "KGW",
+    "KG",
     ("operator-add-scalar",),
 )
 def constant_cached(bed: Bed) -> None:
