@@ -70,8 +70,15 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
     says = re.sub(r"\s+", " ", says.removeprefix("Return ")).replace("|", "\\|")
     default = "the library's" if name in FUNCTIONS else "standard calls"
-    gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(p.asked)})`" for p in pullbacks)
+    gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(_asked(p))})`" for p in pullbacks)
     return f"| `{call}` | {says} | {default} | {gradients} |"
+
+
+def _asked(pullback: Declaration) -> tuple[str, ...]:
+    """Return what the rule of a gradient takes behind the namespace."""
+    assert pullback.rule is not None
+    code = pullback.rule.__code__
+    return code.co_varnames[1 : code.co_argcount]
 
 
 def certified() -> str:

@@ -32,8 +32,8 @@ def full_name(body: Callable[..., Any], extension: str | None) -> str:
 class Declaration(NamedTuple):
     """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
 
-    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`), which
-    takes by position what `asked` names.
+    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`): then
+    `rule` is the formula, to be compared with.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Declaration(NamedTuple):
     parameters: tuple[str, ...]
     body: Callable[..., Any] | None
     optional: bool = False
-    asked: tuple[str, ...] = ()
+    rule: Callable[..., Any] | None = None
 
     def check(self, kernel: Kernel, provider: str) -> None:
         """Raise `PluginError` if `kernel` cannot be called as this declaration says."""

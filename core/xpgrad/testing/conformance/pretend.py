@@ -141,6 +141,8 @@ class PretendLibrary:
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
         self.names: dict[str, Any] = {}
         """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
+        self.absent: set[str] = set()
+        """Names that this library does not have."""
         self._waiting: list[PretendArray] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -152,6 +154,8 @@ class PretendLibrary:
 
     def find(self, name: str) -> Any:
         """Return a name of the namespace; functions take pretend arrays."""
+        if name in self.absent:
+            raise AttributeError(f"this library has no {name}")
         if name in self.names:
             return self.names[name]
         found = self.inner.namespace
