@@ -7,6 +7,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.hookspecs import hookimpl
+from xpgrad.backend.indexing import block
 from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
@@ -23,6 +24,7 @@ __all__ = [
     "Capabilities",
     "Device",
     "Spec",
+    "block",
     "config",
     "hookimpl",
     "register",

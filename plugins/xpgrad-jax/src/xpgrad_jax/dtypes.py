@@ -1,0 +1,34 @@
+"""Dtypes that jax has by configuration: it makes 32 bits of 64 unless it is told otherwise."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from xpgrad.errors import DtypeError
+from xpgrad.types import Dtype
+
+REASON = 'jax has 64 bits only after jax.config.update("jax_enable_x64", True), or with JAX_ENABLE_X64=1'
+WIDE = "float64", "complex128", "int64", "uint64"
+
+
+def name_of(dtype: Dtype) -> str:
+    """Return the name of a dtype of NumPy or jax: ``float32``."""
+    return str(jnp.dtype(dtype).name)
+
+
+def checked(dtype: Any, function: str) -> None:
+    """Raise `DtypeError` if jax would make another dtype of `dtype`."""
+    if dtype is None or jax.config.jax_enable_x64:
+        return
+    try:
+        name = name_of(dtype)
+    except TypeError:  # no dtype at all: jax says so itself
+        return
+    if name in WIDE:
+        raise DtypeError(f"{function}: jax would make {name[:-2] + narrow(name)} of {name}; {REASON}")
+
+
+def narrow(name: str) -> str:
+    """Return the bits that jax would use for a wide dtype."""
+    return "64" if name == "complex128" else "32"
