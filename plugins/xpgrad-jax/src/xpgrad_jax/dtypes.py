@@ -9,7 +9,8 @@ from xpgrad.errors import DtypeError
 from xpgrad.types import Dtype
 
 REASON = 'jax has 64 bits only after jax.config.update("jax_enable_x64", True), or with JAX_ENABLE_X64=1'
-WIDE = "float64", "complex128", "int64", "uint64"
+NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+"""What jax makes of a dtype without 64 bits."""
 
 
 def name_of(dtype: Dtype) -> str:
@@ -25,10 +26,5 @@ def checked(dtype: Any, function: str) -> None:
         name = name_of(dtype)
     except TypeError:  # no dtype at all: jax says so itself
         return
-    if name in WIDE:
-        raise DtypeError(f"{function}: jax would make {name[:-2] + narrow(name)} of {name}; {REASON}")
-
-
-def narrow(name: str) -> str:
-    """Return the bits that jax would use for a wide dtype."""
-    return "64" if name == "complex128" else "32"
+    if name in NARROW:
+        raise DtypeError(f"{function}: jax would make {NARROW[name]} of {name}; {REASON}")
