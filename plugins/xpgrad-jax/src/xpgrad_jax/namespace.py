@@ -96,6 +96,11 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     return jnp.astype(x, dtype, copy=copy, device=placement(device))
 
 
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """Return `x` with its axes in another order; jax 0.10 takes no negative ones."""
+    return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
+
+
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """Return another library's array over the same memory."""
     if isinstance(x, np.ndarray):
