@@ -5,7 +5,7 @@ from typing import Any
 
 import xpgrad
 import xpgrad_chx
-from xpgrad.plugin import Backend, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_chx import graph
 from xpgrad_chx.array import ndarray
@@ -51,6 +51,12 @@ class ChainerxBackend(Backend):
     namespace = xpgrad_chx
     version = xpgrad.__version__
     carries_graphs = True
+    capabilities = Capabilities(
+        {
+            "asynchronous": "chx arrays in host memory are computed at once",
+            "memory_used": "what chx arrays hold is counted by the library of their buffers",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 import xpgrad
-from xpgrad.plugin import Backend, BackendUnavailable, Device, Spec
+from xpgrad.plugin import Backend, BackendUnavailable, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace
 from xpgrad_cupy import exchange
 from xpgrad_cupy import namespace as standard
@@ -64,6 +64,12 @@ class CuPyBackend(Backend):
     module = cupy
     version = cupy.__version__
     in_place_from = IN_PLACE_FROM
+    capabilities = Capabilities(
+        {
+            "checked_index_arrays": "CuPy wraps numbers out of range around: a check would wait for the GPU",
+            "random_numbers_of_the_host": "random numbers are drawn on the GPU, by another generator",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()

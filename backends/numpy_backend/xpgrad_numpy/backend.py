@@ -7,7 +7,7 @@ from typing import Any
 import array_api_compat.numpy as namespace
 import numpy as np
 
-from xpgrad.plugin import Backend, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
 
@@ -33,6 +33,13 @@ class NumPyBackend(Backend):
     namespace = namespace
     module = np
     version = np.__version__
+    capabilities = Capabilities(
+        {
+            "several_devices": "NumPy has the host's memory only",
+            "asynchronous": "NumPy computes at once",
+            "memory_used": "NumPy does not count what its arrays hold",
+        }
+    )
     in_place_from = 4096  # below that a fresh array is faster than adding in place
 
     restore = staticmethod(np.asarray)  # type: ignore[assignment]  # NumPy's scalars become the 0-d arrays that they were

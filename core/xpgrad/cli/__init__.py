@@ -1,8 +1,9 @@
-"""The command line: ``xpgrad devices``, ``xpgrad demo``."""
+"""The command line: ``xpgrad conform``, ``xpgrad devices``, ``xpgrad demo``."""
 
 import click
 
 import xpgrad
+from xpgrad.cli.conform import conform
 from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
 
@@ -13,5 +14,6 @@ def main() -> None:
     """Differentiate arrays of any library."""
 
 
+main.add_command(conform)
 main.add_command(devices)
 main.add_command(demo)

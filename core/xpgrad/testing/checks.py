@@ -47,7 +47,7 @@ def check_value(s: Scenario) -> None:
     ys = s.call(s.variables(arrays))
     expected = s.reference(s.values)
     assert len(ys) == len(expected), f"{len(ys)} outputs, but the reference has {len(expected)}"
-    rtol = max(VALUE_RTOL[s.dtype], s.case.rtol.get(s.dtype, 0))
+    rtol = s.rtol(VALUE_RTOL)
     for i, (y, reference) in enumerate(zip(ys, expected, strict=True)):
         assert isinstance(y, Variable), f"output {i} is no Variable but {type(y).__name__}"
         assert_place(s.device, y.array, f"output {i}")
@@ -99,7 +99,7 @@ def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int],
     """Compare gradients with differences of the reference, along directions through all inputs and through each."""
     wide = [s.values[i].astype(WIDE[s.values[i].dtype.name]) for i in s.floating]
     rng = s.generator()
-    rtol = max(GRADIENT_RTOL[s.dtype], s.case.rtol.get(s.dtype, 0))
+    rtol = s.rtol(GRADIENT_RTOL)
     everything = range(len(s.floating))
     for moved in (everything, *([k] for k in everything if len(s.floating) > 1)):
         directions = [random_values(v.shape, np.iscomplexobj(v), rng) * (k in moved) for k, v in enumerate(wide)]

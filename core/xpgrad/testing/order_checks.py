@@ -65,7 +65,7 @@ def _check_order(s: Scenario, order: int) -> None:
     pairs = [(on_host(g), d) for g, d in zip(gvs, directions, strict=True) if g is not None]
     analytic = float(sum(inner(g, d) for g, d in pairs))
     scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
-    bound = max(GRADIENT_RTOL[s.dtype], s.case.rtol.get(s.dtype, 0)) * scale + 1e-8 * (1 + abs(loss(0.0)))
+    bound = s.rtol(GRADIENT_RTOL) * scale + 1e-8 * (1 + abs(loss(0.0)))
     assert abs(analytic - numeric) <= bound, (
         f"the derivative of order {order} along a random direction is {analytic:.10g} by the gradients, "
         f"but {numeric:.10g} by differences of the order below (allowed distance {bound:.2g})"

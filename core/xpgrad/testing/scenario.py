@@ -1,7 +1,7 @@
 """A scenario: a case on a device, in one dtype, with one variant of its inputs. Data only; the checks are elsewhere."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,13 +39,30 @@ class Scenario:
         The inputs on the host, in the dtypes of the run.
     floating : list of int
         Positions of the inputs that have a gradient; where all are one Variable, only the first.
+
+    Parameters
+    ----------
+    seed : int
+        Other values of the inputs, and other random cotangents and directions.
+    widened : float
+        By how much the tolerances grow.
     """
 
-    def __init__(self, case: Case, device: Device, dtype: str, variant: Variant = PLAIN) -> None:
+    def __init__(
+        self,
+        case: Case,
+        device: Device,
+        dtype: str,
+        variant: Variant = PLAIN,
+        *,
+        seed: int = 0,
+        widened: float = 1.0,
+    ) -> None:
         self.case, self.device, self.dtype, self.variant = case, device, dtype, variant
+        self.seed, self.widened = seed, widened
         areas: dict[str, Namespace] = {"F": xpgrad.functions, "ops": xpgrad.ops}
         self.xp: Namespace = areas.get(case.area) or namespace(device.backend)
-        self.values = host_inputs(case, dtype, variant)
+        self.values = host_inputs(case, dtype, variant, seed)
         self.floating = [i for i, x in enumerate(case.inputs) if x.kind in ("float", "real")]
         if variant.same:
             self.floating = self.floating[:1]
@@ -57,7 +74,11 @@ class Scenario:
 
     def generator(self) -> np.random.Generator:
         """Return a new stream of random numbers, the same at each call."""
-        return np.random.default_rng(zlib.crc32(f"{self.case.name} {self.variant.name}".encode()))
+        return np.random.default_rng([zlib.crc32(f"{self.case.name} {self.variant.name}".encode()), self.seed])
+
+    def rtol(self, by_dtype: Mapping[str, float]) -> float:
+        """Return the relative tolerance: that of the dtype, or the case's if it is wider."""
+        return self.widened * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
 
     def arrays(self) -> list[Array]:
         """Return the inputs as new arrays on the device, laid out as the variant says."""
@@ -113,10 +134,10 @@ class Scenario:
         return f"{backend.dtype_name(array.dtype)} {tuple(array.shape)} on {backend.device_of(array)}"
 
 
-def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN) -> list[Any]:
+def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0) -> list[Any]:
     """Return the inputs of a case on the host: given values, or distinct irrational-looking ones in their ranges."""
-    rng = np.random.default_rng(zlib.crc32(case.name.encode()))
-    position, made = 1, []
+    rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed])
+    position, made = 1 + 7919 * seed, []
     for i, x in enumerate(case.inputs):
         target = {"int": "int64", "bool": "bool", "real": REAL[dtype]}.get(x.kind, dtype)
         if x.values is not None:

@@ -136,7 +136,15 @@ LINES = (
     _trace("", (2, 3, 4), 0, lambda x: np.einsum("bii->b", x[..., :3]), complex=True),
     _trace("-offset", (3, 4), 1, lambda x: x[0, 1] + x[1, 2] + x[2, 3]),
     _trace("-beyond", (3, 4), -3, lambda x: 0 * x[0, 0], 1),
-    _case("trace-dtype", lambda xp, x: xp.linalg.trace(x, dtype=xp.float64), np.trace, SQUARE, (), dtype="float64"),
+    _case(
+        "trace-dtype",
+        lambda xp, x: xp.linalg.trace(x, dtype=xp.float64),
+        np.trace,
+        SQUARE,
+        (),
+        dtype="float64",
+        needs=("float64",),
+    ),
     _case("trace-int", lambda xp, x: xp.linalg.trace(x), np.trace, (Input((3, 3), kind="int"),), order=0, dtype="int"),
 )
 

@@ -19,7 +19,7 @@ def _f(
 ARRAY = (
     _f("broadcast", lambda F, a, b: F.add(*F.broadcast(a, b)), lambda a, b: a + b, (Input((3, 1)), Input((4,)))),
     _f("broadcast_to", lambda F, x: F.broadcast_to(x, (2, 3, 4)), lambda x: np.stack([x, x])),
-    _f("cast", lambda F, x: F.cast(F.cast(x, "float64"), x.dtype), lambda x: x),
+    _f("cast", lambda F, x: F.cast(F.cast(x, "float64"), x.dtype), lambda x: x, needs=("float64",)),
     _f("concat", lambda F, a, b: F.concat((a, b)), lambda a, b: np.hstack((a, b)), (Input((3, 4)), Input((3, 2)))),
     _f("copy", lambda F, x: F.copy(x), lambda x: x),
     _f("dstack", lambda F, a, b: F.dstack((a, b)), lambda a, b: np.dstack((a, b)), PAIR),

@@ -26,6 +26,7 @@ SUMS = (
         lambda x: x.T @ np.ones(3),
         keeps=(),
         dtype="float64",
+        needs=("float64",),
     ),
     Case("sum-int", lambda xp, x: xp.sum(x, axis=0), lambda x: x[0] + x[1] + x[2], (Input(kind="int"),), order=0),
     Case("mean", lambda xp, x: xp.mean(x), lambda x: np.ones(24) @ x.ravel() / 24, CUBE, (), complex=True),

@@ -1,0 +1,190 @@
+"""`xpgrad conform`: the conformance suite against a backend, and against itself."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.cli.demo import Unusable
+from xpgrad.errors import XpgradError
+
+if TYPE_CHECKING:
+    from xpgrad.testing.conformance.outcome import Outcome
+    from xpgrad.testing.conformance.report import Report
+    from xpgrad.testing.conformance.self_test import Verdict
+
+MOST_FAILURES = 5
+
+
+@click.command()
+@click.argument("backend", metavar="[NAME|DEVICE]", required=False)
+@click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
+@click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="full", show_default=True)
+@click.option("--minutes", type=float, default=10, show_default=True, help="How long to soak.")
+@click.option(
+    "--report", type=click.Path(file_okay=False, path_type=Path), help="Write the report into this directory."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
+@click.option("--timeout", type=float, default=120, show_default=True, help="Seconds for one check.")
+@click.option("--self-test", is_flag=True, help="Run the seeded faults instead: each must be killed, by each family.")
+@click.option("--without", multiple=True, help="With --self-test: leave this family out, which must then fail.")
+def conform(
+    backend: str | None,
+    families: tuple[str, ...],
+    profile: str,
+    minutes: float,
+    report: Path | None,
+    seed: int,
+    jobs: int | None,
+    timeout: float,
+    self_test: bool,
+    without: tuple[str, ...],
+) -> None:
+    """Certify a backend, or test the suite itself.
+
+    Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
+    be used, 3 declared and probed capabilities disagree.
+    """
+    console = Console(highlight=False, markup=False)
+    if jobs is None:
+        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if self_test == (backend is not None):
+        raise click.UsageError("give the name of a backend, or --self-test")
+    if self_test:
+        raise SystemExit(_self_test(console, without, jobs))
+    assert backend is not None
+    _usable(backend)
+    from xpgrad.testing.conformance.documents import write
+    from xpgrad.testing.conformance.plan import letter_of
+    from xpgrad.testing.conformance.run import conform as run
+
+    try:
+        letters = [letter_of(family) for family in families] or None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with _bar(console) as bar:
+        task = bar.add_task(f"{backend}", total=None)
+        failed = 0
+
+        def progress(outcome: "Outcome", planned: int) -> None:
+            nonlocal failed
+            failed += outcome.state == "failed"
+            text = f"{backend}: {outcome.check}" + (f", {failed} failed" if failed else "")
+            bar.update(task, advance=1, total=planned, description=text)
+
+        found = run(
+            backend,
+            families=letters,
+            profile=profile,
+            minutes=minutes,
+            seed=seed,
+            jobs=jobs,
+            timeout=timeout,
+            progress=progress,
+        )
+    _print(console, found)
+    if report is not None:
+        console.print(f"Report: {', '.join(map(str, write(found, report)))}", soft_wrap=True)
+    raise SystemExit(found.exit_code)
+
+
+def _usable(backend: str) -> None:
+    """End with exit code 2, and the reason, if a backend cannot be loaded."""
+    from xpgrad.testing.conformance.run import devices_of
+
+    try:
+        devices_of(backend)
+    except (XpgradError, TypeError) as error:
+        there = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
+        raise Unusable(f"{error}{there}; `xpgrad doctor {backend}` looks closer") from None
+
+
+def _bar(console: Console) -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=console, transient=True)
+
+
+def _print(console: Console, report: "Report") -> None:
+    from xpgrad.testing.conformance.report import families_of, reproduction
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("family")
+    table.add_column("device")
+    for title in ("planned", "passed", "failed", "expected", "skipped"):
+        table.add_column(title, justify="right")
+    for family in families_of(report):
+        for device in report.devices:
+            if (family.letter, device) in report.table:
+                counts = report.table[family.letter, device]
+                style = "red" if counts.failed else None
+                table.add_row(f"{family.letter} {family.name}", device, *map(str, counts), style=style)
+    console.print(table)
+    for name, (factor, reason) in report.capabilities.tolerances.items():
+        console.print(f"tolerance of {name} widened {factor:g} times: {reason}", soft_wrap=True)
+    for mismatch in report.mismatches:
+        console.print(f"declaration: {mismatch}", style="red", soft_wrap=True)
+    for outcome in report.failures[:MOST_FAILURES]:
+        console.print(f"\n{outcome.id} failed: {outcome.reason}", style="red", soft_wrap=True)
+        console.print(reproduction(outcome, report.profile == "quick"), soft_wrap=True)
+    if len(report.failures) > MOST_FAILURES:
+        console.print(f"\nand {len(report.failures) - MOST_FAILURES} more failures; --report DIR writes them all")
+    total = report.counts()
+    console.print(
+        f"\n{total.passed} passed, {total.failed} failed, {total.expected} expected to fail, {total.skipped} skipped "
+        f"of {total.planned} planned, {report.seconds:.0f} s"
+    )
+    good = report.exit_code == 0
+    console.print(f"{report.backend}: {report.verdict}", style="green" if good else "red", soft_wrap=True)
+
+
+def _self_test(console: Console, without: tuple[str, ...], jobs: int) -> int:
+    """Run the seeded faults, print the kill matrix, and return the exit code."""
+    from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
+    from xpgrad.testing.conformance.plan import letter_of
+    from xpgrad.testing.conformance.self_test import self_test
+
+    try:
+        letters = [letter_of(family) for family in without]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with _bar(console) as bar:
+        task = bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
+        verdict = self_test(without=letters, jobs=jobs, progress=lambda name: bar.update(task, advance=1))
+    _print_matrix(console, verdict)
+    for fault, letter in verdict.survivors:
+        console.print(f"{fault} survives the family {letter}", style="red")
+    for check in verdict.idle:
+        console.print(f"the check {check} kills no fault", style="red")
+    for freedom, _, reason in verdict.alarms:
+        console.print(f"false alarm on a correct backend ({freedom}): {reason}", style="red", soft_wrap=True)
+    killed = len(FAULTS) - len({fault for fault, _ in verdict.survivors})
+    console.print(
+        f"{killed} of {len(FAULTS)} faults killed by all their families; {len(FREEDOMS)} correct backends with "
+        f"{len(verdict.alarms)} false alarms",
+        style="green" if verdict.passed else "red",
+    )
+    return 0 if verdict.passed else 1
+
+
+def _print_matrix(console: Console, verdict: "Verdict") -> None:
+    from xpgrad.testing.conformance.check import FAMILIES
+    from xpgrad.testing.conformance.faults import FAULTS
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("fault", overflow="ellipsis", no_wrap=True)
+    for family in FAMILIES:
+        table.add_column(family.letter, justify="center")
+    for fault, kills in zip(FAULTS, verdict.kills, strict=True):
+        cells = []
+        for family in FAMILIES:
+            count = sum(name.startswith(family.letter) for name in kills.failed)
+            cells.append(str(count) if count else "-" if family.letter in fault.families else "")
+        table.add_row(fault.id, *cells)
+    console.print(table)
+    console.print("number: checks of the family that kill the fault; -: it should, and does not\n")

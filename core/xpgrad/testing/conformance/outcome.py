@@ -1,0 +1,96 @@
+"""The outcome of one check, and how it comes about: passed, failed, expected to fail, or skipped."""
+
+import fnmatch
+import time
+import traceback
+from dataclasses import dataclass
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.errors import MissingFunction
+from xpgrad.testing.conformance.plan import Item
+
+STATES = "passed", "failed", "expected", "skipped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one item of the plan.
+
+    Attributes
+    ----------
+    id : str
+        That of the item: ``K01[sum-axis,float32,@npu:0]``.
+    check, device : str
+    state : str
+        One of `STATES`.
+    reason : str
+        Why it was skipped, was expected to fail, or failed.
+    declared : bool
+        Of a skipped one: the capabilities say that what it needs is missing.
+    trace : str
+        Of a failed one: where.
+    seconds : float
+    seed : int
+    """
+
+    id: str
+    check: str
+    device: str
+    state: str
+    reason: str = ""
+    declared: bool = False
+    trace: str = ""
+    seconds: float = 0.0
+    seed: int = 0
+
+
+class Skip(Exception):
+    """Raised by a check that cannot run here for a reason that is no declared capability."""
+
+
+def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0, quick: bool = False) -> Outcome:
+    """Run one item of the plan, and return what came of it; whatever the backend raises is a failure."""
+    subject = item.subject(capabilities, seed=seed, quick=quick)
+
+    def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:
+        seconds = time.perf_counter() - started
+        return Outcome(
+            item.id, item.check.id, item.device.name, state, reason, declared, trace, round(seconds, 4), seed
+        )
+
+    started = time.perf_counter()
+    lacking = capabilities.lacking(item.needs, subject.index)
+    if lacking is not None:
+        return made("skipped", lacking, True)
+    known = next((reason for pattern, reason in capabilities.expected.items() if _matches(item.id, pattern)), None)
+    try:
+        item.check.function(subject)
+    except Skip as skip:
+        return made("skipped", str(skip))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a stranger's backend: SystemExit is its failure too
+        missing = _missing(error)
+        declared = None if missing is None else capabilities.lacking((missing,), subject.index)
+        if declared is not None:
+            return made("skipped", declared, True)
+        if known is not None:
+            return made("expected", known)
+        text = f"{type(error).__name__}: {error}" if not isinstance(error, AssertionError) else str(error)
+        return made("failed", text, trace="".join(traceback.format_exception(error)))
+    if known is not None:
+        return made("failed", f"it passes, but is declared to fail: {known}; remove it from `expected`")
+    return made("passed")
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def _missing(error: BaseException | None) -> str | None:
+    """Return the function of the library whose lack is behind an error."""
+    while error is not None:
+        if isinstance(error, MissingFunction):
+            return error.function
+        error = error.__cause__ or error.__context__
+    return None

@@ -1,0 +1,103 @@
+"""What is to run: every check, where and on what it runs, each with its permanent name."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device
+from xpgrad.testing.case import Case
+from xpgrad.testing.cases import CASES
+from xpgrad.testing.conformance.check import BY_LETTER, Check
+from xpgrad.testing.conformance.checks import CHECKS
+from xpgrad.testing.conformance.subject import Subject
+from xpgrad.testing.scenario import dtypes_of
+
+PROFILES = "quick", "full", "soak"
+
+
+class Item(NamedTuple):
+    """One check in one place."""
+
+    check: Check
+    device: Device
+    dtype: str | None
+    case: Case | None
+
+    @property
+    def id(self) -> str:
+        """Its permanent name: ``K01[sum-axis,float32,@npu:0]``."""
+        where = [self.case.name] if self.case is not None else []
+        where += [self.dtype] if self.dtype is not None else []
+        return f"{self.check.id}[{','.join([*where, self.device.name])}]"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The facts without which it is skipped."""
+        dtypes = () if self.dtype is None else (self.dtype,)
+        return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
+
+    def subject(self, capabilities: Capabilities, *, seed: int = 0, quick: bool = False) -> Subject:
+        """Return what the check gets."""
+        return Subject(
+            self.device,
+            capabilities,
+            dtype=self.dtype or "float64",
+            case=self.case,
+            name=self.id,
+            seed=seed,
+            quick=quick,
+        )
+
+
+def plan(
+    devices: Sequence[Device],
+    *,
+    families: Iterable[str] | None = None,
+    quick: bool = False,
+    checks: Sequence[Check] = CHECKS,
+    cases: Sequence[Case] = CASES,
+) -> list[Item]:
+    """Return what is to run on devices of one backend, in order of the families.
+
+    Parameters
+    ----------
+    devices : sequence of Device
+    families : iterable of str, optional
+        Letters or names of families; by default all.
+    quick : bool
+        Only what the quick profile runs.
+
+    Raises
+    ------
+    ValueError
+        An unknown family.
+    """
+    letters = set(BY_LETTER) if families is None else set(map(letter_of, families))
+    wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
+    order = list(BY_LETTER)
+    wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
+    return [item for each in wanted for item in _items(each, devices, quick, cases)]
+
+
+def letter_of(family: str) -> str:
+    """Return the letter of a family given by letter or name."""
+    for each in BY_LETTER.values():
+        if family.upper() == each.letter or family.lower() == each.name:
+            return each.letter
+    there = ", ".join(f"{each.letter} ({each.name})" for each in BY_LETTER.values())
+    raise ValueError(f"unknown family {family!r}; there is {there}")
+
+
+def _items(check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case]) -> Iterator[Item]:
+    for device in devices[:1] if check.scope == "backend" else devices:
+        if check.scope in ("backend", "device"):
+            yield Item(check, device, None, None)
+        elif check.scope == "dtype":
+            for dtype in check.dtypes:
+                yield Item(check, device, dtype, None)
+        else:
+            assert check.applies is not None
+            for case in cases:
+                for dtype in dtypes_of(case):
+                    if check.applies(case, dtype, quick):
+                        yield Item(check, device, dtype, case)

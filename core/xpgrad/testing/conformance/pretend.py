@@ -1,0 +1,255 @@
+"""A pretend library: another backend's arrays in wrappers that stand on pretend devices.
+
+It gives a backend with one device a virtual second one, and the seeded faults a backend to live in.
+"""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.standard import DTYPES
+from xpgrad.types import Array
+
+INDEX_FUNCTIONS = frozenset(
+    ("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "unique_all", "unique_inverse")
+)
+OPERATORS = """add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne radd rsub rmul
+rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift neg pos abs invert"""
+
+
+class PretendArray:
+    """An array of a pretend library: an array of the inner backend, and the pretend device where it stands.
+
+    Attributes
+    ----------
+    inner : array of the inner backend
+        What operations compute with; they come one after the other, whether or not the host has waited.
+    device : str
+    late : array of the inner backend or None
+        What the host sees of the memory before it has waited; None once it has, or if the library computes at once.
+    """
+
+    library: "PretendLibrary"
+    __hash__ = None  # type: ignore[assignment]  # as arrays are
+
+    def __init__(self, inner: Any, device: str) -> None:
+        self.inner, self.device, self.late = inner, device, None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return tuple(self.inner.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The inner library's dtype."""
+        return self.inner.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.inner.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=int))
+
+    def to_device(self, device: str, /) -> "PretendArray":
+        """Return a copy on another device."""
+        return self.library.array(self.library.inner.copy(self.inner), device)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return self.library
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self.library.wait()
+        return self.inner.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.inner.__dlpack_device__()
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.library.call(lambda x, k: x[k], self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.library.call(lambda x, k, v: x.__setitem__(k, v), self, key, value)
+
+    def __bool__(self) -> bool:
+        return bool(self.inner)
+
+    def __int__(self) -> int:
+        return int(self.inner)
+
+    def __index__(self) -> int:
+        return int(self.inner.__index__())
+
+    def __float__(self) -> float:
+        return float(self.inner)
+
+    def __complex__(self) -> complex:
+        return complex(self.inner)
+
+    def __repr__(self) -> str:
+        return f"<pretend {self.device}: {self.inner!r}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("pretend arrays are not pickled; Variables are, by way of the host")
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def method(self: PretendArray, *others: Any) -> Any:
+        return self.library.call(lambda x, *ys: getattr(x, name)(*ys), self, *others)
+
+    return method
+
+
+for _name in OPERATORS.split():
+    setattr(PretendArray, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+class PretendLibrary:
+    """A namespace whose functions take and give `PretendArray`s.
+
+    Parameters
+    ----------
+    inner : Backend
+        Whose namespace does the work.
+    devices : sequence of str
+        The first one is the default.
+    lazy : bool
+        Results reach the host when it waits, by `wait`: until then it sees other values.
+    index_dtype : str or None
+        The dtype of results that are positions; None leaves the inner library's.
+    """
+
+    def __init__(
+        self, inner: Backend, devices: Sequence[str], *, lazy: bool = False, index_dtype: str | None = None
+    ) -> None:
+        self.inner, self.devices, self.lazy, self.index_dtype = inner, tuple(devices), lazy, index_dtype
+        self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
+        self.names: dict[str, Any] = {}
+        """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
+        self._waiting: list[PretendArray] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.find(name)
+        self.__dict__[name] = value
+        return value
+
+    def find(self, name: str) -> Any:
+        """Return a name of the namespace; functions take pretend arrays."""
+        if name in self.names:
+            return self.names[name]
+        found = self.inner.namespace
+        for part in name.split("."):
+            found = getattr(found, part)
+        if isinstance(found, ModuleType) or (name in ("linalg", "fft") and not callable(found)):
+            return _Extension(self, name)
+        if name in DTYPES or not callable(found) or isinstance(found, type):
+            return found
+        return lambda *args, **kwargs: self.call(found, *args, **kwargs)
+
+    def __array_namespace_info__(self) -> Any:
+        return _Information(self)
+
+    def array(self, inner: Any, device: str) -> PretendArray:
+        """Return an array on a device that takes its values as they are."""
+        made = self.Array(inner, device)
+        if self.lazy:
+            made.late = self.inner.namespace.zeros_like(inner) + self.inner.namespace.ones_like(inner)
+            self._waiting.append(made)
+        return made
+
+    def wait(self) -> None:
+        """Let the host see every result."""
+        waiting, self._waiting = self._waiting, []
+        for array in waiting:
+            array.late = None
+
+    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the inner library on what pretend arrays hold; results stand on the device of all."""
+        seen: list[PretendArray] = []
+        given = kwargs.pop("device", None)
+        opened = [self.opened(arg, seen) for arg in args]
+        named = {name: self.opened(value, seen) for name, value in kwargs.items()}
+        devices = {array.device for array in seen}
+        self.check_devices(devices)
+        if given is not None and given not in self.devices:
+            raise ValueError(f"unknown device {given!r}; there is {', '.join(self.devices)}")
+        result = function(*opened, **named)
+        for array in seen:  # an argument that comes back is the same array
+            if result is array.inner and given in (None, array.device):
+                return array
+        return self.closed(result, given or min(devices, default=self.devices[0]))
+
+    def check_devices(self, devices: set[str]) -> None:
+        """Raise ValueError if arrays of one operation are on several devices."""
+        if len(devices) > 1:
+            raise ValueError(f"arrays on the devices {' and '.join(sorted(devices))} cannot be combined")
+
+    def opened(self, item: Any, seen: "list[PretendArray]") -> Any:
+        """Return what pretend arrays in `item` hold, and add them to `seen`."""
+        if isinstance(item, PretendArray):
+            seen.append(item)
+            return item.inner
+        if type(item) in (list, tuple):
+            return type(item)(self.opened(each, seen) for each in item)
+        return item
+
+    def closed(self, item: Any, device: str) -> Any:
+        """Return a result with arrays of the inner library put on a device."""
+        if isinstance(item, (*self.inner.array_types, *self.inner.scalar_types)):
+            return self.array(self.inner.restore(item), device)
+        make = getattr(item, "_make", None)
+        if make is not None:  # linalg's tuples have names
+            return make(self.closed(each, device) for each in item)
+        if type(item) in (list, tuple):
+            return type(item)(self.closed(each, device) for each in item)
+        return item
+
+
+class _Extension:
+    """linalg or fft of a pretend library."""
+
+    def __init__(self, library: PretendLibrary, name: str) -> None:
+        self._library, self._name = library, name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self._library.find(f"{self._name}.{name}")
+        self.__dict__[name] = value
+        return value
+
+
+class _Information:
+    """What the standard's ``__array_namespace_info__()`` gives: the inner library's, but for the devices."""
+
+    def __init__(self, library: PretendLibrary) -> None:
+        self._library, self._inner = library, library.inner.namespace.__array_namespace_info__()
+
+    def capabilities(self) -> Any:
+        return self._inner.capabilities()
+
+    def default_device(self) -> str:
+        return self._library.devices[0]
+
+    def devices(self) -> list[str]:
+        return list(self._library.devices)
+
+    def default_dtypes(self, *, device: Any = None) -> Any:
+        return self._inner.default_dtypes()
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> Any:
+        return self._inner.dtypes(kind=kind)
+
+
+def inner_of(array: Array) -> Any:
+    """Return what a pretend array holds, or the argument."""
+    return array.inner if isinstance(array, PretendArray) else array

@@ -1,0 +1,192 @@
+"""Are the declared facts true? Each is probed where that can be done, and must agree, in both directions."""
+
+import functools
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xpgrad.backend import random
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import FACTS, Capabilities
+from xpgrad.backend.device import Device
+from xpgrad.backend.kernels import library_function, table
+from xpgrad.backend.standard import DTYPES, FUNCTIONS
+from xpgrad.errors import MissingFunction
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.types import Array
+
+
+class Mismatch(NamedTuple):
+    """A fact of which the declaration and the library say different things.
+
+    Attributes
+    ----------
+    fact, device : str
+    declared : bool
+        Whether the capabilities say that it is there.
+    """
+
+    fact: str
+    device: str
+    declared: bool
+
+    def __str__(self) -> str:
+        if self.declared:
+            return f"{self.fact} on {self.device}: not declared missing, but the probe does not find it"
+        return f"{self.fact} on {self.device}: declared missing, but the probe finds it"
+
+
+Probe = Callable[[Device], bool | None]
+
+
+def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mismatch]:
+    """Return where the declaration and the probes disagree; facts that nothing can probe are believed."""
+    found: list[Mismatch] = []
+    for device in devices:
+        index = device.name.partition(":")[2] or None
+        for fact, there in facts_of(device).items():
+            declared = capabilities.lacking((fact,), index) is None
+            if there is not None and there != declared:
+                found.append(Mismatch(fact, device.name, declared))
+    return found
+
+
+def facts_of(device: Device) -> dict[str, bool | None]:
+    """Return for every fact, dtype and function whether it is there; None where nothing can tell."""
+    facts = {fact: _probed(PROBES[fact], device) for fact in FACTS}
+    facts |= {name: _probed(functools.partial(_has_dtype, name=name), device) for name in DTYPES}
+    extensions = {name: facts[name] for name in ("linalg", "fft")}
+    for name in FUNCTIONS:
+        inside = extensions.get(name.partition(".")[0], True)
+        facts[name] = has_function(device.backend, name) if inside else False
+    return facts
+
+
+def _probed(probe: Probe, device: Device) -> bool | None:
+    try:
+        return probe(device)
+    except Exception:  # whatever a library raises where it cannot do something: it cannot
+        return False
+
+
+def _vector(device: Device) -> Array:
+    return placed(np.asarray([0.25, 1.5, -2.75, 3.125], "float32"), device)
+
+
+def _index(device: Device, *values: int) -> Array:
+    return placed(np.asarray(values, "int64"), device)
+
+
+def _equal(array: Array, expected: Any) -> bool:
+    return bool(np.array_equal(on_host(array), np.asarray(expected, "float32")))
+
+
+def _data_dependent_shapes(device: Device) -> bool:
+    (found,) = device.backend.namespace.nonzero(_vector(device) > 0.0)
+    return tuple(found.shape) == (3,) and on_host(found).tolist() == [0, 1, 3]
+
+
+def _with_slices(device: Device) -> bool:
+    square = placed(np.arange(12, dtype="float32").reshape(3, 4), device)
+    return _equal(square[:, _index(device, 1, 3)], [[1, 3], [5, 7], [9, 11]])
+
+
+def _assigned(device: Device, key: Any, expected: Any) -> bool:
+    x = device.backend.copy(_vector(device))
+    x[key] = _vector(device)[2:3]
+    return _equal(x, expected)
+
+
+def _refused(device: Device) -> bool:
+    try:
+        on_host(_vector(device)[_index(device, 99)])
+    except IndexError:
+        return True
+    return False
+
+
+def _written(device: Device) -> bool:
+    if device.backend.immutable:
+        return False
+    x = device.backend.copy(_vector(device))
+    x[...] = _vector(device) * 2.0
+    return _equal(x, [0.5, 3.0, -5.5, 6.25])
+
+
+def _exported(device: Device) -> bool:
+    x = _vector(device)
+    return len(x.__dlpack_device__()) == 2 and x.__dlpack__() is not None
+
+
+def _imported(device: Device) -> bool:
+    host = np.asarray([0.25, 1.5], "float32")
+    found = device.backend.namespace.from_dlpack(host)
+    return type(found) in device.backend.array_types and _equal(found, host)
+
+
+def _shared(device: Device) -> bool | None:
+    x = _vector(device)
+    try:
+        return bool(np.shares_memory(np.from_dlpack(x), np.from_dlpack(x)))
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None  # memory that the host cannot see
+
+
+def _pickled(device: Device) -> bool:
+    x = _vector(device)
+    back = pickle.loads(pickle.dumps(x))
+    return type(back) is type(x) and _equal(back, on_host(x))
+
+
+def _drawn_on_host(device: Device) -> bool:
+    state = random.get_state(device)
+    try:
+        random.seed(7, device)
+        drawn = on_host(random.uniform((5,), library_function(device.backend, "float32"), device))
+    finally:
+        random.set_state(state, device)
+    values = np.random.default_rng(7).random(5)
+    return bool(np.allclose(drawn, values, rtol=0, atol=1e-6))
+
+
+def _has_dtype(device: Device, name: str) -> bool:
+    dtype = library_function(device.backend, name)
+    made = device.backend.namespace.zeros((2,), dtype=dtype, device=device.handle)
+    return bool(device.backend.dtype_name(made.dtype) == name and on_host(made).dtype == np.dtype(name))
+
+
+def has_function(backend: Backend, name: str) -> bool:
+    """Tell whether the library has a function of the standard, or its plugin a kernel of this name."""
+    if name in table.declared and any(True for _ in backend.xp.providers(name)):
+        return True
+    try:
+        return callable(library_function(backend, name))
+    except MissingFunction:
+        return False
+
+
+PROBES: dict[str, Probe] = {
+    "several_devices": lambda d: True if len(d.backend.devices()) > 1 else None,  # one may be all that is here
+    "data_dependent_shapes": _data_dependent_shapes,
+    "index_arrays": lambda d: _equal(_vector(d)[_index(d, 2, 0)], [-2.75, 0.25]),
+    "index_arrays_with_slices": _with_slices,
+    "negative_index_arrays": lambda d: _equal(_vector(d)[_index(d, -1, 1)], [3.125, 1.5]),
+    "index_assignment": lambda d: _assigned(d, slice(1, 3), [0.25, -2.75, -2.75, 3.125]),
+    "index_assignment_arrays": lambda d: _assigned(d, _index(d, 0, 3), [-2.75, 1.5, -2.75, -2.75]),
+    "negative_steps": lambda d: _equal(_vector(d)[::-1], [3.125, -2.75, 1.5, 0.25]),
+    "checked_index_arrays": _refused,
+    "in_place_update": _written,
+    "empty_arrays": lambda d: on_host(placed(np.zeros((0, 3), "float32"), d)).shape == (0, 3),
+    "dlpack_export": _exported,
+    "dlpack_import": _imported,
+    "dlpack_shares_memory": _shared,
+    "asynchronous": lambda d: None,
+    "pickle": _pickled,
+    "threads": lambda d: None,
+    "linalg": lambda d: hasattr(d.backend.namespace, "linalg"),
+    "fft": lambda d: hasattr(d.backend.namespace, "fft"),
+    "random_numbers_of_the_host": _drawn_on_host,
+    "memory_used": lambda d: d.backend.memory_used(d) is not None,
+}
