@@ -71,6 +71,7 @@ def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.Modul
 
 
 globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
+hypot = staying(jnp.hypot)
 where = staying(jnp.where)
 fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
 linalg = module(
