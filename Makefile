@@ -50,8 +50,9 @@ $(BIN)/pip:
 	"$(PYTHON)" -m venv $(VENV)
 
 # The tests run on the plugin around array-api-strict too, a distribution of its own.
-$(VENV)/stamp-test: pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable plugins/xpgrad-strict
+$(VENV)/stamp-test: pyproject.toml plugins/xpgrad-strict/pyproject.toml plugins/xpgrad-jax/pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable plugins/xpgrad-strict \
+		--editable plugins/xpgrad-jax
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.

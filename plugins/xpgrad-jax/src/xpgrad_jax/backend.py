@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype
@@ -37,7 +38,7 @@ class JaxBackend(ArrayAPIBackend):
         super().__init__(
             "jax",
             namespace,
-            (self._array_type, *_subclasses(jax.core.Tracer)),
+            (self._array_type, *_subclasses(Tracer)),
             scatter_add=scatter_add,
             immutable=True,
             module=jnp,
@@ -95,7 +96,9 @@ class JaxBackend(ArrayAPIBackend):
 
     def synchronize(self, device: Device) -> None:
         """Wait for every array on `device`."""
-        jax.block_until_ready([array for array in jax.live_arrays() if self.handle_of(array) == device.handle])
+        everything: Any = jax.live_arrays()  # type: ignore[no-untyped-call]  # jax has no types there
+        here = [array for array in everything if self.handle_of(array) == device.handle]
+        jax.block_until_ready(here)  # type: ignore[no-untyped-call]  # as above
 
     def memory_used(self, device: Device) -> int | None:
         """Return the bytes in use on `device`; jax does not say it for host memory."""
@@ -155,6 +158,7 @@ class JaxBackend(ArrayAPIBackend):
 
 
 def _subclasses(kind: type) -> Iterator[type]:
+    each: type
     for each in kind.__subclasses__():
         yield each
         yield from _subclasses(each)

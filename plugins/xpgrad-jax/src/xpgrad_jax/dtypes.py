@@ -20,7 +20,7 @@ def name_of(dtype: Dtype) -> str:
 
 def checked(dtype: Any, function: str) -> None:
     """Raise `DtypeError` if jax would make another dtype of `dtype`."""
-    if dtype is None or jax.config.jax_enable_x64:
+    if dtype is None or jax.config.jax_enable_x64:  # type: ignore[attr-defined]  # made when jax is imported
         return
     try:
         name = name_of(dtype)

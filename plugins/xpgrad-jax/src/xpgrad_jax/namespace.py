@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from xpgrad.types import Array
 from xpgrad_jax.dtypes import checked
@@ -47,7 +48,7 @@ def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(x: Array, *args: Any, **kwargs: Any) -> Any:
         made = function(x, *args, **kwargs)
-        if 0 in made.shape and not isinstance(x, jax.core.Tracer) and not isinstance(made, jax.core.Tracer):
+        if 0 in made.shape and not isinstance(x, Tracer) and not isinstance(made, Tracer):
             return jax.device_put(made, handle_for(x.sharding))
         return made
 

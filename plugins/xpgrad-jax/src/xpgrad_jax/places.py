@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -50,22 +49,26 @@ def handle_for(sharding: Any) -> DeviceHandle:
 
     So arrays that lie on the same devices, however they are cut up there, are on one device of xpgrad.
     """
-    if isinstance(sharding, NamedSharding):
-        devices = list(sharding.mesh.devices.flat)
-    else:
-        devices = sorted(sharding.device_set, key=lambda device: device.id)
+    devices = devices_of(sharding)
     return devices[0] if len(devices) == 1 else copies_on(devices)
 
 
-def copies_on(devices: list[jax.Device]) -> NamedSharding:
+def devices_of(sharding: Any) -> list[Any]:
+    """Return the devices of a sharding, those of a mesh in its order."""
+    if isinstance(sharding, NamedSharding) and sharding.mesh.devices is not None:
+        return list(sharding.mesh.devices.flat)
+    return sorted(sharding.device_set, key=lambda device: device.id)
+
+
+def copies_on(devices: list[Any]) -> NamedSharding:
     """Return the sharding that has a copy on each of these devices."""
-    return NamedSharding(Mesh(np.array(devices), ("devices",)), PartitionSpec())
+    return NamedSharding(Mesh(np.array(devices), ("devices",)), PartitionSpec())  # type: ignore[no-untyped-call]  # jax has no types there
 
 
 def title(handle: DeviceHandle) -> str:
     """Return what stands behind ``@jax:`` in the name of a device: ``cpu:0``, or ``cpu:0+cpu:1``."""
     if isinstance(handle, NamedSharding):
-        return "+".join(map(title, handle.mesh.devices.flat))
+        return "+".join(map(title, devices_of(handle)))
     return f"{handle.platform}:{handle.id}"
 
 

@@ -1,4 +1,4 @@
-"""The plugin: imported when the first jax array or tracer, or the device ``@jax``, is met; only then is jax imported."""
+"""The plugin: imported when the first jax array or tracer, or the device ``@jax``, is met; its hook imports jax."""
 
 import importlib.util
 from collections.abc import Mapping

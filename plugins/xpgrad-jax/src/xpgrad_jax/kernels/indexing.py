@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.core import Tracer
 
 from xpgrad.plugin import Spec, block, config
 from xpgrad.types import Array, Dtype, Index, Kernel, Shape
@@ -137,7 +138,7 @@ def _pattern(items: tuple[Any, ...]) -> tuple[Pattern, list[Any]] | None:
             pattern.append(("slice", item.start, item.stop, item.step))
         elif item is None or item is Ellipsis:
             pattern.append(item)
-        elif isinstance(item, bool) or getattr(item, "dtype", None) == bool:
+        elif isinstance(item, bool) or _is_mask(item):
             return None
         else:
             pattern.append(ARRAY)
@@ -157,7 +158,11 @@ def _starts(ranges: list[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _traced(*values: Any) -> bool:
-    return any(isinstance(value, jax.core.Tracer) for value in values)
+    return any(isinstance(value, Tracer) for value in values)
+
+
+def _is_mask(item: Any) -> bool:
+    return str(getattr(item, "dtype", "")) == "bool"
 
 
 # Out of range
@@ -167,7 +172,7 @@ def _axes_of(item: Any) -> int:
     """Return how many axes of the array an item of an index stands for."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
-    return item.ndim if getattr(item, "dtype", None) == bool else 1
+    return item.ndim if _is_mask(item) else 1
 
 
 def _axes(items: tuple[Any, ...], x: Array) -> list[int]:
@@ -190,7 +195,7 @@ def _check_integers(items: tuple[Any, ...], x: Array) -> None:
 
 def _check_arrays(items: tuple[Any, ...], x: Array) -> None:
     for item, axis in zip(items, _axes(items, x), strict=True):
-        if getattr(item, "ndim", None) is not None and item.dtype != bool and axis < x.ndim:
+        if hasattr(item, "dtype") and not _is_mask(item) and axis < x.ndim:
             _check_range(item, x.shape[axis])
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from xpgrad.errors import GraphError
 from xpgrad.types import DeviceHandle, Dtype, Kernel, Shape
@@ -20,7 +20,7 @@ def random_normal(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator
 
 
 def _untraced(name: str) -> Any:
-    if isinstance(jnp.zeros(()), jax.core.Tracer):
+    if isinstance(jnp.zeros(()), Tracer):
         raise GraphError(
             f"{name}: numbers that are drawn while jax traces a function would be the same ones in all of its runs; "
             "draw them outside and hand them in"
