@@ -168,8 +168,8 @@ class Backend:
         return bool(self.namespace.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
-        """Return the default dtype of the library for "float" or "complex"."""
-        return self.namespace.asarray(0.0 if kind == "float" else 0j).dtype
+        """Return the default dtype of the library for "int", "float" or "complex"."""
+        return self.namespace.asarray({"int": 0, "float": 0.0, "complex": 0j}[kind]).dtype
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the short name of `dtype`: ``float32``."""
