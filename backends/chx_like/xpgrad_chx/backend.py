@@ -51,7 +51,7 @@ class ChainerxBackend(Backend):
     namespace = xpgrad_chx
     version = xpgrad.__version__
     carries_graphs = True
-    capabilities = Capabilities(
+    declared = Capabilities(
         {
             "asynchronous": "chx arrays in host memory are computed at once",
             "memory_used": "what chx arrays hold is counted by the library of their buffers",
