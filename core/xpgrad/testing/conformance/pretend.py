@@ -58,6 +58,11 @@ class PretendArray:
         """The number of elements."""
         return int(np.prod(self.shape, dtype=int))
 
+    @property
+    def shown(self) -> Any:
+        """What the host sees now, without a wait."""
+        return self.inner if self.late is None else self.late
+
     def to_device(self, device: str, /) -> "PretendArray":
         """Return a copy on another device."""
         return self.library.array(self.library.inner.copy(self.inner), device)
@@ -133,6 +138,8 @@ class PretendLibrary:
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
         self.names: dict[str, Any] = {}
         """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
+        self.unfinished: list[Callable[[], None]] = []
+        """Work that is put off until the host waits; a correct library has none that anybody could notice."""
         self._waiting: list[PretendArray] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -168,6 +175,9 @@ class PretendLibrary:
 
     def wait(self) -> None:
         """Let the host see every result."""
+        unfinished, self.unfinished = self.unfinished, []
+        for finish in unfinished:
+            finish()
         waiting, self._waiting = self._waiting, []
         for array in waiting:
             array.late = None

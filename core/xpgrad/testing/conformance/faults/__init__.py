@@ -2,8 +2,12 @@
 
 from xpgrad.testing.conformance.faults.fault import Fault, Freedom
 from xpgrad.testing.conformance.faults.freedoms import FREEDOMS
+from xpgrad.testing.conformance.faults.hoarding import FAULTS as HOARDING
+from xpgrad.testing.conformance.faults.lateness import FAULTS as LATENESS
+from xpgrad.testing.conformance.faults.races import FAULTS as RACES
 from xpgrad.testing.conformance.faults.reductions import FAULTS as REDUCTIONS
+from xpgrad.testing.conformance.faults.writes import FAULTS as WRITES
 
-FAULTS: tuple[Fault, ...] = (*REDUCTIONS,)
+FAULTS: tuple[Fault, ...] = (*REDUCTIONS, *WRITES, *HOARDING, *LATENESS, *RACES)
 
 __all__ = ["FAULTS", "FREEDOMS", "Fault", "Freedom"]
