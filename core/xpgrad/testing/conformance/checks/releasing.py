@@ -1,113 +1,24 @@
-"""Family M, memory: arrays die as soon as nobody needs them, by reference counting alone, and nothing grows."""
+"""Family M, memory: arrays die as soon as nobody needs them, by reference counting alone."""
 
-import gc
-import tracemalloc
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from xpgrad.backend.spec import Spec
 from xpgrad.config import no_backprop_mode
 from xpgrad.graph.backward import grad
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.testing.conformance.check import Check, check, checks_in
+from xpgrad.testing.conformance.checks.watching import (
+    SHAPE,
+    Watch,
+    metered,
+    network,
+    operands,
+    reference_counting_alone,
+)
 from xpgrad.testing.conformance.subject import Subject
 from xpgrad.types import Array
-
-SHAPE = 64, 65
-SLACK = 1500
-"""Bytes that one repetition may leave behind: Python keeps up to 2000 tuples of each length. An array has more."""
-PREPARED = 6000
-"""Python numbers that a program meets; a cache of fewer than these is bounded."""
-
-
-class Watch:
-    """Variables, nodes, functions and arrays that are to die: weak references to those that allow them."""
-
-    def __init__(self) -> None:
-        self._watched: list[tuple[str, weakref.ref[Any]]] = []
-
-    def add(self, thing: Any, what: str) -> None:
-        """Watch an object, and the array that a Variable holds."""
-        try:
-            self._watched.append((what, weakref.ref(thing)))
-        except TypeError:  # some libraries' arrays allow no weak references
-            pass
-        if isinstance(thing, Variable):
-            self.add(as_array(thing), f"the array of {what}")
-
-    def assert_dead(self, when: str) -> None:
-        """Raise AssertionError if anything that is watched is still there."""
-        alive = [what for what, reference in self._watched if reference() is not None]
-        assert not alive, f"{when}, {alive[0]} is still alive ({len(alive)} of {len(self._watched)} are)"
-
-
-@contextmanager
-def reference_counting_alone() -> Iterator[None]:
-    """Context manager without Python's garbage collector, so that only what is in no cycle dies."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
-
-
-class Meter:
-    """How many bytes are in use: as the backend says, or as Python's allocators say, if they know of its arrays."""
-
-    def __init__(self, s: Subject) -> None:
-        self._s = s
-
-    def now(self) -> int:
-        """Return the bytes in use, when all work is done."""
-        self._s.backend.synchronize(self._s.device)
-        given = self._s.backend.memory_used(self._s.device)
-        return tracemalloc.get_traced_memory()[0] if given is None else given
-
-    def sees_arrays(self) -> bool:
-        """Tell whether an array of the backend shows."""
-        before = self.now()
-        array = self._s.array(np.ones((256, 256)), self._s.wide)
-        self._s.backend.synchronize(self._s.device)
-        seen = self.now() - before >= 200_000
-        del array
-        return seen
-
-
-@contextmanager
-def metered(s: Subject) -> Iterator[Meter]:
-    """Context manager that gives a `Meter`."""
-    traced = s.backend.memory_used(s.device) is None and not tracemalloc.is_tracing()
-    if traced:
-        tracemalloc.start(1)
-    try:
-        yield Meter(s)
-    finally:
-        if traced:
-            tracemalloc.stop()
-
-
-def _network(s: Subject, x: Any, w: Any) -> Any:
-    """Return a scalar by way of every common kind of function."""
-    xp = s.xp
-    h = xp.tanh(xp.matmul(x, w) * 0.25 + 0.5)
-    h = xp.exp(h - xp.max(h, axis=1, keepdims=True))
-    h = h / xp.sum(h, axis=1, keepdims=True)
-    h = xp.concat([h, h[1:, ...] * 2.0]) if s.has("concat") else h
-    return xp.sum(xp.permute_dims(h, (1, 0)) * 1.5)
-
-
-def _operands(s: Subject, shape: tuple[int, int] = SHAPE) -> tuple[Variable, Variable]:
-    rows, columns = shape
-    return s.variable(s.values(shape, dtype=s.wide), s.wide), s.variable(
-        s.values((columns, rows), dtype=s.wide), s.wide
-    )
 
 
 @check("M02")
@@ -116,8 +27,8 @@ def graphs(s: Subject) -> None:
     for swept in (False, True):
         with reference_counting_alone():
             watch = Watch()
-            x, w = _operands(s, (3, 4))
-            y = _network(s, x, w)
+            x, w = operands(s, (3, 4))
+            y = network(s, x, w)
             waiting: list[Any] = [y._node]
             while waiting:
                 node = waiting.pop()
@@ -190,51 +101,6 @@ def released(s: Subject) -> None:
         watch.assert_dead("after backward(retain_graph=False)")
 
 
-@check("M05", scope="backend")
-def repetitions(s: Subject) -> None:
-    """Two hundred repetitions of forward and backward leave no more memory in use than twenty."""
-    x, w = _operands(s)
-    count = 40 if s.quick else 200
-
-    def repeat(times: int) -> None:
-        for _ in range(times):
-            _network(s, x, w).backward()
-            x.cleargrad()
-            w.cleargrad()
-
-    with reference_counting_alone(), metered(s) as meter:
-        repeat(20)
-        before = meter.now()
-        repeat(count)
-        grown = meter.now() - before
-    assert grown <= SLACK * count, (
-        f"{count} repetitions of a forward and backward computation left {grown} bytes in use, "
-        f"{grown / count:.0f} each; expected none (an array in it has {4 * SHAPE[0] * SHAPE[1]} bytes or more)"
-    )
-
-
-@check("M06", scope="backend")
-def transfers(s: Subject) -> None:
-    """Moving, copying and printing leave nothing behind."""
-    host = s.values(SHAPE, dtype=s.wide)
-    x = s.array(host, s.wide)
-    with reference_counting_alone(), metered(s) as meter:
-        for _ in range(5):
-            _move(s, x, host)
-        before = meter.now()
-        for _ in range(20):
-            _move(s, x, host)
-        grown = meter.now() - before
-    assert grown <= 20 * SLACK, f"20 moves of an array to the host and back left {grown} bytes in use; expected none"
-
-
-def _move(s: Subject, x: Array, host: Any) -> None:
-    s.backend.to_host(x)
-    s.backend.copy(x)
-    s.array(host, s.wide)
-    repr(Variable(x))
-
-
 @check("M07")
 def without_a_graph(s: Subject) -> None:
     """In no_backprop_mode nothing is kept: each array dies when the program drops it."""
@@ -298,37 +164,6 @@ def long_chains(s: Subject) -> None:
         )
 
 
-@check("M09", scope="backend")
-def prepared_numbers(s: Subject) -> None:
-    """The cache of prepared Python numbers is bounded, also for NaNs, each of which is another."""
-    array = s.array(s.values((3, 4), dtype=s.wide), s.wide)
-    spec = s.backend.spec(array)
-    held = dict(spec.constants)
-    try:
-        for kind, make in (("distinct numbers", lambda i: 0.5 + i), ("NaNs", lambda i: float("nan"))):
-            for i in range(PREPARED):
-                s.backend.prepare(make(i), spec)
-            size = len(spec.constants)
-            assert size < PREPARED, f"after {PREPARED} {kind} the cache of prepared numbers has {size}; bound it"
-    finally:
-        spec.constants.clear()
-        spec.constants.update(held)
-
-
-@check("M10", scope="backend")
-def specs(s: Subject) -> None:
-    """The cache of specs is bounded."""
-    dtype, handle, count = s.array(np.ones(1), s.wide).dtype, s.device.handle, 12_000
-
-    def known() -> int:
-        return sum(type(each) is Spec and each.backend is s.backend for each in gc.get_objects())
-
-    for i in range(count):
-        s.backend.spec_for((i + 1, 3), dtype, handle)
-    there = known()
-    assert there < count // 2, f"after arrays of {count} shapes {there} specs are held; expected a bounded cache"
-
-
 @check("M11")
 def failures(s: Subject) -> None:
     """A function that fails lets go of its arguments."""
@@ -354,9 +189,9 @@ def gradients(s: Subject) -> None:
     """A gradient dies when it is cleared, and that of a later sweep takes no other with it."""
     with reference_counting_alone():
         watch = Watch()
-        x, w = _operands(s)
+        x, w = operands(s)
         for _ in range(2):
-            y = _network(s, x, w) + s.xp.sum(x * x) + s.xp.sum(x)
+            y = network(s, x, w) + s.xp.sum(x * x) + s.xp.sum(x)
             y.backward()
             watch.add(x.grad, "a gradient of the inputs")
             watch.add(w.grad, "a gradient of the weights")
@@ -365,36 +200,11 @@ def gradients(s: Subject) -> None:
             del y
             s.backend.synchronize(s.device)
             watch.assert_dead("after cleargrad")
-        for made in grad([_network(s, x, w)], [x, w]):
+        for made in grad([network(s, x, w)], [x, w]):
             watch.add(made, "a result of grad")
         del made
         s.backend.synchronize(s.device)
         watch.assert_dead("after the results of grad were dropped")
-
-
-@check("M13", needs=("memory_used",))
-def counted(s: Subject) -> None:
-    """memory_used goes up by an array's bytes when it is made, down when it dies, and free_memory changes no value."""
-    with reference_counting_alone():
-        meter, host = Meter(s), s.values((250, 300), dtype=s.wide)
-        kept = s.array(host, s.wide)
-        before = meter.now()
-        array = s.array(host, s.wide)
-        grown = meter.now() - before
-        assert host.nbytes <= grown <= 2 * host.nbytes + 4096, (
-            f"memory_used went up by {grown} when an array of {host.nbytes} bytes was made; expected these bytes"
-        )
-        others = [device for device in s.backend.devices() if device != s.device]
-        elsewhere = [s.backend.memory_used(device) for device in others]
-        del array
-        left = meter.now() - before
-        assert left <= 4096, (
-            f"memory_used is {left} higher than before an array of {host.nbytes} bytes was made and died"
-        )
-        now = [s.backend.memory_used(device) for device in others]
-        assert now == elsewhere, f"an array on {s.device} died, and memory_used of {others} changed"
-        s.backend.free_memory(s.device)
-        s.expect(kept, host, "an array after free_memory", dtype=s.wide)
 
 
 CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -142,6 +142,23 @@ def nan_is_always_new(bed: Bed) -> None:
     bed.backend.prepare = prepare  # type: ignore[method-assign]
 
 
+@fault(
+    "pool-without-return",
+    "memory of arrays that died is never given back, until there is none",
+    "M",
+    ("tanh", "exp", "sum"),
+)
+def pool_without_return(bed: Bed) -> None:
+    correct, made = bed.library.array, itertools.count()
+
+    def array(inner: Any, device: str) -> Any:
+        if next(made) > 12:
+            raise MemoryError("the pool is used up")
+        return correct(inner, device)
+
+    bed.library.array = array  # type: ignore[method-assign]
+
+
 def counting(bed: Bed) -> dict[str, int]:
     """Let the backend say how many bytes its arrays hold; return the count by device."""
     used = dict.fromkeys(bed.library.devices, 0)

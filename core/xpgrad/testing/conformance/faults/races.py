@@ -7,9 +7,10 @@ import numpy as np
 
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
-from xpgrad.testing.conformance.checks.threads import COUNT
+from xpgrad.testing.conformance.checks.together import COUNT
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
+from xpgrad.testing.conformance.pretend import PretendArray
 
 
 class Meeting:
@@ -132,7 +133,7 @@ def current_device_leaks(bed: Bed) -> None:
 @fault("current-device-is-shared", "multiply computes on a current device that all threads share", "P")
 def current_device_is_shared(bed: Bed) -> None:
     meeting, current = Meeting(), [""]
-    correct = bed.library.Array.__mul__  # type: ignore[attr-defined]  # made by name
+    correct: Any = vars(PretendArray)["__mul__"]
 
     def multiply(this: Any, other: Any) -> Any:
         current[0] = this.device
@@ -140,7 +141,7 @@ def current_device_is_shared(bed: Bed) -> None:
         made = correct(this, other)
         return bed.library.array(made.inner, current[0])
 
-    bed.library.Array.__mul__ = multiply  # type: ignore[attr-defined]  # made by name
+    setattr(bed.library.Array, "__mul__", multiply)  # noqa: B010 - operators are made by name
 
 
 @fault("mode-is-shared", "tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
@@ -190,7 +191,8 @@ def kernels_while_loading(bed: Bed) -> None:
 
 @fault("one-staging-buffer", "one staging buffer for all threads in to_host", "P")
 def one_staging_buffer(bed: Bed) -> None:
-    meeting, buffers = Meeting(), {}
+    meeting = Meeting()
+    buffers: dict[Any, Any] = {}
 
     def to_host(array: Any) -> Any:
         staged = buffers.setdefault((array.shape, array.dtype), np.empty_like(array.inner))

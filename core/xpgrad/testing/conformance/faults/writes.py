@@ -150,7 +150,7 @@ def scatter_add_total(bed: Bed) -> None:
 
     def scatter_add(spec: Any, parts: Any, /) -> Any:
         made = correct(spec, parts)
-        held = totals.setdefault(spec, made)
+        held: Any = totals.setdefault(spec, made)
         held.inner[...] = made.inner
         return held
 
