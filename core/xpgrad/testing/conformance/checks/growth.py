@@ -29,9 +29,9 @@ PREPARED = 6000
 
 @check("M05", scope="backend")
 def repetitions(s: Subject) -> None:
-    """Two hundred repetitions of forward and backward leave no more memory in use than twenty."""
+    """A hundred repetitions of forward and backward leave no more memory in use than twenty."""
     x, w = operands(s)
-    count = 40 if s.quick else 200
+    count = 40 if s.quick else 100
 
     def repeat(times: int) -> None:
         for _ in range(times):
