@@ -20,6 +20,19 @@ from xpgrad.testing.conformance.subject import Subject
 from xpgrad.types import Array
 
 
+def _watch_graph(watch: Watch, y: Variable) -> None:
+    """Watch the functions behind a Variable, and the arrays that they kept, but for those of leaves."""
+    waiting: list[Any] = [y._node]
+    while waiting:
+        function = waiting.pop().creator_node
+        if function is not None:
+            watch.add(function, f"the function {function.label}")
+            for node, array in zip(function.inputs, function.kept_inputs(), strict=True):
+                if array is not None and node is not None and node.creator_node is not None:
+                    watch.add(array, f"an array that {function.label} kept")
+            waiting.extend(node for node in function.inputs if node is not None)
+
+
 @check("M02")
 def graphs(s: Subject) -> None:
     """A graph and all its arrays die with its output, by reference counting alone."""
@@ -28,20 +41,11 @@ def graphs(s: Subject) -> None:
             watch = Watch()
             x, w = operands(s, (3, 4))
             y = network(s, x, w)
-            waiting: list[Any] = [y._node]
-            while waiting:
-                node = waiting.pop()
-                function = node.creator_node
-                if function is not None:
-                    watch.add(function, f"the function {function.label}")
-                    for each, array in zip(function.inputs, function.kept_inputs(), strict=True):
-                        if array is not None and each is not None and each.creator_node is not None:
-                            watch.add(array, f"an array that {function.label} kept")
-                    waiting.extend(each for each in function.inputs if each is not None)
+            _watch_graph(watch, y)
             if swept:
                 y.backward()
             watch.add(y, "the output")
-            del y, function, node, waiting, each, array
+            del y
             s.backend.synchronize(s.device)
             watch.assert_dead(f"after the output of a graph was dropped, {'swept' if swept else 'without a sweep'}")
             watch.add(x, "an input")
@@ -200,9 +204,10 @@ def gradients(s: Subject) -> None:
             del y
             s.backend.synchronize(s.device)
             watch.assert_dead("after cleargrad")
-        for made in grad([network(s, x, w)], [x, w]):
-            watch.add(made, "a result of grad")
-        del made
+        results = grad([network(s, x, w)], [x, w])
+        for i in range(len(results)):
+            watch.add(results[i], "a result of grad")
+        del results
         s.backend.synchronize(s.device)
         watch.assert_dead("after the results of grad were dropped")
 
