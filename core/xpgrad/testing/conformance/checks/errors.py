@@ -1,0 +1,3 @@
+"""x"""
+from xpgrad.testing.conformance.check import Check, checks_in
+CHECKS: tuple[Check, ...] = checks_in(globals())
