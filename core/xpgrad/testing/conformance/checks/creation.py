@@ -114,7 +114,7 @@ def _created() -> Iterator[tuple[str, tuple[Any, ...], Any]]:
 
 
 def _expect_default(s: Subject, made: Any, expected: Any, what: str, device: Device | None = None) -> None:
-    """Expect values, and a dtype of their kind: on the default device the backend's default, elsewhere it may differ."""
+    """Expect values, and a dtype of their kind: on the default device the backend's default; others differ."""
     device, kind = device or s.device, expected.dtype.kind
     dtype = as_array(made).dtype
     assert device.backend.is_kind(dtype, KINDS[kind]), f"{what} has dtype {dtype}, expected a {KINDS[kind]} one"
@@ -126,7 +126,7 @@ def _expect_default(s: Subject, made: Any, expected: Any, what: str, device: Dev
 
 @check("C05")
 def asarray_of_lists(s: Subject) -> None:
-    """asarray makes arrays of scalars and nested lists, in the default dtype of their kind or in another."""
+    """Asarray makes arrays of scalars and nested lists, in the default dtype of their kind or in another."""
     lists: list[Any] = [
         2.625, [1.5, -2.25, 0.75], [[0.5, 1.25, -3.0], [2.75, 4.5, 6.125]], [[[1.5], [2.5]], [[3.5], [4.5]]],
         5, [[1, -2, 3]], True, [True, False, False], 1.5 - 0.5j, [1.5 + 2j, -3j],
@@ -147,7 +147,7 @@ def asarray_of_lists(s: Subject) -> None:
 
 @check("C06")
 def full_of_scalars(s: Subject) -> None:
-    """full without dtype= takes the default dtype of the kind of its Python scalar, whatever its value."""
+    """Full without dtype= takes the default dtype of the kind of its Python scalar, whatever its value."""
     values: list[Any] = [True, False, 3, -4, 0, 2.5, 2.0, float("nan"), float("-inf")]
     for value in [*values, *([2.5 + 1j, 2 + 0j] if s.dtypes("c") else [])]:
         for shape in ((2, 3), ()):
@@ -162,7 +162,7 @@ def full_of_scalars(s: Subject) -> None:
 
 @check("C07")
 def ranges(s: Subject) -> None:
-    """arange and linspace give the numbers of the standard: ends, steps of either sign, none at all."""
+    """Arange and linspace give the numbers of the standard: ends, steps of either sign, none at all."""
     steps: list[tuple[Any, ...]] = [(5,), (2, 9), (2, 9, 3), (9, 2, -3), (0.5, 3.25, 0.75), (3.0, -1.5, -0.5), (-2, 3)]
     steps += [(3, 3), (5, 2), (2, 5, -1)] if s.has("empty_arrays") else []
     for args in steps:
@@ -203,7 +203,7 @@ def diagonals(s: Subject) -> None:
 
 @check("C09")
 def meshgrids(s: Subject) -> None:
-    """meshgrid lays out its vectors along the right axes, for both ways of indexing."""
+    """Meshgrid lays out its vectors along the right axes, for both ways of indexing."""
     hosts = [s.values((n,), dtype=s.wide) for n in (3, 4, 2)]
     arrays = [s.array(host, s.wide) for host in hosts]
     for count in (1, 2, 3):
@@ -317,7 +317,10 @@ def memory_of_their_own(s: Subject) -> None:
         "zeros_like(x)": (lambda: xp.zeros_like(x), np.zeros((3, 4))),
         "ones_like(x)": (lambda: xp.ones_like(x), np.ones((3, 4))),
         "Backend.ones": (lambda: backend.ones(backend.spec(x)), np.ones((3, 4))),
-        "Backend.asarray of a list": (lambda: backend.asarray([0.5, 1.5], kind, s.device.handle), np.asarray([0.5, 1.5])),
+        "Backend.asarray of a list": (
+            lambda: backend.asarray([0.5, 1.5], kind, s.device.handle),
+            np.asarray([0.5, 1.5]),
+        ),
     }
     for what, (make, expected) in new.items():
         first = make()

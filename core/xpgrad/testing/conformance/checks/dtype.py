@@ -18,10 +18,11 @@ KINDS = {
     "numeric": "iufc",
 }
 """The standard's kinds of dtypes in NumPy's letters."""
-ELEMENTWISE = """
-    abs acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal sign sin
-    sinh sqrt square tan tanh""".split()
-REAL = "ceil floor round trunc".split()
+ELEMENTWISE = (
+    "abs acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal sign "
+    "sin sinh sqrt square tan tanh"
+)
+REAL = "ceil floor round trunc"
 NUMPY = {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh,
@@ -34,7 +35,7 @@ def functions_keep_the_dtype(s: Subject) -> None:
     complex = s.dtype.startswith("complex")
     values = s.values((3, 4), 0.2, 0.8)
     x, wide = s.variable(values), values.astype("complex128" if complex else "float64")
-    for name in ELEMENTWISE + ([] if complex else REAL):
+    for name in f"{ELEMENTWISE} {'' if complex else REAL}".split():
         with np.errstate(all="ignore"):
             expected = NUMPY.get(name, getattr(np, name, None))(wide)  # type: ignore[misc]  # each is NumPy's
             if name == "acosh" and not complex:
@@ -185,7 +186,7 @@ def sums_in_another_dtype(s: Subject) -> None:
 
 @check("D15")
 def conversions(s: Subject) -> None:
-    """astype converts between all dtypes, cuts fractions off towards zero, and keeps device and shape."""
+    """Astype converts between all dtypes, cuts fractions off towards zero, and keeps device and shape."""
     for given in s.dtypes():
         source = np.asarray([[0, 1, 2], [3, 100, 7]]).astype(given)
         if np.dtype(given).kind in "fc":
@@ -204,7 +205,7 @@ def conversions(s: Subject) -> None:
 
 @check("D16")
 def conversion_to_the_same(s: Subject) -> None:
-    """astype to the same dtype copies, unless copy=False; to another dtype it leaves its argument alone."""
+    """Astype to the same dtype copies, unless copy=False; to another dtype it leaves its argument alone."""
     values = s.values((2, 3), dtype=s.wide)
     x, xp, kind = s.array(values, s.wide), s.kernels, s.dtype_of(s.wide)
     s.expect(xp.astype(x, kind, copy=False), values, "astype(x, its dtype, copy=False)", dtype=s.wide)
@@ -220,7 +221,7 @@ def conversion_to_the_same(s: Subject) -> None:
 
 @check("D17")
 def kinds_of_dtypes(s: Subject) -> None:
-    """isdtype tells the kinds apart, alone and in tuples, and Backend.is_kind says the same."""
+    """Isdtype tells the kinds apart, alone and in tuples, and Backend.is_kind says the same."""
     for dtype in s.dtypes():
         letter = np.dtype(dtype).kind
         array = s.array(np.ones(2, dtype), dtype)
@@ -239,7 +240,7 @@ def kinds_of_dtypes(s: Subject) -> None:
 
 @check("D18")
 def limits_of_dtypes(s: Subject) -> None:
-    """finfo and iinfo know the limits of dtypes, and of those of arrays."""
+    """Finfo and iinfo know the limits of dtypes, and of those of arrays."""
     for dtype in s.dtypes("f", "c"):
         info, known = s.xp.finfo(s.dtype_of(dtype)), np.finfo(dtype)
         for name in ("eps", "max", "min", "smallest_normal"):

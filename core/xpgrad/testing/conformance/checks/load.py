@@ -61,7 +61,9 @@ def attributes(s: Subject) -> None:
     for shape in ((3, 4), (2, 3, 5), (7,), (), (1,), *([(0, 3)] if s.has("empty_arrays") else [])):
         x = s.array(s.values(shape), s.wide)
         what = f"an array of shape {shape}"
-        assert isinstance(x.shape, tuple), f"{what}: its attribute shape is a {type(x.shape).__name__}, expected a tuple"
+        assert isinstance(x.shape, tuple), (
+            f"{what}: its attribute shape is a {type(x.shape).__name__}, expected a tuple"
+        )
         assert x.shape == shape, f"{what}: its attribute shape is {x.shape}"
         assert all(isinstance(n, int) for n in x.shape), f"{what}: lengths in shape are no Python ints: {x.shape!r}"
         assert x.ndim == len(shape), f"{what}: its attribute ndim is {x.ndim!r}"

@@ -41,7 +41,9 @@ def asarray_ignores_device(bed: Bed) -> None:
     find = bed.library.find("asarray")
 
     def call(obj: Any, /, *, device: Any = None, **options: Any) -> Any:
-        return find(obj, **options) if isinstance(obj, (list, tuple, int, float)) else find(obj, device=device, **options)
+        return (
+            find(obj, **options) if isinstance(obj, (list, tuple, int, float)) else find(obj, device=device, **options)
+        )
 
     bed.library.names["asarray"] = call
 

@@ -320,9 +320,11 @@ def astype_of_nonzero_is_one_bit(bed: Bed) -> None:
 @fault("bool-is-integral", "isdtype takes bool for an integer", "D")
 def bool_is_integral(bed: Bed) -> None:
     def wrong(original: Any, dtype: Any, kind: Any, /) -> Any:
-        return original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool")) if (
-            kind == "integral"
-        ) else original(dtype, kind)
+        return (
+            original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool"))
+            if (kind == "integral")
+            else original(dtype, kind)
+        )
 
     bed.replace("isdtype", wrong)
 
