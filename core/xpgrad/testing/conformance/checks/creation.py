@@ -1,6 +1,6 @@
 """Family C: new arrays have the values, shape, dtype and device that were asked for, in memory of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,14 @@ def _shapes(s: Subject) -> list[tuple[int, ...]]:
 
 
 def _fills(dtype: str) -> list[Any]:
-    return {
+    fills: dict[str, list[Any]] = {
         "b": [True, False],
         "i": [-7, 100],
         "u": [7, 200],
         "f": [-2.625, float("inf"), float("-inf"), float("nan")],
         "c": [1.5 - 2.25j, complex("inf")],
-    }[np.dtype(dtype).kind]
+    }
+    return fills[np.dtype(dtype).kind]
 
 
 @check("C01")
@@ -173,11 +174,12 @@ def ranges(s: Subject) -> None:
             made = s.xp.arange(*args, dtype=s.dtype_of(dtype), device=s.device)
             s.expect(made, expected.astype(dtype), f"arange{args}, dtype={dtype}", dtype=dtype)
     s.expect(s.xp.arange(LARGE, device=s.device), np.arange(LARGE), f"arange({LARGE})")
-    for ends in ((0.25, 2.75), (3.5, -1.25), (-2, 5)):
+    pairs: tuple[tuple[Any, Any], ...] = (0.25, 2.75), (3.5, -1.25), (-2, 5)
+    for ends in pairs:
         for count in (7, 2, 1, *([0] if s.has("empty_arrays") else [])):
             for endpoint in (True, False):
                 what = f"linspace({ends[0]}, {ends[1]}, {count}, endpoint={endpoint})"
-                expected = np.linspace(*ends, count, endpoint=endpoint)
+                expected = np.linspace(ends[0], ends[1], count, endpoint=endpoint)
                 for dtype in ("float32", s.wide):
                     made = s.xp.linspace(*ends, count, endpoint=endpoint, **_place(s, dtype))
                     s.expect(made, expected, what, dtype=dtype)
@@ -308,7 +310,7 @@ def memory_of_their_own(s: Subject) -> None:
         s.expect(made, values, what, dtype=s.wide)
         made[...] = made * 3.0
         s.expect(x, values, f"x, after writing to {what}", dtype=s.wide)
-    new = {
+    new: dict[str, tuple[Callable[[], Any], Any]] = {
         "zeros((2, 3))": (lambda: xp.zeros((2, 3), dtype=kind, device=s.device.handle), np.zeros((2, 3))),
         "ones((2, 3))": (lambda: xp.ones((2, 3), dtype=kind, device=s.device.handle), np.ones((2, 3))),
         "full((2, 3), 2.5)": (lambda: xp.full((2, 3), 2.5, dtype=kind, device=s.device.handle), np.full((2, 3), 2.5)),

@@ -1,5 +1,6 @@
 """Family E: what cannot be done is refused with an error that says what it was, and everything stays as it was."""
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -137,7 +138,7 @@ def shapes_that_do_not_fit(s: Subject) -> None:
     xp = s.xp
     calls: dict[str, tuple[str, Call]] = {}
     for name, call in BINARY.items():
-        calls[f"{name} of shapes (3, 4) and (2, 4)"] = name, lambda call=call: call(xp, x, w)
+        calls[f"{name} of shapes (3, 4) and (2, 4)"] = name, functools.partial(call, xp, x, w)
     calls |= {
         "matmul of shapes (3, 4) and (2, 4)": ("matmul", lambda: xp.matmul(x, w)),
         "matmul of shapes (4,) and (3, 4)": ("matmul", lambda: xp.matmul(x[0, :], x)),
@@ -204,7 +205,7 @@ def bits_of_floats(s: Subject) -> None:
     x, xp = s.variable(s.values((3, 4), 0.3, 1.9, s.wide), s.wide), s.xp
     names = "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"
     calls: dict[str, tuple[str, Call]] = {
-        f"{name} of {s.wide}": (name, lambda name=name: getattr(xp, name)(x, x)) for name in names
+        f"{name} of {s.wide}": (name, functools.partial(getattr(xp, name), x, x)) for name in names
     }
     calls[f"bitwise_invert of {s.wide}"] = "bitwise_invert", lambda: xp.bitwise_invert(x)
     calls[f"x & x of {s.wide}"] = "bitwise_and", lambda: x & x

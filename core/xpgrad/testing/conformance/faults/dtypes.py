@@ -119,7 +119,8 @@ def scalar_widens_in_maximum(bed: Bed) -> None:
 @fault("scalar-rounds-to-float32", "a Python scalar is rounded to float32 before it meets float64", "D")
 def scalar_rounds_to_float32(bed: Bed) -> None:
     def multiply(a: Any, b: Any) -> Any:
-        return np.multiply(*(float(np.float32(x)) if isinstance(x, float) else x for x in (a, b)))
+        a, b = (float(np.float32(x)) if isinstance(x, float) else x for x in (a, b))
+        return np.multiply(a, b)
 
     _binary(bed, "multiply", "mul", multiply)
 
@@ -367,7 +368,9 @@ def spec_by_shape(bed: Bed) -> None:
 
 @fault("abs-of-complex-is-complex", "abs of complex64 is complex", "D")
 def abs_of_complex_is_complex(bed: Bed) -> None:
-    call = lambda x: np.abs(x).astype(x.dtype)  # noqa: E731 - the operator and the function
+    def call(x: Any) -> Any:
+        return np.abs(x).astype(x.dtype)
+
     bed.replace("abs", lambda original, x, /: call(x))
     bed.operator("__abs__", call)
 
@@ -418,7 +421,9 @@ def integers_through_float64(bed: Bed) -> None:
 
 @fault("int64-comparison-through-float64", "int64 arrays are compared as float64", "D")
 def int64_comparison_through_float64(bed: Bed) -> None:
-    call = lambda a, b: np.greater(np.asarray(a, np.float64), np.asarray(b, np.float64))  # noqa: E731 - as above
+    def call(a: Any, b: Any) -> Any:
+        return np.greater(np.asarray(a, np.float64), np.asarray(b, np.float64))
+
     bed.replace("greater", lambda original, a, b, /: call(a, b))
     bed.operator("__gt__", call)
 

@@ -38,7 +38,7 @@ def add_accepts_mixed_devices(bed: Bed) -> None:
             other = other.to_device(this.device)
         return bed.library.call(lambda a, b: a + b, this, other)
 
-    bed.library.Array.__add__ = add  # type: ignore[attr-defined]  # a class made for this bed alone
+    bed.library.Array.__add__ = add  # type: ignore[operator]  # bound by `setattr` too; this bed's class
 
 
 @fault("0d-arrays-of-any-device", "a 0-d array of another device is accepted as if it were a number", "E")
@@ -250,7 +250,7 @@ def failed_sum_leaves_its_device(bed: Bed) -> None:
 
 @fault("busy-after-an-error", "a matmul that fails leaves its workspace locked", "E")
 def busy_after_an_error(bed: Bed) -> None:
-    busy = []
+    busy: list[bool] = []
 
     def matmul(a: Any, b: Any) -> Any:
         if busy:
