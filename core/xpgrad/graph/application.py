@@ -332,7 +332,11 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
     except (ValueError, TypeError, IndexError, AttributeError) as error:  # the last: a scalar has no dtype
         raise _explained(error, definition, arrays, plan.backend) from error
     except RuntimeError as error:
-        if _is_numerical(error):
+        plain = type(error) in (
+            RuntimeError,
+            NotImplementedError,
+        )  # some libraries say so what others say by ValueError
+        if _is_numerical(error) or (plain and str(error)):
             raise _explained(error, definition, arrays, plan.backend) from error
         raise
     if type(out) is not plan.array_type:
@@ -351,7 +355,7 @@ def _explained(error: Exception, definition: Definition, arrays: list[Any], back
         return IndexError(text)
     if isinstance(error, ValueError):
         return ShapeError(text)
-    return DtypeError(text)
+    return type(error)(text) if isinstance(error, RuntimeError) else DtypeError(text)
 
 
 def _is_numerical(error: Exception) -> bool:
