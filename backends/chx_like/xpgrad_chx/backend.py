@@ -128,6 +128,10 @@ class ChainerxBackend(Backend):
         """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
         return self._buffers.is_kind(dtype, kind)
 
+    def dtype_name(self, dtype: Dtype) -> str:
+        """Return the name of `dtype`: the library of the buffers gives it."""
+        return self._buffers.dtype_name(dtype)
+
     def prepare(self, value: Any, spec: Spec) -> Any:
         """Return a 0-d array for a scalar where the library of the buffers has one, too."""
         device = spec.device

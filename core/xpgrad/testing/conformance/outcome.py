@@ -94,8 +94,10 @@ def _matches(name: str, pattern: str) -> bool:
 
 def _missing(error: BaseException | None) -> str | None:
     """Return the function of the library whose lack is behind an error."""
-    while error is not None:
+    seen = set[int]()
+    while error is not None and id(error) not in seen:  # an error may be its own cause's context
         if isinstance(error, MissingFunction):
             return error.function
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
     return None

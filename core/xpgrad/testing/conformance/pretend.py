@@ -144,6 +144,7 @@ class PretendLibrary:
     ) -> None:
         self.inner, self.devices, self.lazy, self.index_dtype = inner, tuple(devices), lazy, index_dtype
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
+        self.__name__ = ""
         self.names: dict[str, Any] = {}
         """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
         self.absent: set[str] = set()

@@ -27,6 +27,8 @@ class PretendBackend(ArrayAPIBackend):
     """
 
     library: PretendLibrary
+    folder: str | None = None
+    """Where a distribution of the backend lies, which new processes are to find."""
 
     def __init__(self, name: str, library: PretendLibrary, kernels: Mapping[str, Kernel] | None = None) -> None:
         self.library, inner = library, library.inner

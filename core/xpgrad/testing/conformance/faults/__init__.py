@@ -1,39 +1,47 @@
 """The seeded faults, by what is wrong, and the freedoms that are not."""
 
 from xpgrad.testing.conformance.faults import (
+    creating,
     current,
     devices,
     dlpack,
+    dtypes,
     elementwise,
     freedoms,
     fused,
     hoarding,
     lateness,
+    loading,
     moves,
     moving,
     products,
     races,
     random_state,
     reductions,
+    refusing,
     state,
     writes,
 )
 from xpgrad.testing.conformance.faults.fault import Fault, Freedom
 
 WITH_FAULTS = (
+    creating,
     current,
     devices,
     dlpack,
+    dtypes,
     elementwise,
     fused,
     hoarding,
     lateness,
+    loading,
     moves,
     moving,
     products,
     races,
     random_state,
     reductions,
+    refusing,
     state,
     writes,
 )
