@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 PYTEST_ARGS ?=
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check certify bench clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -36,6 +36,11 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== pytest"
 	@$(PYTEST) $(PYTEST_ARGS)
+	@echo "== certify"
+	@$(BIN)/python plugins/certify.py $(CERTIFY)
+
+certify: $(VENV)/stamp-test ## certify every backend from wheels, and keep the reports in docs/conformance
+	$(BIN)/python plugins/certify.py --write
 
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks
@@ -48,6 +53,9 @@ $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	@"$(PYTHON)" -c '$(OLD_ENOUGH)' || { echo "$(PYTHON) is not a Python >= 3.11 with venv" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
+
+# What each check certifies again; the other plugins take longer than all else together.
+CERTIFY ?= numpy chx strict torch
 
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax

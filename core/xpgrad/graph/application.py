@@ -319,9 +319,11 @@ def _promoted(operands: Sequence[Any], lead: Array, backend: Backend) -> Sequenc
 
 
 def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
-    """Return operands whose floating-point arrays have one dtype, the one to which they promote."""
+    """Return operands whose floating-point arrays, or whose integer arrays, have the dtype to which they promote."""
     arrays = [x._array if isinstance(x, Variable) else x for x in operands]
     floating = [type(a) in plugins.by_type and backend.spec(a).differentiable for a in arrays]
+    if not any(floating):
+        floating = [type(a) in plugins.by_type and backend.is_kind(a.dtype, "integral") for a in arrays]
     dtypes = [a.dtype for a, counts in zip(arrays, floating, strict=True) if counts]
     if len(set(dtypes)) < 2:
         return operands

@@ -86,6 +86,7 @@ LINEAR = (
 )
 
 LABELS = Input((4,), kind="int", values=[2, 0, -1, 1])
+EVERY_LABEL = Input((4,), kind="int", values=[2, 0, 2, 1])
 PIXELS = Input((2, 2, 2), kind="int", values=[[[2, 0], [-1, 1]], [[1, -1], [-1, 2]]])
 WEIGHTS = (0.5, 2.0, 1.25)
 
@@ -113,10 +114,14 @@ def _weighted(F: Any, x: Any, t: Any, **options: Any) -> Any:
 
 
 ROWS, MAPS = (Input((4, 3)), LABELS), (Input((2, 3, 2, 2)), PIXELS)
+ALL = Input((4, 3)), EVERY_LABEL
 KEEPS = ("x", "t", "score")
 
 CROSS_ENTROPIES = (
     _f("softmax_cross_entropy", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, ROWS, keeps=KEEPS),
+    _f(
+        "softmax_cross_entropy-every_label", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, ALL, keeps=KEEPS
+    ),
     _f("softmax_cross_entropy-maps", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, MAPS, keeps=KEEPS),
     _f(
         "softmax_cross_entropy-no_cache",

@@ -104,7 +104,9 @@ class TorchBackend(ArrayAPIBackend):
         return bool(standard.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
-        """Return PyTorch's default, float32 unless the program has changed it, and the complex dtype to it."""
+        """Return PyTorch's default, float32 unless the program has changed it, the complex dtype to it, and int64."""
+        if kind == "int":
+            return torch.int64
         real = torch.get_default_dtype()
         return real if kind == "float" else real.to_complex()
 

@@ -6,6 +6,7 @@ from xpgrad.plugin import Capabilities
 
 MISSING = {
     "negative_steps": "PyTorch refuses slices with a negative step; an index of a Variable flips instead",
+    **dict.fromkeys(("uint16", "uint32", "uint64"), "PyTorch stores them, but has no arithmetic for them"),
 }
 IN_HOST_MEMORY = {
     "asynchronous": "in host memory PyTorch computes at once",

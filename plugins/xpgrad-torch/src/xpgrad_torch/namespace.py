@@ -59,6 +59,12 @@ def unique_values(x: torch.Tensor, /) -> Array:
     return torch.unique(x)
 
 
+def can_cast(from_: Any, to: torch.dtype, /) -> bool:
+    """Tell whether a dtype, or an array's, promotes to another one: PyTorch's own says yes for int8 and uint8."""
+    given = from_.dtype if isinstance(from_, torch.Tensor) else from_
+    return bool(torch.promote_types(given, to) == to)
+
+
 def _of_nothing(function: Kernel) -> Kernel:
     """Return a Fourier transform that takes empty batches too, which MKL refuses: the shape is that of fuller ones."""
 

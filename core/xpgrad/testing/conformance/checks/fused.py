@@ -72,7 +72,8 @@ def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]
     names = {*s.backend.overrides(), *(name for _, kernels in xp._providers for name in kernels)}
     if about is not None:
         names = {name for name in names if name in about or name.rpartition(".")[0] in about}
-    names |= {name for name in about or table.declared if s.backend.late_override(name) is not None}
+    known = table.declared if about is None else about & table.declared.keys()
+    names |= {name for name in known if s.backend.late_override(name) is not None}
     found = {name: xp.find(name) for name in sorted(names) if not name.startswith("random_")}
     return {name: kernel for name, kernel in found.items() if kernel is not None}
 
