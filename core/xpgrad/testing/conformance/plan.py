@@ -38,8 +38,8 @@ class Item(NamedTuple):
         return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
 
     def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
-        """Return what the check gets."""
-        return Subject(
+        """Return what the check gets; where the check names no dtype, the widest real one."""
+        made = Subject(
             self.device,
             capabilities,
             dtype=self.dtype or "float64",
@@ -48,6 +48,9 @@ class Item(NamedTuple):
             seed=seed,
             quick=self.quick,
         )
+        if self.dtype is None:
+            made.dtype = made.wide
+        return made
 
 
 def plan(

@@ -84,13 +84,6 @@ class Subject:
         return tuple(dict.fromkeys((self.device, *self.pair)))
 
     @property
-    def common(self) -> str:
-        """The widest real dtype that both devices of the pair have."""
-        indices = [device.name.partition(":")[2] for device in (self.device, *self.pair)]
-        lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
-        return "float64" if lacking == [None] * 3 else "float32"
-
-    @property
     def xp(self) -> Namespace:
         """The differentiable namespace."""
         return namespace(self.backend)
@@ -104,10 +97,14 @@ class Subject:
         """Tell whether none of these facts is declared missing, on this device too."""
         return self.capabilities.lacking(facts, self.index) is None
 
-    @property
+    @functools.cached_property
     def wide(self) -> str:
-        """The widest real dtype that the device has."""
-        return "float64" if self.has("float64") else "float32"
+        """The widest real dtype that the device has, and the other one of the pair."""
+        if not self.capabilities.missing_on:
+            return "float64" if self.has("float64") else "float32"
+        indices = [device.name.partition(":")[2] for device in self.places]
+        lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
+        return "float64" if all(each is None for each in lacking) else "float32"
 
     def dtypes(self, *kinds: str) -> list[str]:
         """Return the names of the standard's dtypes that the device has, of some of NumPy's kinds ("biufc") or all."""

@@ -214,8 +214,8 @@ def devices_and_their_memory(s: Subject) -> None:
         memory = device.backend.dlpack_device(device)
         if memory is None:
             continue  # arrays do not come in that way, and the others are tried
-        values = s.values((3, 4), dtype=s.common)
-        x = s.array(values, s.common, device)
+        values = s.values((3, 4), dtype=s.wide)
+        x = s.array(values, s.wide, device)
         assert device.backend.exports(x, memory), f"arrays on {device} are not in the memory {memory} that it has"
         again = device.backend.from_dlpack(device.backend.copy(x), device)
         if again is not NotImplemented:

@@ -82,7 +82,7 @@ def one_stream_everywhere(s: Subject) -> None:
         for device in s.places:
             for name in DRAWS:
                 random.seed(74, device)
-                found = _drawn(s, name, (7,), device, s.common)
+                found = _drawn(s, name, (7,), device, s.wide)
                 generator = plugins.role("cpu").generator(74)
                 expected = generator.random((7,)) if name == "uniform" else generator.standard_normal((7,))
                 near = np.allclose(found, expected, rtol=1e-6, atol=1e-6)
@@ -140,7 +140,7 @@ def place_dtype_shape(s: Subject) -> None:
     with _streams_restored(*s.places):
         for device in s.places:
             for name, draw in DRAWS.items():
-                for dtype in ("float32", s.common):
+                for dtype in ("float32", s.wide):
                     for shape in shapes:
                         x = draw(shape, s.dtype_of(dtype), device)
                         what = f"random.{name}({shape}, {dtype}) on {device}"
@@ -207,11 +207,11 @@ def noise(s: Subject) -> None:
     """Dropout lies on the device of its input, comes again from one seed, and keeps about the share it is to keep."""
     with _streams_restored(*s.places), using_config("train", True):
         for device in s.places:
-            values = s.values((40, 50), 0.5, 1.5, s.common)
+            values = s.values((40, 50), 0.5, 1.5, s.wide)
             outs = []
             for _ in range(2):
                 random.seed(82, device)
-                x = s.variable(values, s.common, device)
+                x = s.variable(values, s.wide, device)
                 y = dropout(x, 0.25)
                 namespace(device.backend).sum(y).backward()
                 assert_place(device, y.array, f"dropout on {device}")
@@ -222,8 +222,8 @@ def noise(s: Subject) -> None:
             kept = one != 0
             assert abs(kept.mean() - 0.75) < NEAR * np.sqrt(0.1875 / kept.size), f"dropout(0.25) kept {kept.mean()}"
             expected = np.where(kept, values / 0.75, 0.0)
-            assert np.allclose(one, expected, rtol=s.rtol(s.common)), f"dropout on {device}: got {one}"
-            assert np.allclose(slope, kept / 0.75, rtol=s.rtol(s.common)), f"the gradient of dropout: got {slope}"
+            assert np.allclose(one, expected, rtol=s.rtol(s.wide)), f"dropout on {device}: got {one}"
+            assert np.allclose(slope, kept / 0.75, rtol=s.rtol(s.wide)), f"the gradient of dropout: got {slope}"
 
 
 @check("R20")
@@ -231,8 +231,8 @@ def drawn_again(s: Subject) -> None:
     """What is computed again for its gradient draws the same numbers, and the stream goes on as if it had not been."""
     with _streams_restored(*s.places):
         for device in s.places:
-            values = s.values((4, 5), 0.5, 1.5, s.common)
-            x = s.variable(values, s.common, device)
+            values = s.values((4, 5), 0.5, 1.5, s.wide)
+            x = s.variable(values, s.wide, device)
             spec = x.node.spec
             random.seed(83, device)
             y = checkpoint(lambda x, spec=spec: x * random.uniform_like(spec))(x)
@@ -240,9 +240,9 @@ def drawn_again(s: Subject) -> None:
             after = _drawn(s, "uniform", (4,), device)
             random.seed(83, device)
             factor = s.host(random.uniform_like(spec))
-            s.expect(y, values * factor, "x * random numbers", dtype=s.common, device=device)
+            s.expect(y, values * factor, "x * random numbers", dtype=s.wide, device=device)
             what = "the gradient of x * random numbers, which are drawn again for it,"
-            s.expect(x.grad, factor, what, dtype=s.common, device=device)
+            s.expect(x.grad, factor, what, dtype=s.wide, device=device)
             expected = _drawn(s, "uniform", (4,), device)
             assert np.array_equal(after, expected), (
                 f"random.uniform on {device} after a computation that was repeated gave {after}, expected {expected}"

@@ -52,7 +52,7 @@ def _assert_current(device: Device, what: str) -> None:
 def creation(s: Subject) -> None:
     """Arrays are created where `device=` says, also within a scope of another device."""
     here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.common, here)
+    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
     for scope in s.pair:
         with using_device(scope):
             for target in (there, here):
@@ -67,7 +67,7 @@ def creation(s: Subject) -> None:
 def creation_in_a_scope(s: Subject) -> None:
     """Without `device=` arrays are created on the device of the scope; those made like another stay beside it."""
     here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.common, here)
+    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
     for scope in (there, here):
         with using_device(scope):
             for name, make in CREATION.items():
@@ -109,7 +109,7 @@ def computing_changes_no_device(s: Subject) -> None:
     xp = namespace(here.backend)
     for current, other in ((here, there), (there, here)):
         with using_device(current):
-            x = s.variable(s.values((3, 4), dtype="float64"), s.common, other)
+            x = s.variable(s.values((3, 4), dtype="float64"), s.wide, other)
             y = xp.sum(xp.exp(x) * x)
             y.backward(enable_double_backprop=True)
             _made(other, y, f"what was computed from an array on {other} while {current} is current")
@@ -159,7 +159,7 @@ def threads(s: Subject) -> None:
 
         s.elsewhere(other)
         _assert_current(there, "in a scope, after another thread has used another device,")
-        x = s.variable(s.values((3, 4), dtype="float64"), s.common, here)
+        x = s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
         y = s.elsewhere(lambda: xp.sum(x * x, axis=0) * 1.5)
         _made(here, y, f"what another thread computed from an array on {here}")
         s.elsewhere(lambda: xp.sum(y).backward())
@@ -173,13 +173,13 @@ def kernels_follow(s: Subject) -> None:
     values = s.values((3, 4), dtype="float64")
     for current, other in ((here, there), (there, here)):
         with using_device(current):
-            x = s.variable(values, s.common, other)
+            x = s.variable(values, s.wide, other)
             y = _Square().apply((x,))[0]
-            y.grad = s.array(np.cos(values), s.common, other)
+            y.grad = s.array(np.cos(values), s.wide, other)
             y.backward()
-            s.expect(y, values**2, f"a user's x * x on {other}", dtype=s.common, device=other)
+            s.expect(y, values**2, f"a user's x * x on {other}", dtype=s.wide, device=other)
             what = f"the gradient of a user's x * x on {other}"
-            s.expect(x.grad, 2 * values * np.cos(values), what, dtype=s.common, device=other)
+            s.expect(x.grad, 2 * values * np.cos(values), what, dtype=s.wide, device=other)
 
 
 class _Square(FunctionNode):
