@@ -111,7 +111,6 @@ class PretendBackend(ArrayAPIBackend):
 
 def _of_several(capabilities: Capabilities) -> Capabilities:
     missing = {fact: reason for fact, reason in capabilities.missing.items() if fact != "several_devices"}
-    missing["pickle"] = "a pretend library ends with its process"
     return Capabilities(missing, tolerances=capabilities.tolerances)
 
 
