@@ -191,6 +191,8 @@ def conversions(s: Subject) -> None:
         source = np.asarray([[0, 1, 2], [3, 100, 7]]).astype(given)
         if np.dtype(given).kind in "fc":
             source = (source * 1.0625 - 2).astype(given)
+        if np.dtype(given).kind == "c":
+            source = (source + 1j * (source[::-1] + 0.5)).astype(given)
         if np.dtype(given).kind == "i":
             source = (source - 4).astype(given)
         for wanted in s.dtypes():

@@ -441,4 +441,13 @@ def second_sum_is_float64(bed: Bed) -> None:
     bed.replace("sum", wrong)
 
 
+@fault("astype-drops-imaginary", "astype from complex64 to complex128 keeps the real part only", "D")
+def astype_drops_imaginary(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        lost = x.dtype == np.complex64 and dtype == np.complex128
+        return original(x.real if lost else x, dtype, **options)
+
+    bed.replace("astype", wrong)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())
