@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -21,6 +22,9 @@ pytestmark = pytest.mark.slow
 
 
 def peak() -> int:
+    status = Path("/proc/self/status")  # begins anew with the process; getrusage takes over its parent's
+    if status.exists():
+        return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

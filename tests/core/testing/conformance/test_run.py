@@ -16,6 +16,7 @@ from xpgrad.testing.conformance import Report, conform, reproduce
 from xpgrad.testing.conformance.check import FAMILIES, LEVELS, Check
 from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.documents import MOST_FAILURES, as_json, as_markdown, badge, write
+from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.outcome import Outcome, Skip, outcome
 from xpgrad.testing.conformance.plan import Item, letter_of, plan
@@ -286,3 +287,8 @@ class Spoil(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Spoil())
 """
+
+
+def test_names_of_faults_and_freedoms_are_unique() -> None:
+    names = [each.id for each in (*FAULTS, *FREEDOMS)]
+    assert len(set(names)) == len(names)

@@ -62,7 +62,7 @@ def creation_ignores_device(bed: Bed) -> None:
     _ignores_device(bed, "zeros", "full")
 
 
-@fault("arange-ignores-device", "arange, linspace and eye ignore `device=`", "V")
+@fault("arange-is-on-the-default", "arange, linspace and eye ignore `device=`", "V")
 def arange_ignores_device(bed: Bed) -> None:
     _ignores_device(bed, "arange", "linspace", "eye")
 

@@ -155,7 +155,7 @@ def integer_division_floors(bed: Bed) -> None:
 # Of functions
 
 
-@fault("float32-matmul-is-float64", "float32 matmul returns float64", "DK", ("matmul",))
+@fault("float32-matmul-widens", "float32 matmul returns float64", "DK", ("matmul",))
 def float32_matmul_is_float64(bed: Bed) -> None:
     _binary(bed, "matmul", "matmul", lambda a, b: _widened(np.matmul(a, b)))
 
@@ -380,7 +380,7 @@ def imag_of_complex64_is_float64(bed: Bed) -> None:
     bed.replace("imag", lambda original, x, /: _widened(np.array(original(x))))
 
 
-@fault("floor-divide-truncates", "// of integers cuts off towards zero", "D")
+@fault("floor-divide-rounds-to-zero", "// of integers cuts off towards zero", "D")
 def floor_divide_truncates(bed: Bed) -> None:
     def divide(a: Any, b: Any) -> Any:
         out = np.floor_divide(a, b)
@@ -389,7 +389,7 @@ def floor_divide_truncates(bed: Bed) -> None:
     _binary(bed, "floor_divide", "floordiv", divide)
 
 
-@fault("remainder-of-c", "% of integers has the sign of the dividend", "D")
+@fault("remainder-has-c-sign", "% of integers has the sign of the dividend", "D")
 def remainder_of_c(bed: Bed) -> None:
     def remainder(a: Any, b: Any) -> Any:
         out = np.fmod(a, b)

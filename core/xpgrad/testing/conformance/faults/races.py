@@ -111,7 +111,7 @@ def defaults_of_one_thread(bed: Bed) -> None:
     bed.replace("asarray", asarray)
 
 
-@fault("current-device-leaks", "default-device context leaks to other threads", "P")
+@fault("scope-reaches-other-threads", "default-device context leaks to other threads", "P")
 def current_device_leaks(bed: Bed) -> None:
     current = [bed.library.devices[0]]
 
@@ -161,7 +161,7 @@ def mode_is_shared(bed: Bed) -> None:
     bed.replace("tanh", tanh)
 
 
-@fault("one-stream-for-all-threads", "random numbers come from the stream that any thread has seeded last", "P")
+@fault("stream-is-shared", "random numbers come from the stream that any thread has seeded last", "P")
 def one_stream_for_all_threads(bed: Bed) -> None:
     streams: list[Any] = []
 

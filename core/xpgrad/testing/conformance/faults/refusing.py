@@ -309,7 +309,7 @@ def spec_without_leading_ones(bed: Bed) -> None:
     bed.backend.spec = spec  # type: ignore[method-assign]  # this bed's
 
 
-@fault("integers-are-floating", "Backend.is_kind takes int32 for floating-point", "E")
+@fault("integers-count-as-floats", "Backend.is_kind takes int32 for floating-point", "E")
 def integers_are_floating(bed: Bed) -> None:
     inner = bed.backend.is_kind
 
