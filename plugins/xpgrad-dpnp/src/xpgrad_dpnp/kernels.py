@@ -1,16 +1,37 @@
-"""dpnp's kernels: what gathers need in their gradients."""
+"""dpnp's kernels: indexing by the rules of NumPy, and what gathers need in their gradients."""
 
 import math
+from typing import Any
 
 import dpnp
 
-from xpgrad.plugin import Spec, flat_index, scatter_add_by_sorting
+import xpgrad
+from xpgrad.plugin import Backend, Spec, flat_index, scatter_add_by_sorting
 from xpgrad.types import Array, Index
 
-BASIC = int, slice, type(None), type(...)
+BASIC = frozenset((int, slice, type(None), type(...)))
 COUNTED_FROM = 16384
 NARROW = frozenset(map(dpnp.dtype, ("float16", "float32", "complex64")))
 """Dtypes that `bincount`, which adds in float64 and in no fixed order, sums to the same bits but in rare cases."""
+
+
+def getitem(x: Array, /, index: Index) -> Array:
+    """Return ``x[index]``."""
+    if not _has_numbers_beside_arrays(index):
+        return x[index]
+    places = flat_index(_backend(), x.shape, index, x.device)
+    return dpnp.take(dpnp.reshape(x, (-1,)), places)
+
+
+def setitem(x: Array, u: Any, /, index: Index) -> Array:
+    """Return a copy of `x` with `u` at `index`."""
+    y = dpnp.copy(x, order="C")
+    if _has_numbers_beside_arrays(index):
+        places = flat_index(_backend(), x.shape, index, x.device)
+        dpnp.reshape(y, (-1,), copy=False)[places] = u
+    else:
+        y[index] = u
+    return y
 
 
 def accumulate(total: Array, g: Array, /) -> Array:
@@ -24,37 +45,51 @@ def accumulate(total: Array, g: Array, /) -> Array:
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
 
-    Slices are added in place. Of index arrays, many values of narrow dtypes are counted, which takes a tenth of the
-    time; all others are sorted, so that the order of the additions, and the last bit, is always the same.
+    Slices are added in place. What index arrays take is laid out flat; of many values of narrow dtypes `bincount` makes
+    the sums, in a tenth of the time; all others are sorted, so that the order of the additions, and the last bit, is
+    always the same.
     """
-    total, sorted_parts = None, []
+    total = dpnp.zeros(spec.shape, dtype=spec.dtype, device=spec.device)
+    places, values = [], []
     for index, value in parts:
-        basic = all(isinstance(item, BASIC) for item in (index if type(index) is tuple else (index,)))
-        if not basic and (spec.dtype not in NARROW or value.size < COUNTED_FROM):
-            sorted_parts.append((index, value))
-            continue
-        if total is None:
-            total = dpnp.zeros(spec.shape, dtype=spec.dtype, device=spec.device)
-        if basic:
+        if _is_basic(index):
             total[index] += value
         else:
-            total += _counted(spec, index, value)
-    if total is None:
-        return scatter_add_by_sorting(spec, sorted_parts)
-    return total + scatter_add_by_sorting(spec, sorted_parts) if sorted_parts else total
+            place = flat_index(spec.backend, spec.shape, index, spec.device)
+            places.append(dpnp.reshape(place, (-1,)))
+            values.append(dpnp.reshape(dpnp.broadcast_to(value, place.shape), (-1,)))
+    if not places:
+        return total
+    place, value = (each[0] if len(each) == 1 else dpnp.concat(each) for each in (places, values))
+    if not place.size:
+        return total
+    counted = value.dtype in NARROW and spec.dtype == value.dtype and place.size >= COUNTED_FROM
+    flat = spec.backend.spec_for((math.prod(spec.shape),), spec.dtype, spec.device)
+    found = _counted(flat, place, value) if counted else scatter_add_by_sorting(flat, [(place, value)])
+    total += dpnp.reshape(found, spec.shape)
+    return total
 
 
-def _counted(spec: Spec, index: Index, value: Array) -> Array:
-    """Return zeros of `spec` with the values added at the places of an index with arrays in it."""
-    places = flat_index(spec.backend, spec.shape, index, spec.device)
-    value = dpnp.reshape(dpnp.broadcast_to(value, places.shape), (-1,))
-    places, size = dpnp.reshape(places, (-1,)), math.prod(spec.shape)
-    if spec.complex:
-        real, imag = (dpnp.bincount(places, weights=part, minlength=size) for part in (value.real, value.imag))
-        found = real + 1j * imag
-    else:
-        found = dpnp.bincount(places, weights=value, minlength=size)
-    return dpnp.reshape(dpnp.astype(found, spec.dtype), spec.shape)
+def _counted(spec: Spec, places: Array, values: Array) -> Array:
+    """Return zeros of a flat `spec` with the values added at their places."""
+    (size,) = spec.shape
+    if not spec.complex:
+        return dpnp.astype(dpnp.bincount(places, weights=values, minlength=size), spec.dtype)
+    real, imag = (dpnp.bincount(places, weights=part, minlength=size) for part in (values.real, values.imag))
+    return dpnp.astype(real + 1j * imag, spec.dtype)
 
 
-KERNELS = {"accumulate": accumulate, "scatter_add": scatter_add}
+def _is_basic(index: Index) -> bool:
+    return all(type(item) in BASIC for item in (index if type(index) is tuple else (index,)))
+
+
+def _has_numbers_beside_arrays(index: Index) -> bool:
+    """Tell whether whole numbers stand beside index arrays: to dpnp they are slices, and the axes come out elsewhere."""
+    return type(index) is tuple and not _is_basic(index) and any(type(item) is int for item in index)
+
+
+def _backend() -> Backend:
+    return xpgrad.get_device("@dpnp").backend
+
+
+KERNELS = {"accumulate": accumulate, "getitem": getitem, "scatter_add": scatter_add, "setitem": setitem}

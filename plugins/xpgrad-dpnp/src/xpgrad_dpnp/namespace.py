@@ -6,6 +6,7 @@ import dpnp
 from dpnp.tensor import Device as Handle
 
 from xpgrad.types import Array
+from xpgrad_dpnp import linalg as linalg
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
