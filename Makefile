@@ -50,7 +50,7 @@ $(BIN)/pip:
 	"$(PYTHON)" -m venv $(VENV)
 
 # The tests run on the plugins too, each a distribution of its own.
-PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask
+PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax
 $(VENV)/stamp-test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' $(PLUGINS:%=--editable %)
 	@touch $@

@@ -6,12 +6,12 @@ import json
 import re
 from pathlib import Path
 
+from xpgrad.backend.capabilities import FACTS
 from xpgrad.backend.kernels import Declaration, table
 from xpgrad.backend.standard import FUNCTIONS
 
 DOCS = Path(__file__).parent
 CERTIFICATES = DOCS / "conformance"
-MARKS = "<!-- certified -->", "<!-- /certified -->"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.array_api.special", "xpgrad.ops", "xpgrad.functions"
 HEADER = """# Kernels
 
@@ -70,8 +70,15 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
     says = re.sub(r"\s+", " ", says.removeprefix("Return ")).replace("|", "\\|")
     default = "the library's" if name in FUNCTIONS else "standard calls"
-    gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(p.asked)})`" for p in pullbacks)
+    gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(_asked(p))})`" for p in pullbacks)
     return f"| `{call}` | {says} | {default} | {gradients} |"
+
+
+def _asked(pullback: Declaration) -> tuple[str, ...]:
+    """Return what the rule of a gradient takes behind the namespace."""
+    assert pullback.rule is not None
+    code = pullback.rule.__code__
+    return code.co_varnames[1 : code.co_argcount]
 
 
 def certified() -> str:
@@ -92,10 +99,20 @@ def certified() -> str:
     return "\n".join(rows)
 
 
+def facts() -> str:
+    """Return the table of facts."""
+    return "\n".join(
+        ["| fact | what is there |", "|---|---|", *(f"| `{fact}` | {text} |" for fact, text in FACTS.items())]
+    )
+
+
 def backends(text: str) -> str:
-    """Return the page on backends with the table of certified ones in its place."""
-    before, _, rest = text.partition(MARKS[0])
-    return f"{before}{MARKS[0]}\n{certified()}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+    """Return the page on backends with its tables in their places."""
+    for mark, table_ in (("facts", facts()), ("certified", certified())):
+        begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{table_}\n{end}{rest.partition(end)[2]}"
+    return text
 
 
 def main() -> None:

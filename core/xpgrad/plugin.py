@@ -8,7 +8,7 @@ from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
-from xpgrad.backend.indexing import flat_index
+from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
@@ -26,6 +26,7 @@ __all__ = [
     "Device",
     "Geometry",
     "Spec",
+    "block",
     "config",
     "flat_index",
     "hookimpl",

@@ -17,7 +17,7 @@ PRINTED = {
 @boxed:high high @numpy
 [ 11.   0. 100.]
 """,
-    "check.py": r"\d{3,} checks passed",
+    "check.py": "nothing failed; a level takes a run of the full profile on all devices",
     "notebook.py": "@boxed:low",
 }
 

@@ -187,8 +187,8 @@ class CuPyBackend(Backend):
         return bool(np.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
-        """Return float64 or complex128."""
-        return np.dtype(np.float64 if kind == "float" else np.complex128)
+        """Return int64, float64 or complex128."""
+        return np.dtype({"int": np.int64, "float": np.float64, "complex": np.complex128}[kind])
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from scalars, nested lists, or an array; on the device of an array unless told where."""

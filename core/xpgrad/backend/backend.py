@@ -1,15 +1,18 @@
 """What xpgrad asks of an array library: a `Backend`."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import KernelNamespace
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendUnavailable, SpecifierError, XpgradError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.backend.capabilities import Capabilities
 
 MOST_SPECS = 4096
 
@@ -48,8 +51,6 @@ class Backend:
         elementwise functions cast operands of several floating-point dtypes first.
     has_layouts : bool
         Arrays of one shape are cut or spread in many ways, and `laid_out` gives a gradient the layout of its array.
-    capabilities : Capabilities
-        What the library lacks.
     """
 
     name: str
@@ -64,7 +65,6 @@ class Backend:
     carries_graphs: bool = False
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
-    capabilities: Capabilities = Capabilities()
 
     def __init__(self) -> None:
         self._specs: dict[Any, Spec] = {}
@@ -72,6 +72,13 @@ class Backend:
         self._complex: dict[Dtype, bool] = {}
         self._memories: dict[str, Any] = {}
         self.xp = KernelNamespace(self)
+
+    @functools.cached_property
+    def capabilities(self) -> "Capabilities":
+        """What the library lacks: by default nothing."""
+        from xpgrad.backend.capabilities import Capabilities  # for those who certify, not for every program
+
+        return Capabilities()
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return this backend's own kernels by name. They never decline."""
@@ -161,12 +168,12 @@ class Backend:
         return bool(self.namespace.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
-        """Return the default dtype of the library for "float" or "complex"."""
-        return self.namespace.asarray(0.0 if kind == "float" else 0j).dtype
+        """Return the default dtype of the library for "int", "float" or "complex"."""
+        return self.namespace.asarray({"int": 0, "float": 0.0, "complex": 0j}[kind]).dtype
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the short name of `dtype`: ``float32``."""
-        return str(dtype).rpartition(".")[2]
+        return getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]  # a type may stand for a dtype
 
     def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
         """Return the cache of scalars that `prepare` made for arrays of `dtype`."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import current_device
 from xpgrad.config import config
+from xpgrad.errors import DtypeError
 from xpgrad.types import Dtype
 
 if TYPE_CHECKING:
@@ -67,11 +68,13 @@ def dtype_of(dtype: Any, backend: "Backend") -> Dtype:
     Raises
     ------
     TypeError
-        The library has no such dtype.
+        The library has no such dtype, or has it only if it is told to.
     """
     dtype = config.dtype if dtype is None else dtype
     name = "float32" if mixed16 == dtype else getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
     try:
         return backend.namespace.empty(0, dtype=getattr(backend.namespace, name)).dtype
+    except DtypeError:  # the plugin says what to do
+        raise
     except (AttributeError, TypeError, ValueError):
         raise TypeError(f"{backend.name}: there is no dtype {name!r}") from None

@@ -32,8 +32,8 @@ def full_name(body: Callable[..., Any], extension: str | None) -> str:
 class Declaration(NamedTuple):
     """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
 
-    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`), which
-    takes by position what `asked` names.
+    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`): then
+    `rule` is the formula, to be compared with.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Declaration(NamedTuple):
     parameters: tuple[str, ...]
     body: Callable[..., Any] | None
     optional: bool = False
-    asked: tuple[str, ...] = ()
+    rule: Callable[..., Any] | None = None
 
     def check(self, kernel: Kernel, provider: str) -> None:
         """Raise `PluginError` if `kernel` cannot be called as this declaration says."""
@@ -67,7 +67,7 @@ class KernelTable:
 
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
-        self.late: dict[str, str] = {}  # from an extension to the module that declares its kernels once it is imported
+        self.late: dict[str, str] = {}  # from a kernel, or an extension, to the module that declares it
         self.plans: list[dict[Any, Any]] = []
 
     def declare(self, declaration: Declaration) -> None:
@@ -77,7 +77,7 @@ class KernelTable:
         self.declared[declaration.name] = declaration
 
     def find(self, name: str) -> Declaration | None:
-        """Return the declaration of a kernel or None; an extension that nothing has needed so far is imported."""
+        """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
         extension = name.partition(".")[0]
         if name not in self.declared and extension in self.late:
             importlib.import_module(self.late[extension])

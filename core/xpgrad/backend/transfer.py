@@ -138,7 +138,9 @@ def copyto(dst: Array, src: Array) -> None:
     backend = plugins.backend_of(dst)
     if backend.immutable:
         raise UnknownArray(f"copyto: arrays of {backend.name} cannot be written to; use get_device(...).send(src)")
-    dst[...] = fitted("copyto", dst, _as_array(src))
+    from xpgrad.backend.current import call_on  # which knows devices, and they this module
+
+    call_on(dst, dst.__setitem__, ..., fitted("copyto", dst, _as_array(src)))
 
 
 def fitted(operation: str, dst: Array, src: Array) -> Array:
@@ -150,11 +152,11 @@ def fitted(operation: str, dst: Array, src: Array) -> Array:
         if given > own:
             got, wanted = backend.spec(moved), backend.spec(dst)
             raise DtypeError(f"{operation}: {got!r} does not fit into {wanted!r}; cast it with astype first")
-        moved = backend.namespace.astype(moved, dst.dtype)
+        moved = backend.follow(backend.namespace.astype)(moved, dst.dtype)
     if tuple(moved.shape) == tuple(dst.shape):
         return moved
     try:
-        return backend.namespace.broadcast_to(moved, dst.shape)
+        return backend.follow(backend.namespace.broadcast_to)(moved, dst.shape)
     except Exception as error:
         raise ShapeError(
             f"{operation}: expected an array that broadcasts to shape {tuple(dst.shape)}, got {tuple(moved.shape)}"

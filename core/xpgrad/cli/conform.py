@@ -132,7 +132,7 @@ def _print(console: Console, report: "Report") -> None:
         console.print(f"declaration: {mismatch}", style="red", soft_wrap=True)
     for outcome in report.failures[:MOST_FAILURES]:
         console.print(f"\n{outcome.id} failed: {outcome.reason}", style="red", soft_wrap=True)
-        console.print(reproduction(outcome, report.profile == "quick"), soft_wrap=True)
+        console.print(reproduction(outcome), soft_wrap=True)
     if len(report.failures) > MOST_FAILURES:
         console.print(f"\nand {len(report.failures) - MOST_FAILURES} more failures; --report DIR writes them all")
     total = report.counts()

@@ -3,6 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
+from xpgrad.backend.kernels import table as _table
 from xpgrad.functions.activation import (
     clipped_relu,
     crelu,
@@ -52,18 +53,6 @@ from xpgrad.functions.array import (
     where,
 )
 from xpgrad.functions.connection import linear
-from xpgrad.functions.convolution import (
-    convolution_1d,
-    convolution_2d,
-    convolution_3d,
-    convolution_nd,
-    deconvolution_1d,
-    deconvolution_2d,
-    deconvolution_3d,
-    deconvolution_nd,
-    depthwise_convolution_2d,
-    dilated_convolution_2d,
-)
 from xpgrad.functions.evaluation import accuracy
 from xpgrad.functions.loss import sigmoid_cross_entropy, softmax_cross_entropy
 from xpgrad.functions.math import (
@@ -114,29 +103,6 @@ from xpgrad.functions.math import (
 )
 from xpgrad.functions.matrices import batch_det, batch_inv, batch_l2_norm_squared, cholesky, det, diagonal, inv
 from xpgrad.functions.noise import dropout
-from xpgrad.functions.normalization import (
-    batch_normalization,
-    fixed_batch_normalization,
-    group_normalization,
-    layer_normalization,
-    local_response_normalization,
-    normalize,
-)
-from xpgrad.functions.pooling import (
-    average_pooling_1d,
-    average_pooling_2d,
-    average_pooling_3d,
-    average_pooling_nd,
-    max_pooling_1d,
-    max_pooling_2d,
-    max_pooling_3d,
-    max_pooling_nd,
-    unpooling_1d,
-    unpooling_2d,
-    unpooling_3d,
-    unpooling_nd,
-    upsampling_2d,
-)
 from xpgrad.functions.regression import (
     absolute_error,
     huber_loss,
@@ -146,10 +112,21 @@ from xpgrad.functions.regression import (
     squared_error,
 )
 from xpgrad.functions.util import forget
-from xpgrad.functions.windows import im2col
 
 if _typing.TYPE_CHECKING:
     from xpgrad.functions.blocks import depth2space, space2depth
+    from xpgrad.functions.convolution import (
+        convolution_1d,
+        convolution_2d,
+        convolution_3d,
+        convolution_nd,
+        deconvolution_1d,
+        deconvolution_2d,
+        deconvolution_3d,
+        deconvolution_nd,
+        depthwise_convolution_2d,
+        dilated_convolution_2d,
+    )
     from xpgrad.functions.correlation import cross_covariance, decov
     from xpgrad.functions.crf import argmax_crf1d, crf1d
     from xpgrad.functions.ctc import connectionist_temporal_classification
@@ -157,6 +134,29 @@ if _typing.TYPE_CHECKING:
     from xpgrad.functions.likelihood import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
     from xpgrad.functions.margin import contrastive, hinge, triplet
     from xpgrad.functions.n_step import n_step_bigru, n_step_bilstm, n_step_birnn, n_step_gru, n_step_lstm, n_step_rnn
+    from xpgrad.functions.normalization import (
+        batch_normalization,
+        fixed_batch_normalization,
+        group_normalization,
+        layer_normalization,
+        local_response_normalization,
+        normalize,
+    )
+    from xpgrad.functions.pooling import (
+        average_pooling_1d,
+        average_pooling_2d,
+        average_pooling_3d,
+        average_pooling_nd,
+        max_pooling_1d,
+        max_pooling_2d,
+        max_pooling_3d,
+        max_pooling_nd,
+        unpooling_1d,
+        unpooling_2d,
+        unpooling_3d,
+        unpooling_nd,
+        upsampling_2d,
+    )
     from xpgrad.functions.rnn import lstm, slstm, tree_lstm
     from xpgrad.functions.sequences import pad, pad_sequence, permutate, scatter_add, transpose_sequence
     from xpgrad.functions.special import (
@@ -177,6 +177,7 @@ if _typing.TYPE_CHECKING:
         polygamma,
         zeta,
     )
+    from xpgrad.functions.windows import im2col
 
 __all__ = [  # noqa: RUF022 - by area
     "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu", "relu6",
@@ -218,6 +219,17 @@ __all__ = [  # noqa: RUF022 - by area
 ]  # fmt: skip
 
 _LATE = {
+    "convolution": """
+        convolution_1d convolution_2d convolution_3d convolution_nd deconvolution_1d deconvolution_2d
+        deconvolution_3d deconvolution_nd depthwise_convolution_2d dilated_convolution_2d""",
+    "normalization": """
+        batch_normalization fixed_batch_normalization group_normalization layer_normalization
+        local_response_normalization normalize""",
+    "pooling": """
+        average_pooling_1d average_pooling_2d average_pooling_3d average_pooling_nd max_pooling_1d
+        max_pooling_2d max_pooling_3d max_pooling_nd unpooling_1d unpooling_2d unpooling_3d unpooling_nd
+        upsampling_2d""",
+    "windows": "im2col",
     "blocks": "depth2space space2depth",
     "correlation": "cross_covariance decov",
     "crf": "argmax_crf1d crf1d",
@@ -231,6 +243,14 @@ _LATE = {
     "special": "digamma einsum erf erfc erfcinv erfcx erfinv fft fmod ifft lgamma log_ndtr ndtr ndtri polygamma zeta",
 }
 """From modules that many programs do not need to their functions: imported when one is first asked for."""
+_KERNELS = {
+    "convolution": "convolution transposed_convolution window_products",
+    "normalization": "inverse_deviation projected standardized moments scaled",
+    "pooling": "window_maxima dealt collected window_argmax upsampled picked",
+    "windows": "windows fold window_sums spread",
+}
+"""From such modules to the kernels that they declare, for backends that have them."""
+_table.late |= {name: f"xpgrad.functions.{module}" for module, names in _KERNELS.items() for name in names.split()}
 _MODULES = {name: module for module, names in _LATE.items() for name in names.split()}
 
 

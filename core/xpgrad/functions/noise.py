@@ -45,8 +45,8 @@ def dropout(x: Any, ratio: float = 0.5, *, mask: Array | None = None, return_mas
         return (x, mask) if return_mask else x
     if mask is None:
         backend = spec.backend
-        kept = random.uniform_like(spec) >= ratio
-        mask = backend.xp.astype(kept, spec.dtype) * (1.0 / (1.0 - ratio))
+        kept = backend.xp.greater_equal(random.uniform_like(spec), ratio)
+        mask = backend.xp.multiply(backend.follow(backend.xp.astype)(kept, spec.dtype), 1.0 / (1.0 - ratio))
     else:
         given = known_spec(mask, "dropout")
         if given.shape != spec.shape or given.dtype != spec.dtype:

@@ -142,8 +142,9 @@ def _added(held: Any, g: Any, recorded: bool) -> Any:
     if recorded:
         with force_backprop_mode():
             return slot.functions.add(held if isinstance(held, Variable) else Variable(held), g)
-    total = held + g
-    return total if type(total) in plugins.by_type else plugins.backend_of(g).restore(total)
+    backend = plugins.backend_of(g)
+    total = backend.xp.add(held, g) if backend.has_current_device else held + g
+    return total if type(total) in plugins.by_type else backend.restore(total)
 
 
 def grad(

@@ -82,8 +82,7 @@ class Definition:
         self.signature = self._signature()
         table.declare(Declaration(self.name, len(self.inputs), tuple(self.parameters), body))
         for x, asked in self.asks.items():
-            names = ("gy", *asked)
-            table.declare(Declaration(f"{self.name}.{x}", len(names), (), None, optional=True, asked=names))
+            table.declare(Declaration(f"{self.name}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x]))
 
     def _asked(self, x: str, rule: Rule) -> tuple[str, ...]:
         if x not in self.inputs:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import fitted, transfer
@@ -169,7 +170,7 @@ def copydata(target: "Variable", source: "Variable") -> None:
         if backend.immutable:
             target.array = backend.copy(moved)
         else:
-            array[...] = moved
+            call_on(array, array.__setitem__, ..., moved)
 
 
 def _initialized(x: "Variable", other: "Variable") -> bool:

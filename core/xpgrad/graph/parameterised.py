@@ -126,7 +126,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
             spec = rows.get(node.spec) if type(index) is int else None
             if spec is None:
                 spec = plan.backend.spec(out)
-                if type(index) is int:
+                if type(index) is int and type(out) is plan.array_type:  # as in Plan.outcome
                     if len(rows) >= MOST_ROWS:
                         rows.clear()
                     rows[node.spec] = spec

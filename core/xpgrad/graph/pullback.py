@@ -306,8 +306,14 @@ class Plan:
         return found
 
     def outcome(self, inputs: Any, out: Array) -> Spec:
-        """Return the spec of `out`, and remember it for inputs of these specs: a look-up takes a fifth of the time."""
-        if len(self.outcomes) >= MOST_OUTCOMES:
-            self.outcomes.clear()
-        spec = self.outcomes[inputs] = self.backend.spec(out)
+        """Return the spec of `out`, and remember it for inputs of these specs: a look-up takes a fifth of the time.
+
+        What stands for an array while a library traces a function is of another type, and in another place: that is so
+        only now.
+        """
+        spec = self.backend.spec(out)
+        if type(out) is self.array_type:
+            if len(self.outcomes) >= MOST_OUTCOMES:
+                self.outcomes.clear()
+            self.outcomes[inputs] = spec
         return spec

@@ -116,7 +116,7 @@ def _of_all(lines: Variable, method: str) -> Callable[[float], Variable]:
 def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float], Variable]:
     """Return the function from a fraction to what lies there along the last axis, in order, up to the place `last`."""
     ordered = sort(lines, axis=-1)
-    integer = lines.node.spec.backend.namespace.int64
+    integer = lines.node.spec.backend.default_dtype("int")
 
     def element(place: Variable) -> Variable:
         indices = expand_dims(astype(place, integer), axis=-1)

@@ -164,6 +164,7 @@ def test_values_for_debug_mode() -> None:
 def test_dtypes_of_a_library() -> None:
     backend = xpgrad.get_device("@strict").backend
     assert backend.dtype_name(array_api_strict.float32) == "float32"
+    assert backend.dtype_name(np.float32) == "float32"  # a type that stands for a dtype, as in JAX and dask
     assert backend.is_kind(array_api_strict.complex64, "complex floating")
     assert backend.default_dtype("float") == array_api_strict.float64
 

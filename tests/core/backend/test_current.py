@@ -2,12 +2,18 @@ import contextvars
 import threading
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from tests.core.backend.strangers import Strangers
 
 import xpgrad
+import xpgrad.functions as F
 from xpgrad.backend.current import call_on, current_device, set_current_device
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import copyto
+from xpgrad.testing.arrays import on_host
+from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad.testing.conformance.faults.current import with_current_device
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +104,37 @@ def test_a_wrong_default_in_the_environment_is_an_error(strangers: Strangers, sp
         "import xpgrad; xpgrad.get_device()", XPGRAD_DEVICE=specifier, XPGRAD_DISABLE_BACKENDS="chx"
     )
     assert error in done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def second() -> xpgrad.Device:
+    """The second device of a library that computes on a current device of its own, which is the first."""
+    bed = Bed()
+    with_current_device(bed)
+    return bed.devices()[1]
+
+
+def test_gradients_add_up_on_the_device_of_their_array_whatever_is_current(second: xpgrad.Device) -> None:
+    x = xpgrad.Variable(second.send(np.asarray([1.0, 2.0])))
+    for _ in range(2):
+        F.sum(x * x).backward()
+    assert second.is_array_supported(x.grad)
+    assert on_host(x.grad).tolist() == [4.0, 8.0]
+
+
+def test_dropout_draws_and_scales_on_the_device_of_its_input(second: xpgrad.Device) -> None:
+    x = xpgrad.Variable(second.send(np.ones(100)))
+    with xpgrad.using_config("train", True):
+        y = F.dropout(x, 0.5)
+    assert y.device == second
+    assert set(on_host(y).tolist()) == {0.0, 2.0}
+
+
+def test_copies_into_memory_broadcast_and_cast_on_its_device(second: xpgrad.Device) -> None:
+    dst = second.send(np.zeros((2, 3), np.float32))
+    copyto(dst, second.send(np.asarray([1.0, 2.0, 3.0])))
+    assert on_host(dst).tolist() == [[1.0, 2.0, 3.0]] * 2
+    x = xpgrad.Variable(second.send(np.zeros(3, np.float32)))
+    x.copydata(xpgrad.Variable(np.asarray([1.0, 2.0, 3.0])))
+    assert on_host(x).tolist() == [1.0, 2.0, 3.0]
+    assert x.device == second

@@ -2,12 +2,14 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import xpgrad
 from xpgrad import using_config
+from xpgrad.errors import DtypeError
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
@@ -47,3 +49,19 @@ def test_mixed16():
     with using_config("dtype", mixed16):
         assert xpgrad.get_dtype() is mixed16
         assert xpgrad.Parameter(0, (2,)).dtype == np.float32
+
+
+def test_default_dtypes_are_those_of_the_library(device):
+    backend = device.backend
+    for kind, value in (("int", 0), ("float", 0.0), ("complex", 0j)):
+        assert backend.default_dtype(kind) == backend.namespace.asarray(value).dtype
+
+
+def test_get_dtype_hands_on_what_a_plugin_says_of_a_dtype(monkeypatch):
+    def empty(*args, **kwargs):
+        raise DtypeError("zeros: the library has 64 bits only if it is told to")
+
+    host = xpgrad.get_device("@numpy").backend
+    monkeypatch.setattr(host, "namespace", SimpleNamespace(empty=empty, float64=np.float64))
+    with pytest.raises(DtypeError, match="only if it is told to"):
+        xpgrad.get_dtype("float64")

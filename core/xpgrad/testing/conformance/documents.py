@@ -157,7 +157,7 @@ def _failures(report: Report) -> list[str]:
         return []
     lines = ["", "## Failures", ""]
     for each in failed[:MOST_FAILURES]:
-        lines += [f"### {each.id}", "", "```python", reproduction(each, report.profile == "quick"), "```", ""]
+        lines += [f"### {each.id}", "", "```python", reproduction(each), "```", ""]
     more = len(failed) - MOST_FAILURES
     return lines + ([f"and {more} more in conformance.json"] if more > 0 else [])
 

@@ -31,6 +31,8 @@ class Outcome:
         Of a failed one: where.
     seconds : float
     seed : int
+    quick : bool
+        It looked at fewer variants of its case.
     """
 
     id: str
@@ -42,21 +44,21 @@ class Outcome:
     trace: str = ""
     seconds: float = 0.0
     seed: int = 0
+    quick: bool = False
 
 
 class Skip(Exception):
     """Raised by a check that cannot run here for a reason that is no declared capability."""
 
 
-def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0, quick: bool = False) -> Outcome:
+def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome:
     """Run one item of the plan, and return what came of it; whatever the backend raises is a failure."""
-    subject = item.subject(capabilities, seed=seed, quick=quick)
+    subject = item.subject(capabilities, seed)
 
     def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:
         seconds = time.perf_counter() - started
-        return Outcome(
-            item.id, item.check.id, item.device.name, state, reason, declared, trace, round(seconds, 4), seed
-        )
+        name, device = item.check.id, item.device.name
+        return Outcome(item.id, name, device, state, reason, declared, trace, round(seconds, 4), seed, item.quick)
 
     started = time.perf_counter()
     lacking = capabilities.lacking(item.needs, subject.index)

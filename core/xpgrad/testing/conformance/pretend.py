@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
 from xpgrad.types import Array
 
@@ -97,7 +98,14 @@ class PretendArray:
         return f"<pretend {self.device}: {self.inner!r}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("pretend arrays are not pickled; Variables are, by way of the host")
+        self.library.wait()
+        return _unpickled, (plugins.backend_of(self).name, self.inner, self.device)
+
+
+def _unpickled(backend: str, inner: Any, device: str) -> PretendArray:
+    """Return a pretend array of the library of a backend."""
+    library: PretendLibrary = plugins.backend(backend).namespace
+    return library.array(inner, device)
 
 
 def _operator(name: str) -> Callable[..., Any]:
@@ -133,6 +141,8 @@ class PretendLibrary:
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
         self.names: dict[str, Any] = {}
         """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
+        self.absent: set[str] = set()
+        """Names that this library does not have."""
         self._waiting: list[PretendArray] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -144,6 +154,8 @@ class PretendLibrary:
 
     def find(self, name: str) -> Any:
         """Return a name of the namespace; functions take pretend arrays."""
+        if name in self.absent:
+            raise AttributeError(f"this library has no {name}")
         if name in self.names:
             return self.names[name]
         found = self.inner.namespace
@@ -186,7 +198,11 @@ class PretendLibrary:
         for array in seen:  # an argument that comes back is the same array
             if result is array.inner and given in (None, array.device):
                 return array
-        return self.closed(result, given or min(devices, default=self.devices[0]))
+        return self.closed(result, given or self.place(devices))
+
+    def place(self, devices: set[str]) -> str:
+        """Return where a result goes whose arguments are on these devices."""
+        return min(devices, default=self.devices[0])
 
     def check_devices(self, devices: set[str]) -> None:
         """Raise ValueError if arrays of one operation are on several devices."""

@@ -129,7 +129,9 @@ def _imported(device: Device) -> bool:
 def _shared(device: Device) -> bool | None:
     x = _vector(device)
     try:
-        return bool(np.shares_memory(np.from_dlpack(x), np.from_dlpack(x)))
+        seen = np.from_dlpack(x)
+        back = device.backend.namespace.from_dlpack(x)
+        return bool(np.shares_memory(seen, np.from_dlpack(x)) and np.shares_memory(seen, np.from_dlpack(back)))
     except (BufferError, RuntimeError, TypeError, ValueError):
         return None  # memory that the host cannot see
 

@@ -50,12 +50,12 @@ def suite(
 
     def made(items: list[Item]) -> Callable[..., None]:
         def test(item: Item) -> None:
-            found = outcome(item, given, quick=quick)
+            found = outcome(item, given)
             if found.state == "skipped":
                 (pytest.skip if found.declared else pytest.fail)(found.reason)
             if found.state == "expected":
                 pytest.xfail(found.reason)
-            assert found.state == "passed", f"{found.reason}\n\n{reproduction(found, quick)}\n\n{found.trace}"
+            assert found.state == "passed", f"{found.reason}\n\n{reproduction(found)}\n\n{found.trace}"
 
         test.__doc__ = items[0].check.title
         return pytest.mark.parametrize("item", items, ids=[item.id for item in items])(test)

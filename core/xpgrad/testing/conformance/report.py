@@ -142,9 +142,9 @@ def families_of(report: Report) -> list[Family]:
     return [family for family in FAMILIES if any(letter == family.letter for letter, _ in report.table)]
 
 
-def reproduction(outcome: Outcome, quick: bool = False) -> str:
+def reproduction(outcome: Outcome) -> str:
     """Return a program of at most eight lines that runs a failed check again."""
-    options = ", quick=True" if quick else ""
+    options = ", quick=True" if outcome.quick else ""
     reason = outcome.reason.splitlines()[0] if outcome.reason else ""
     return "\n".join(
         [

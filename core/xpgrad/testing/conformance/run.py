@@ -134,7 +134,7 @@ def _outcomes(
 ) -> Iterator[Outcome]:
     if jobs > 0:
         return outcomes(order, items, capabilities, jobs, timeout)
-    return (outcome(item, capabilities, seed=order.seed, quick=order.quick) for item in items)
+    return (outcome(item, capabilities, seed=order.seed) for item in items)
 
 
 def versions(backend: Backend) -> dict[str, str]:
@@ -159,7 +159,7 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
     seed : int
         The seed of the run.
     quick : bool
-        As in the quick profile.
+        On fewer variants of its case, as in the quick profile.
 
     Raises
     ------
@@ -170,8 +170,7 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
     """
     check, _, inside = id.partition("[")
     device = get_device(inside.removesuffix("]").rpartition(",")[2])
-    item = next((each for each in plan([device], families=check[:1]) if each.id == id), None)
+    item = next((each for each in plan([device], families=check[:1], quick=quick) if each.id == id), None)
     if item is None:
         raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
-    subject = item.subject(device.backend.capabilities, seed=seed, quick=quick)
-    item.check.function(subject)
+    item.check.function(item.subject(device.backend.capabilities, seed))

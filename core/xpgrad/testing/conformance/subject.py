@@ -1,8 +1,9 @@
 """What a check gets: the backend under test on one device, inputs, and the comparator."""
 
 import functools
+import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,18 @@ class Subject:
             here, there = virtual(self.backend)
             return here, there
         return self.device, own[(own.index(self.device) + 1) % len(own)]
+
+    @functools.cached_property
+    def places(self) -> tuple[Device, ...]:
+        """The device, and those of the pair."""
+        return tuple(dict.fromkeys((self.device, *self.pair)))
+
+    @property
+    def common(self) -> str:
+        """The widest real dtype that both devices of the pair have."""
+        indices = [device.name.partition(":")[2] for device in (self.device, *self.pair)]
+        lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
+        return "float64" if lacking == [None] * 3 else "float32"
 
     @property
     def xp(self) -> Namespace:
@@ -181,6 +194,24 @@ class Subject:
         except Exception as error:
             raise AssertionError(f"{what}: raised {type(error).__name__}: {error}; expected {_names(kinds)}") from error
         raise AssertionError(f"{what}: gave {type(result).__name__}; expected {_names(kinds)}")
+
+    def elsewhere(self, call: Callable[[], Any]) -> Any:
+        """Return what `call()` gives in a thread of its own, which is over then; what it raises is raised here."""
+        found: list[Any] = []
+        raised: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                found.append(call())
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        if raised:
+            raise raised[0]
+        return found[0]
 
 
 def _like(dtype: str, host: Any) -> str:

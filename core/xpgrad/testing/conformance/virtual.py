@@ -114,17 +114,30 @@ def _of_several(capabilities: Capabilities) -> Capabilities:
     return Capabilities(missing, tolerances=capabilities.tolerances)
 
 
-def registered(backend: Backend) -> Backend:
-    """Return a backend that was made by this program, known to xpgrad by its name from now on."""
+def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = None) -> Backend:
+    """Return a backend that was made by this program, known to xpgrad by its name from now on.
 
-    def give() -> Backend:
+    Parameters
+    ----------
+    backend : Backend
+    path : callable, optional
+        ``path(source, target)`` gives a direct path between two devices, or None: the hook `xpgrad_transfer`.
+    """
+
+    def xpgrad_backend() -> Backend:
         return backend
 
-    return register(SimpleNamespace(xpgrad_backend=hookimpl(_named(give))), backend.name)
+    def xpgrad_transfer(source: Device, target: Device) -> Any:
+        return None if path is None else path(source, target)
+
+    hooks = {"xpgrad_backend": hookimpl(_named(xpgrad_backend))}
+    if path is not None:
+        hooks["xpgrad_transfer"] = hookimpl(_named(xpgrad_transfer))
+    return register(SimpleNamespace(**hooks), backend.name)
 
 
-def _named(function: Callable[[], Backend]) -> Callable[[], Backend]:
-    function.__name__ = function.__qualname__ = "xpgrad_backend"  # pluggy tells a hook by the name of the function
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__qualname__ = function.__name__  # pluggy tells a hook by the name of the function
     return function
 
 

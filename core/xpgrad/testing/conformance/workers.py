@@ -42,7 +42,7 @@ class Order:
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
     items, given = order.plan(), Capabilities(**capabilities)
     while (number := connection.recv()) is not None:
-        connection.send(outcome(items[number], given, seed=order.seed, quick=order.quick))
+        connection.send(outcome(items[number], given, seed=order.seed))
 
 
 class Worker:
@@ -104,7 +104,7 @@ def outcomes(
         workers.remove(worker)
         begin()
         item = items[worker.number]
-        return Outcome(item.id, item.check.id, item.device.name, "failed", reason, seed=order.seed)
+        return Outcome(item.id, item.check.id, item.device.name, "failed", reason, seed=order.seed, quick=item.quick)
 
     try:
         for _ in range(min(jobs, len(items))):

@@ -33,7 +33,7 @@ def _check(function: Callable[[Subject], None], **changes: Any) -> Check:
 
 
 def _outcome(function: Callable[[Subject], None], capabilities: Capabilities | None = None, **changes: Any) -> Outcome:
-    return outcome(Item(_check(function, **changes), STRICT, None, None), capabilities or Capabilities())
+    return outcome(Item(_check(function, **changes), STRICT, None, None, False), capabilities or Capabilities())
 
 
 def _fails(s: Subject) -> None:
@@ -232,9 +232,9 @@ def test_reproduction_is_a_short_program_that_fails_in_the_same_way() -> None:
     bed.replace("exp", lambda original, x: original(x) + (x.dtype == "float32"))
     device = bed.devices()[1]
     items = [item for item in plan([device], families=["K"], quick=True) if item.case and item.case.name == "exp"]
-    outcomes = [outcome(item, Capabilities(), quick=True) for item in items]
+    outcomes = [outcome(item, Capabilities()) for item in items]
     failed = next(each for each in outcomes if each.state == "failed")
-    program = reproduction(failed, quick=True)
+    program = reproduction(failed)
     assert len(program.splitlines()) <= 8
     with pytest.raises(AssertionError, match=r"exp\[.*float32.*value: output 0 differs") as again:
         exec(program, {})

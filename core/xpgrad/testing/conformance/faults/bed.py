@@ -27,6 +27,8 @@ class Bed:
         Methods can be replaced on the instance.
     kernels : dict
         The backend's own kernels by name: functions of pretend arrays.
+    path : callable or None
+        The plugin's hook `xpgrad_transfer`: ``path(source, target)`` gives a direct path, or None.
 
     Parameters
     ----------
@@ -39,6 +41,7 @@ class Bed:
         name = f"bed{next(_numbers)}"
         self.backend = PretendBackend(name, self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
+        self.path: Callable[[Device, Device], Any] | None = None
 
     @property
     def kernels(self) -> MutableMapping[str, Kernel]:
@@ -82,8 +85,14 @@ class Bed:
     def devices(self) -> tuple[Device, ...]:
         """Return the devices of the backend, which is registered if it is not."""
         if not plugins.knows(self.backend.name):
-            registered(self.backend)
+            registered(self.backend, self.path)
         return tuple(self.backend.devices())
+
+
+def change(target: Any, **methods: Any) -> None:
+    """Replace methods of a bed's backend or library, or of the type of its arrays."""
+    for name, method in methods.items():
+        setattr(target, name, method)
 
 
 def _scatter_add(spec: Any, parts: Any) -> Any:

@@ -1,0 +1,114 @@
+"""`jax.numpy` as xpgrad sees it: no dtype is changed silently, traced arrays have no device, empty ones keep theirs.
+
+Whatever is not here is jax.numpy's own.
+"""
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from xpgrad.types import Array
+from xpgrad_jax.dtypes import checked
+from xpgrad_jax.places import TRACED, handle_for, placement
+
+CREATION = (
+    *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like"),
+    *("zeros", "zeros_like"),
+)
+REDUCTIONS = "sum", "prod", "cumulative_sum", "cumulative_prod"
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` so that it refuses a dtype that jax would change, and takes the place of a traced array."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if dtype is not None:
+            checked(dtype, name)
+        if kwargs.get("device") is TRACED:
+            del kwargs["device"]
+        return function(*args, dtype=dtype, **kwargs)
+
+    return call
+
+
+def staying(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` so that an empty result lies where its first argument does.
+
+    jax 0.10 makes some empty results anew, on its default device.
+    """
+
+    @functools.wraps(function)
+    def call(x: Array, *args: Any, **kwargs: Any) -> Any:
+        made = function(x, *args, **kwargs)
+        if 0 in made.shape and not isinstance(x, Tracer) and not isinstance(made, Tracer):
+            return jax.device_put(made, handle_for(x.sharding))
+        return made
+
+    return call
+
+
+def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """Return the number of singular values that are not negligible; jax 0.10 takes `rtol` for an absolute bound."""
+    if rtol is None:
+        return jnp.linalg.matrix_rank(x)
+    found = jnp.linalg.svdvals(x)
+    bound = jnp.asarray(rtol)[..., None] * jnp.max(found, axis=-1, keepdims=True)
+    return jnp.count_nonzero(found > bound, axis=-1)
+
+
+def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.ModuleType:
+    """Return an extension in which some functions are others."""
+    made = types.ModuleType(original.__name__, original.__doc__)
+    vars(made).update({name: getattr(original, name) for name in dir(original) if not name.startswith("_")} | own)
+    return made
+
+
+globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
+hypot = staying(jnp.hypot)
+where = staying(jnp.where)
+fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
+linalg = module(
+    jnp.linalg,
+    diagonal=staying(jnp.linalg.diagonal),
+    matrix_rank=matrix_rank,
+    trace=guarded(jnp.linalg.trace),
+)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
+    """Return `obj` as an array with a dtype of its own: never what jax calls weakly typed."""
+    if dtype is None and isinstance(obj, np.ndarray):
+        dtype = obj.dtype
+    checked(dtype, "asarray")
+    made = jnp.asarray(obj, dtype=dtype, device=placement(device), copy=copy)
+    return made if dtype is not None or not made.weak_type else jnp.asarray(made, dtype=made.dtype)
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Return `x` in another dtype."""
+    checked(dtype, "astype")
+    return jnp.astype(x, dtype, copy=copy, device=placement(device))
+
+
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """Return `x` with its axes in another order; jax 0.10 takes no negative ones."""
+    return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Return another library's array over the same memory."""
+    if isinstance(x, np.ndarray):
+        checked(x.dtype, "from_dlpack")
+    return jnp.from_dlpack(x, device=placement(device), copy=copy)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(jnp, name)

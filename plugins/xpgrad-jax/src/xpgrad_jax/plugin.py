@@ -1,0 +1,29 @@
+"""The plugin: imported when the first jax array or tracer, or the device ``@jax``, is met; its hook imports jax."""
+
+import importlib.util
+from collections.abc import Mapping
+
+from xpgrad.plugin import Backend, BackendUnavailable, hookimpl
+from xpgrad.types import Kernel
+
+xpgrad_api = (1, 1)
+
+
+@hookimpl
+def xpgrad_backend() -> Backend:
+    """Return the backend of jax, or raise BackendUnavailable if jax is not installed."""
+    if importlib.util.find_spec("jax") is None:
+        raise BackendUnavailable("jax: jax is not installed; pip install jax, or pip install 'jax[cuda13]' for GPUs")
+    from xpgrad_jax.backend import JaxBackend
+
+    return JaxBackend()
+
+
+@hookimpl
+def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
+    """Return the kernels that may decline: indexing, and what refuses random numbers within a traced function."""
+    if backend.name != "jax":
+        return {}
+    from xpgrad_jax.kernels import indexing, random
+
+    return {**indexing.KERNELS, **random.KERNELS}

@@ -1,0 +1,74 @@
+"""Families V, T, X and R: correct backends pass, every fault of theirs is killed, and none of their checks is idle."""
+
+import pytest
+from tests.devices import device_or_skip
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device
+from xpgrad.testing.conformance.checks import CHECKS
+from xpgrad.testing.conformance.faults import FREEDOMS, Fault, Freedom, current, devices, dlpack, moves, states
+from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad.testing.conformance.outcome import Outcome, outcome
+from xpgrad.testing.conformance.plan import plan
+from xpgrad.testing.conformance.self_test import self_test
+
+FAMILIES = "VTXR"
+FAULTS: tuple[Fault, ...] = (*devices.FAULTS, *current.FAULTS, *moves.FAULTS, *dlpack.FAULTS, *states.FAULTS)
+NO_FLOAT64 = {"float64": "the device pretends to have none", "complex128": "the device pretends to have none"}
+
+
+def outcomes(device: Device, capabilities: Capabilities) -> list[Outcome]:
+    """What the checks of the four families say of a device."""
+    return [outcome(item, capabilities) for item in plan([device], families=FAMILIES, cases=())]
+
+
+def failures(found: list[Outcome]) -> list[str]:
+    return [f"{each.id}: {each.reason}" for each in found if each.state not in ("passed", "skipped")]
+
+
+@pytest.mark.parametrize(
+    "name", ["@numpy", "@strict:device1", "@strict:device2", "@strict:no_float64", "native:0", "native:1"]
+)
+def test_correct_backends_pass(name: str) -> None:
+    device = device_or_skip(name)
+    lacks = Capabilities(missing_on={"no_float64": NO_FLOAT64}) if "strict" in name else device.backend.capabilities
+    found = outcomes(device, lacks)
+    assert failures(found) == []
+    assert len([each for each in found if each.state == "passed"]) > 40
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS, ids=lambda freedom: freedom.id)
+def test_backends_that_use_their_freedoms_pass(freedom: Freedom) -> None:
+    bed = Bed(lazy=freedom.lazy)
+    freedom.plant(bed)
+    for device in bed.devices()[1::-1]:
+        assert failures(outcomes(device, bed.backend.capabilities)) == []
+
+
+def test_a_backend_that_lacks_what_may_be_lacking_passes() -> None:
+    facts = (
+        *("index_arrays", "negative_steps", "in_place_update", "index_assignment", "empty_arrays", "pickle"),
+        *("dlpack_export", "dlpack_import", "threads", "linalg", "fft", "random_numbers_of_the_host", "sort"),
+    )
+    bed = Bed()
+    lacks = Capabilities(dict.fromkeys(facts, "for this test"))
+    found = outcomes(bed.devices()[1], lacks)
+    assert failures(found) == []
+    skipped = {each.check for each in found if each.state == "skipped"}
+    assert {"R03", "R13", "R15", "T07", "T13", "V25", "X01", "X05"} <= skipped
+
+
+def test_every_fault_is_killed_by_each_of_its_families_and_no_check_is_idle() -> None:
+    verdict = self_test(faults=FAULTS, freedoms=())
+    assert verdict.survivors == ()
+    used = {name for kills in verdict.kills for name in kills.failed}
+    assert [each.id for each in CHECKS if each.family.letter in FAMILIES and each.id not in used] == []
+
+
+def test_beds_and_checks_leave_the_current_device_and_the_streams_alone() -> None:
+    from xpgrad import get_device, random
+
+    before, state = get_device(), random.get_state()
+    outcomes(device_or_skip("@strict:device1"), Capabilities())
+    assert get_device() is before
+    assert random.get_state() == state

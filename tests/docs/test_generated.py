@@ -1,0 +1,19 @@
+"""What the pages take from the code is what the code says now."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+PROGRAM = """
+import pathlib, generate
+page = pathlib.Path("backends.md").read_text()
+assert pathlib.Path("kernels.md").read_text() == generate.kernels(), "kernels.md"
+assert page == generate.backends(page), "backends.md"
+assert "| `negative_steps` | x[::-1] |" in page
+"""
+
+
+def test_pages_are_as_the_code_says() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=DOCS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: python docs/generate.py\n{done.stderr}"
