@@ -24,6 +24,7 @@ INDICES = {
     "array, slice, number": (np.array([1, 0, 0]), slice(None), 2),
     "ellipsis, number, array": (..., 1, np.array([0, 3, 3])),
     "number, ellipsis, 0-d array": (1, ..., np.array(2)),
+    "arrays apart": (np.array([1, 0]), slice(None), np.array([0, 3])),
     "reversed beside array": (slice(None, None, -1), np.array([[0, 2], [2, 2]])),
     "new axis, array": (None, np.array([1, 1]), slice(None), 0),
     "mask": (np.array([[True, False, True], [False, False, True]]),),

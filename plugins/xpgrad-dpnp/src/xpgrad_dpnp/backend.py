@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import dpctl
 import dpnp
 
 import xpgrad
@@ -151,8 +150,5 @@ class DpnpBackend(ArrayAPIBackend):
 
     def from_dlpack(self, array: Array, device: Device) -> Array:
         """Return an array on `device` over the memory of another library's `array`, where it is that device's."""
-        try:
-            made = dpnp.from_dlpack(array, device=device.handle, copy=False)
-        except (BufferError, dpctl.SyclContextCreationError):
-            return NotImplemented
+        made = dpnp.from_dlpack(array, device=device.handle, copy=False)
         return made if self.device_of(made) == device else NotImplemented

@@ -3,8 +3,12 @@
 from typing import Any
 
 import dpnp
+import numpy as np
 
 from xpgrad.types import Array, DeviceHandle
+
+HOST = 1
+"""What DLPack calls host memory."""
 
 
 def to_host(x: Array) -> Array:
@@ -13,7 +17,12 @@ def to_host(x: Array) -> Array:
     return (x if whole or not x.size else dpnp.copy(x, order="C")).asnumpy()
 
 
-def from_host(array: Any, device: DeviceHandle) -> Array:
-    """Return a copy of a NumPy array, whose bytes may be swapped, on a device."""
+def from_host(array: Any, device: DeviceHandle | None) -> Array:
+    """Return a copy of a NumPy array, whose bytes may be swapped, on a device or on the default one."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return dpnp.asarray(native, order="C", device=device, copy=True)
+
+
+def seen(x: Any) -> Any:
+    """Return another library's array in host memory as a NumPy array over that memory."""
+    return x if isinstance(x, np.ndarray) else np.from_dlpack(x)

@@ -17,7 +17,7 @@ NARROW = frozenset(map(dpnp.dtype, ("float16", "float32", "complex64")))
 
 def getitem(x: Array, /, index: Index) -> Array:
     """Return ``x[index]``."""
-    if not _has_numbers_beside_arrays(index):
+    if not _needs_places(index):
         return x[index]
     places = flat_index(_backend(), x.shape, index, x.device)
     return dpnp.take(dpnp.reshape(x, (-1,)), places)
@@ -26,7 +26,7 @@ def getitem(x: Array, /, index: Index) -> Array:
 def setitem(x: Array, u: Any, /, index: Index) -> Array:
     """Return a copy of `x` with `u` at `index`."""
     y = dpnp.copy(x, order="C")
-    if _has_numbers_beside_arrays(index):
+    if _needs_places(index):
         places = flat_index(_backend(), x.shape, index, x.device)
         dpnp.reshape(y, (-1,), copy=False)[places] = u
     else:
@@ -83,9 +83,16 @@ def _is_basic(index: Index) -> bool:
     return all(type(item) in BASIC for item in (index if type(index) is tuple else (index,)))
 
 
-def _has_numbers_beside_arrays(index: Index) -> bool:
-    """Tell whether whole numbers stand beside index arrays: to dpnp they are slices, and the axes come out elsewhere."""
-    return type(index) is tuple and not _is_basic(index) and any(type(item) is int for item in index)
+def _needs_places(index: Index) -> bool:
+    """Tell whether dpnp takes an index otherwise than NumPy, or not at all: index arrays and something in between.
+
+    A whole number beside index arrays is a slice to dpnp, and the axes come out elsewhere.
+    """
+    if type(index) is not tuple or _is_basic(index):
+        return False
+    arrays = [i for i, item in enumerate(index) if type(item) not in BASIC]
+    apart = arrays[-1] - arrays[0] >= len(arrays)
+    return apart or any(type(item) is int for item in index)
 
 
 def _backend() -> Backend:

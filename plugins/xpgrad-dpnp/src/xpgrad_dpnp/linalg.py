@@ -5,6 +5,7 @@ from typing import Any
 import dpnp
 
 from xpgrad.types import Array
+from xpgrad_dpnp.layouts import on_plain
 
 
 def eigvals(x: Array, /) -> Array:
@@ -23,4 +24,5 @@ def _complex(x: Array) -> Array:
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(dpnp.linalg, name)
+    found = getattr(dpnp.linalg, name)
+    return on_plain(found) if callable(found) and not isinstance(found, type) else found
