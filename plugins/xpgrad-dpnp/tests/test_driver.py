@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from xpgrad_dpnp import driver
 
 

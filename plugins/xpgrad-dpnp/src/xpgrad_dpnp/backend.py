@@ -17,7 +17,8 @@ IN_PLACE_FROM = 65536
 MOST_CONSTANTS = 1024
 FLOATS = frozenset(map(dpnp.dtype, ("float32", "float64")))
 DTYPES = frozenset(
-    """bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128""".split()
+    ["bool", "complex64", "complex128", "float16", "float32", "float64"]
+    + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 )
 
 
@@ -84,7 +85,7 @@ class DpnpBackend(ArrayAPIBackend):
             return super().device(index)
         found = devices.selected(index)
         if found is None:
-            here = devices.listed(self.devices())
+            here = ", ".join(map(str, self.devices()))
             raise BackendUnavailable(f"dpnp: SYCL sees no device {index} here, only {here}; install its driver")
         if found in self.refused:
             raise BackendUnavailable(f"dpnp: the device {found} cannot be used: {self.refused[found]}")

@@ -7,7 +7,7 @@ import dpnp
 
 import xpgrad
 from xpgrad.plugin import Backend, Spec, flat_index, scatter_add_by_sorting
-from xpgrad.types import Array, Index
+from xpgrad.types import Array, Index, Kernel
 
 BASIC = frozenset((int, slice, type(None), type(...)))
 COUNTED_FROM = 16384
@@ -99,4 +99,9 @@ def _backend() -> Backend:
     return xpgrad.get_device("@dpnp").backend
 
 
-KERNELS = {"accumulate": accumulate, "getitem": getitem, "scatter_add": scatter_add, "setitem": setitem}
+KERNELS: dict[str, Kernel] = {
+    "accumulate": accumulate,
+    "getitem": getitem,
+    "scatter_add": scatter_add,
+    "setitem": setitem,
+}

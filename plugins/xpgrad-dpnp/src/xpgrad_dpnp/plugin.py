@@ -1,10 +1,13 @@
 """The plugin: imported when the first dpnp array, or a device of its, is met. dpnp is imported in the hooks only."""
 
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.plugin import Backend, BackendUnavailable, Device, hookimpl
 from xpgrad_dpnp.driver import name_driver
+
+if TYPE_CHECKING:
+    from xpgrad_dpnp.backend import DpnpBackend
 
 xpgrad_api = (1, 1)
 
@@ -25,13 +28,14 @@ def xpgrad_backend() -> Backend:
 @hookimpl
 def xpgrad_device(specifier: Any) -> Device | None:
     """Return the device for ``intel64``, with or without an ``@``, and for the device objects of dpctl and dpnp."""
-    if isinstance(specifier, str):
-        word, _, number = specifier.removeprefix("@").partition(":")
-        if word != "intel64":
-            return None
-    elif type(specifier).__module__.partition(".")[0] not in ("dpctl", "dpnp"):
-        return None
+    if not isinstance(specifier, str):
+        known = type(specifier).__module__.partition(".")[0] in ("dpctl", "dpnp")
+        return _loaded().device_of_object(specifier) if known else None
+    word, _, number = specifier.removeprefix("@").partition(":")
+    return _loaded().processor(number) if word == "intel64" else None
+
+
+def _loaded() -> "DpnpBackend":
     from xpgrad_dpnp.backend import DpnpBackend
 
-    backend = DpnpBackend.loaded()
-    return backend.processor(number) if isinstance(specifier, str) else backend.device_of_object(specifier)
+    return DpnpBackend.loaded()
