@@ -51,7 +51,7 @@ class ChainerxBackend(Backend):
     namespace = xpgrad_chx
     version = xpgrad.__version__
     carries_graphs = True
-    capabilities = Capabilities(
+    declared = Capabilities(
         {
             "asynchronous": "chx arrays in host memory are computed at once",
             "memory_used": "what chx arrays hold is counted by the library of their buffers",
@@ -127,6 +127,10 @@ class ChainerxBackend(Backend):
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
         return self._buffers.is_kind(dtype, kind)
+
+    def dtype_name(self, dtype: Dtype) -> str:
+        """Return the name of `dtype`: the library of the buffers gives it."""
+        return self._buffers.dtype_name(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
         """Return a 0-d array for a scalar where the library of the buffers has one, too."""

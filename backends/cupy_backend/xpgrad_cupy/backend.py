@@ -64,7 +64,7 @@ class CuPyBackend(Backend):
     module = cupy
     version = cupy.__version__
     in_place_from = IN_PLACE_FROM
-    capabilities = Capabilities(
+    declared = Capabilities(
         {
             "checked_index_arrays": "CuPy wraps numbers out of range around: a check would wait for the GPU",
             "random_numbers_of_the_host": "random numbers are drawn on the GPU, by another generator",

@@ -33,7 +33,7 @@ class NumPyBackend(Backend):
     namespace = namespace
     module = np
     version = np.__version__
-    capabilities = Capabilities(
+    declared = Capabilities(
         {
             "several_devices": "NumPy has the host's memory only",
             "asynchronous": "NumPy computes at once",

@@ -75,8 +75,6 @@ class ArrayAPIBackend(Backend):
         capabilities: Capabilities | None = None,
     ) -> None:
         super().__init__()
-        if capabilities is not None:
-            self.capabilities = capabilities
         self.name, self.namespace, self.array_types = name, namespace, tuple(array_types)
         self.scalar_types, self.immutable, self.module = tuple(scalar_types), immutable, module
         self.version = version or str(getattr(module or namespace, "__version__", "unknown"))
@@ -86,7 +84,7 @@ class ArrayAPIBackend(Backend):
         if scatter_add is not None:
             self._overrides["scatter_add"] = scatter_add
         self._synchronize, self._is_view, self._move = synchronize, is_view, move
-        self._to_host, self._from_host = to_host, from_host
+        self._to_host, self._from_host, self.declared = to_host, from_host, capabilities
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the kernels that were given to the constructor."""

@@ -1,6 +1,5 @@
 """What xpgrad asks of an array library: a `Backend`."""
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -46,6 +45,8 @@ class Backend:
         The library computes on a current device of its own, wherever the arrays are; `enter` and `follow` change it.
     carries_graphs : bool
         Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
+    declared : Capabilities or None
+        What the library lacks; None for nothing.
     zero_dimensional_widen : bool
         The library's operators promote 0-d arrays like others, as the standard says. Where they take them for scalars,
         elementwise functions cast operands of several floating-point dtypes first.
@@ -63,6 +64,7 @@ class Backend:
     in_place_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
+    declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
 
@@ -73,12 +75,12 @@ class Backend:
         self._memories: dict[str, Any] = {}
         self.xp = KernelNamespace(self)
 
-    @functools.cached_property
+    @property
     def capabilities(self) -> "Capabilities":
-        """What the library lacks: by default nothing."""
+        """What the library lacks: what is `declared`, or else nothing."""
         from xpgrad.backend.capabilities import Capabilities  # for those who certify, not for every program
 
-        return Capabilities()
+        return Capabilities() if self.declared is None else self.declared
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return this backend's own kernels by name. They never decline."""

@@ -184,8 +184,8 @@ def _print_matrix(console: Console, verdict: "Verdict") -> None:
     for fault, kills in zip(FAULTS, verdict.kills, strict=True):
         cells = []
         for family in FAMILIES:
-            count = sum(name.startswith(family.letter) for name in kills.failed)
-            cells.append(str(count) if count else "-" if family.letter in fault.families else "")
+            killer = next((name[1:] for name in kills.failed if name.startswith(family.letter)), None)
+            cells.append(killer or ("--" if family.letter in fault.families else ""))
         table.add_row(fault.id, *cells)
     console.print(table)
-    console.print("number: checks of the family that kill the fault; -: it should, and does not\n")
+    console.print("number: the first check of the family that kills the fault; --: none does\n")

@@ -354,7 +354,8 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
         raise _explained(error, definition, arrays, plan.backend) from error
     except RuntimeError as error:
         refusal = plan.backend.refusal(error)
-        if refusal is None and not _is_numerical(error):
+        plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # what others say by ValueError
+        if refusal is None and not plain and not _is_numerical(error):
             raise
         raise _explained(error, definition, arrays, plan.backend, refusal) from error
     if type(out) is not plan.array_type:
@@ -378,7 +379,7 @@ def _explained(
         return IndexError(text)
     if isinstance(error, ValueError):
         return ShapeError(text)
-    return DtypeError(text)
+    return type(error)(text) if isinstance(error, RuntimeError) else DtypeError(text)
 
 
 def _is_numerical(error: Exception) -> bool:

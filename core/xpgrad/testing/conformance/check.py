@@ -74,6 +74,8 @@ class Check:
         The quick profile runs it, too.
     applies : callable or None
         For the scope "case": ``applies(case, dtype, quick)`` tells whether it runs for a case in a dtype.
+    one_in : int
+        Of the whole table, it takes one case in so many: what it looks at is more the core's than the backend's.
     """
 
     id: str
@@ -85,6 +87,7 @@ class Check:
     dtypes: tuple[str, ...]
     quick: bool
     applies: Callable[[Case, str, bool], bool] | None
+    one_in: int = 1
 
     @property
     def family(self) -> Family:
@@ -101,6 +104,7 @@ def check(
     dtypes: tuple[str, ...] = ("float64", "float32", "complex128", "complex64"),
     quick: bool = True,
     applies: Callable[[Case, str, bool], bool] | None = None,
+    one_in: int = 1,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
     """Return a decorator that makes a `Check` of a function; the first line of its docstring is the title."""
     if scope not in SCOPES:
@@ -109,7 +113,7 @@ def check(
     def make(function: "Callable[[Subject], None]") -> Check:
         title = (function.__doc__ or "").partition("\n")[0].rstrip(".")
         wanted = BY_LETTER[id[0]].level if level is None else level
-        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies)
+        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in)
 
     return make
 

@@ -3,6 +3,7 @@
 import fnmatch
 import time
 import traceback
+import warnings
 from dataclasses import dataclass
 
 from xpgrad.backend.capabilities import Capabilities
@@ -66,7 +67,9 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
         return made("skipped", lacking, True)
     known = next((reason for pattern, reason in capabilities.expected.items() if _matches(item.id, pattern)), None)
     try:
-        item.check.function(subject)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # libraries warn of the special values that checks are about
+            item.check.function(subject)
     except Skip as skip:
         return made("skipped", str(skip))
     except (KeyboardInterrupt, GeneratorExit):
@@ -91,8 +94,10 @@ def _matches(name: str, pattern: str) -> bool:
 
 def _missing(error: BaseException | None) -> str | None:
     """Return the function of the library whose lack is behind an error."""
-    while error is not None:
+    seen = set[int]()
+    while error is not None and id(error) not in seen:  # an error may be its own cause's context
         if isinstance(error, MissingFunction):
             return error.function
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
     return None

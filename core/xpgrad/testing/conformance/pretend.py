@@ -59,6 +59,11 @@ class PretendArray:
         """The number of elements."""
         return int(np.prod(self.shape, dtype=int))
 
+    @property
+    def shown(self) -> Any:
+        """What the host sees now, without a wait."""
+        return self.inner if self.late is None else self.late
+
     def to_device(self, device: str, /) -> "PretendArray":
         """Return a copy on another device."""
         return self.library.array(self.library.inner.copy(self.inner), device)
@@ -139,10 +144,13 @@ class PretendLibrary:
     ) -> None:
         self.inner, self.devices, self.lazy, self.index_dtype = inner, tuple(devices), lazy, index_dtype
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
+        self.__name__ = ""
         self.names: dict[str, Any] = {}
         """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
         self.absent: set[str] = set()
         """Names that this library does not have."""
+        self.unfinished: list[Callable[[], None]] = []
+        """Work that is put off until the host waits; a correct library has none that anybody could notice."""
         self._waiting: list[PretendArray] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -180,6 +188,9 @@ class PretendLibrary:
 
     def wait(self) -> None:
         """Let the host see every result."""
+        unfinished, self.unfinished = self.unfinished, []
+        for finish in unfinished:
+            finish()
         waiting, self._waiting = self._waiting, []
         for array in waiting:
             array.late = None

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from xpgrad.testing.cases import CASES
-from xpgrad.testing.conformance.check import FAMILIES
+from xpgrad.testing.conformance.check import FAMILIES, Check
 from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS, Fault, Freedom
 from xpgrad.testing.conformance.faults.bed import Bed
@@ -21,6 +21,24 @@ class Kills(NamedTuple):
 
     id: str
     failed: dict[str, str]
+
+
+class Task(NamedTuple):
+    """What one process does at a time: plain data.
+
+    Attributes
+    ----------
+    id : str
+        A fault, a freedom, or a check of which nothing is known to be killed.
+    without : tuple of str
+        Letters of families that are left out.
+    faults : tuple of str
+        For a check: the faults among which it should kill one.
+    """
+
+    id: str
+    without: tuple[str, ...]
+    faults: tuple[str, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -70,12 +88,12 @@ def self_test(
     progress : callable
         Gets the name of each fault and freedom when it is done.
     """
-    tasks = [(fault.id, tuple(without)) for fault in faults], [(each.id, tuple(without)) for each in freedoms]
+    left_out = tuple(without)
     kills, free = [], []
-    for found in _mapped(_on_fault, tasks[0], jobs):
+    for found in _mapped(_on_fault, [Task(fault.id, left_out) for fault in faults], jobs):
         kills.append(found)
         progress(found.id)
-    for found in _mapped(_on_freedom, tasks[1], jobs):
+    for found in _mapped(_on_freedom, [Task(each.id, left_out) for each in freedoms], jobs):
         free.append(found)
         progress(found.id)
     survivors = [
@@ -85,15 +103,16 @@ def self_test(
         if not any(name.startswith(letter) for name in found.failed)
     ]
     used = {name for found in kills for name in found.failed}
-    all_faults = len(faults) == len(FAULTS)
-    idle = [c.id for c in CHECKS if c.id not in used and c.family.letter not in without] if all_faults else []
+    wanted = {letter for fault in faults for letter in fault.families} - set(without)
+    names = tuple(fault.id for fault in faults)
+    unused = [check.id for check in CHECKS if check.id not in used and check.family.letter in wanted]
+    tried = _mapped(_of_check, [Task(id, left_out, names) for id in unused], jobs)
+    idle = [found.id for found in tried if not found.failed]
     alarms = [(found.id, name, reason) for found in free for name, reason in found.failed.items()]
     return Verdict(tuple(kills), tuple(survivors), tuple(idle), tuple(alarms))
 
 
-def _mapped(
-    function: Callable[[tuple[str, tuple[str, ...]]], Kills], tasks: list[tuple[str, tuple[str, ...]]], jobs: int
-) -> Iterator[Kills]:
+def _mapped(function: Callable[[Task], Kills], tasks: list[Task], jobs: int) -> Iterator[Kills]:
     if jobs <= 1 or len(tasks) < 2:
         yield from map(function, tasks)
         return
@@ -101,32 +120,54 @@ def _mapped(
         yield from pool.map(function, tasks)
 
 
-def _on_fault(task: tuple[str, tuple[str, ...]]) -> Kills:
-    fault = next(each for each in FAULTS if each.id == task[0])
-    bed = Bed(lazy=fault.lazy)
-    fault.plant(bed)
-    families = [letter for letter in fault.families if letter not in task[1]]
-    cases = [case for case in CASES if case.name in fault.cases]
-    return _killed(fault.id, bed, lambda devices: plan(devices, families=families, cases=cases))
+def _on_fault(task: Task) -> Kills:
+    """Run the families of a fault until each has killed it."""
+    fault = _fault(task.id)
+    return _killed(fault, [letter for letter in fault.families if letter not in task.without])
 
 
-def _on_freedom(task: tuple[str, tuple[str, ...]]) -> Kills:
-    freedom = next(each for each in FREEDOMS if each.id == task[0])
-    bed = Bed(lazy=freedom.lazy)
-    freedom.plant(bed)
-    families = [family.letter for family in FAMILIES if family.letter not in task[1]]
-    return _killed(freedom.id, bed, lambda devices: plan(devices[1:2], families=families, cases=CASES[::EVERY]))
+def _of_check(task: Task) -> Kills:
+    """Run one check on the faults of its family until it kills one."""
+    for id in task.faults:
+        fault = _fault(id)
+        if task.id[0] in fault.families:
+            found = _killed(fault, task.id[0], [check for check in CHECKS if check.id == task.id])
+            if found.failed:
+                return Kills(task.id, {fault.id: found.failed[task.id]})
+    return Kills(task.id, {})
 
 
-def _killed(id: str, bed: Bed, planned: Callable[..., Iterable[Item]]) -> Kills:
+def _fault(id: str) -> Fault:
+    return next(fault for fault in FAULTS if fault.id == id)
+
+
+def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS) -> Kills:
     failed: dict[str, str] = {}
     try:
+        bed = Bed(lazy=fault.lazy)
+        fault.plant(bed)
         devices = bed.devices()
-        for item in planned(devices[1:2] + devices[:1]):
-            if item.check.id not in failed:
-                found = outcome(item, bed.backend.capabilities)
-                if found.state == "failed":
-                    failed[item.check.id] = f"{found.id}: {found.reason}"
+        cases = [case for case in CASES if case.name in fault.cases]
+        for item in plan(devices[1:2] + devices[:1], families=families, cases=cases, checks=checks):
+            if not any(name[0] == item.check.id[0] for name in failed):
+                failed |= _failure(item, bed)
     except Exception as error:  # a backend so wrong that xpgrad refuses it: the family "load" kills it
         failed["L00"] = f"{type(error).__name__}: {error}"
-    return Kills(id, failed)
+    return Kills(fault.id, failed)
+
+
+def _on_freedom(task: Task) -> Kills:
+    """Run every family on a correct backend."""
+    freedom = next(each for each in FREEDOMS if each.id == task.id)
+    bed = Bed(lazy=freedom.lazy)
+    freedom.plant(bed)
+    families = [family.letter for family in FAMILIES if family.letter not in task.without]
+    failed: dict[str, str] = {}
+    for item in plan(bed.devices()[1:2], families=families, cases=CASES[::EVERY]):
+        failed |= _failure(item, bed)
+    return Kills(freedom.id, failed)
+
+
+def _failure(item: Item, bed: Bed) -> dict[str, str]:
+    found = outcome(item, bed.backend.capabilities)
+    return {item.check.id: f"{found.id}: {found.reason}"} if found.state == "failed" else {}

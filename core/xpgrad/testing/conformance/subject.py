@@ -12,6 +12,7 @@ from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
+from xpgrad.backend.standard import DTYPES
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.testing.case import Case
@@ -107,6 +108,11 @@ class Subject:
     def wide(self) -> str:
         """The widest real dtype that the device has."""
         return "float64" if self.has("float64") else "float32"
+
+    def dtypes(self, *kinds: str) -> list[str]:
+        """Return the names of the standard's dtypes that the device has, of some of NumPy's kinds ("biufc") or all."""
+        wanted = kinds or tuple("biufc")
+        return [name for name in DTYPES if np.dtype(name).kind in wanted and self.has(name)]
 
     def dtype_of(self, name: str) -> Any:
         """Return the library's dtype of this name."""

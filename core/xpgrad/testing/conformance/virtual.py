@@ -27,6 +27,8 @@ class PretendBackend(ArrayAPIBackend):
     """
 
     library: PretendLibrary
+    folder: str | None = None
+    """Where a distribution of the backend lies, which new processes are to find."""
 
     def __init__(self, name: str, library: PretendLibrary, kernels: Mapping[str, Kernel] | None = None) -> None:
         self.library, inner = library, library.inner
@@ -94,8 +96,7 @@ class PretendBackend(ArrayAPIBackend):
     def seen(self, array: Array) -> Array:
         """Return a host copy of what the host sees now."""
         inner, host = self.library.inner, plugins.role("cpu")
-        shown = array.inner if array.late is None else array.late
-        return host.copy(shown) if inner is host else inner.to_host(shown)
+        return host.copy(array.shown) if inner is host else inner.to_host(array.shown)
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return a copy of the host's array on `device`."""

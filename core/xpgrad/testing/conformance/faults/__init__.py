@@ -1,34 +1,52 @@
 """The seeded faults, by what is wrong, and the freedoms that are not."""
 
-from xpgrad.testing.conformance.faults.current import FAULTS as CURRENT
-from xpgrad.testing.conformance.faults.current import FREEDOMS as WITH_CURRENT_DEVICE
-from xpgrad.testing.conformance.faults.devices import FAULTS as OF_DEVICES
-from xpgrad.testing.conformance.faults.dlpack import FAULTS as DLPACK
-from xpgrad.testing.conformance.faults.dlpack import FREEDOMS as WITH_DLPACK
-from xpgrad.testing.conformance.faults.elementwise import FAULTS as ELEMENTWISE
-from xpgrad.testing.conformance.faults.fault import Fault, Freedom
-from xpgrad.testing.conformance.faults.freedoms import FREEDOMS as PLAIN
-from xpgrad.testing.conformance.faults.fused import FAULTS as FUSED
-from xpgrad.testing.conformance.faults.moves import FAULTS as MOVES
-from xpgrad.testing.conformance.faults.moving import FAULTS as MOVING
-from xpgrad.testing.conformance.faults.products import FAULTS as PRODUCTS
-from xpgrad.testing.conformance.faults.reductions import FAULTS as REDUCTIONS
-from xpgrad.testing.conformance.faults.state import FAULTS as STATE
-from xpgrad.testing.conformance.faults.states import FAULTS as STATES
-
-FAULTS: tuple[Fault, ...] = (
-    *REDUCTIONS,
-    *ELEMENTWISE,
-    *MOVING,
-    *PRODUCTS,
-    *FUSED,
-    *STATE,
-    *OF_DEVICES,
-    *CURRENT,
-    *MOVES,
-    *DLPACK,
-    *STATES,
+from xpgrad.testing.conformance.faults import (
+    creating,
+    current,
+    devices,
+    dlpack,
+    dtypes,
+    elementwise,
+    freedoms,
+    fused,
+    hoarding,
+    lateness,
+    loading,
+    moves,
+    moving,
+    products,
+    races,
+    random_state,
+    reductions,
+    refusing,
+    state,
+    writes,
 )
-FREEDOMS: tuple[Freedom, ...] = (*PLAIN, *WITH_CURRENT_DEVICE, *WITH_DLPACK)
+from xpgrad.testing.conformance.faults.fault import Fault, Freedom
+
+WITH_FAULTS = (
+    creating,
+    current,
+    devices,
+    dlpack,
+    dtypes,
+    elementwise,
+    fused,
+    hoarding,
+    lateness,
+    loading,
+    moves,
+    moving,
+    products,
+    races,
+    random_state,
+    reductions,
+    refusing,
+    state,
+    writes,
+)
+WITH_FREEDOMS = (current, dlpack, freedoms)
+FAULTS: tuple[Fault, ...] = tuple(fault for module in WITH_FAULTS for fault in module.FAULTS)
+FREEDOMS: tuple[Freedom, ...] = tuple(freedom for module in WITH_FREEDOMS for freedom in module.FREEDOMS)
 
 __all__ = ["FAULTS", "FREEDOMS", "Fault", "Freedom"]

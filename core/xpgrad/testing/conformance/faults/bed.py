@@ -1,7 +1,10 @@
 """Where a fault is planted: a correct backend over NumPy's values, on three pretend devices, one for each fault."""
 
 import itertools
-from collections.abc import Callable, MutableMapping
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,20 @@ from xpgrad.testing.conformance.virtual import PretendBackend, registered
 from xpgrad.types import Kernel
 
 DEVICES = "0", "1", "2"
+LIBRARY = """
+from xpgrad.testing.conformance.faults.bed import Bed
+bed = Bed(name="{name}")
+bed.library.Array.__module__ = __name__
+def __getattr__(name):
+    return getattr(bed.library, name)
+"""
+PLUGIN = """
+from {name}_library import bed
+from xpgrad.plugin import hookimpl
+@hookimpl
+def xpgrad_backend():
+    return bed.backend
+"""
 _numbers = itertools.count()
 
 
@@ -34,12 +51,13 @@ class Bed:
     ----------
     lazy : bool
         Results reach the host only when it waits.
+    name : str
+        That of the backend; by default one that no other bed of this process has.
     """
 
-    def __init__(self, *, lazy: bool = False) -> None:
+    def __init__(self, *, lazy: bool = False, name: str = "") -> None:
         self.library = PretendLibrary(plugins.role("cpu"), DEVICES, lazy=lazy)
-        name = f"bed{next(_numbers)}"
-        self.backend = PretendBackend(name, self.library, {})
+        self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None
 
@@ -81,6 +99,37 @@ class Bed:
     def kernel(self, name: str, function: Callable[..., Any]) -> None:
         """Let ``function(*arrays, **parameters)``, of NumPy arrays, be the backend's kernel `name`."""
         self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
+
+    def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
+        """Write a distribution of the backend that new processes find: a library, and a plugin with lines of its own.
+
+        Parameters
+        ----------
+        source : str
+            Lines of the plugin; `bed` is there the new process's.
+        array_modules : bool
+            Whether an entry point names the module of the arrays.
+        others : mapping from name to source, optional
+            More modules.
+        """
+        name = self.backend.name
+        place = tempfile.TemporaryDirectory(prefix="xpgrad-bed-")
+        weakref.finalize(self.library, place.cleanup)
+        groups = {"xpgrad.backends": name, "xpgrad.array_modules": f"{name}_library" if array_modules else None}
+        points = [f"[{group}]\n{point} = {name}_plugin\n" for group, point in groups.items() if point]
+        texts = {
+            f"{name}_library.py": LIBRARY.format(name=name),
+            f"{name}_plugin.py": f"{PLUGIN.format(name=name)}{source}\n",
+            f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+            f"{name}-1.0.dist-info/entry_points.txt": "".join(points),
+            **{f"{module}.py": text for module, text in (others or {}).items()},
+        }
+        for path, text in texts.items():
+            file = Path(place.name, path)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        self.library.__name__ = f"{name}_library"
+        self.backend.folder = place.name
 
     def devices(self) -> tuple[Device, ...]:
         """Return the devices of the backend, which is registered if it is not."""

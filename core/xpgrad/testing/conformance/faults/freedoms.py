@@ -7,6 +7,7 @@ import numpy as np
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.faults.fault import Freedom, freedom
+from xpgrad.testing.conformance.faults.hoarding import counting
 
 POSITIONS = "argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"
 VIEWING = "reshape", "permute_dims", "flip", "squeeze", "expand_dims", "broadcast_to", "astype"
@@ -127,7 +128,7 @@ def functions_declared_missing(bed: Bed) -> None:
     names = "hypot", "logaddexp", "cumulative_prod", "vecdot", "tensordot", "unstack", "unique_counts", "linalg.pinv"
     bed.library.absent |= set(names)
     missing = dict.fromkeys(names, "left out to see that nothing asks for it")
-    bed.backend.capabilities = Capabilities({**bed.backend.capabilities.missing, **missing})
+    bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **missing})
 
 
 @freedom("sums-in-another-order", "sums are made from the back, so that they round differently")
@@ -155,6 +156,17 @@ def default_is_float32(bed: Bed) -> None:
         return made
 
     bed.library.names["asarray"] = asarray
+
+
+@freedom("counts-memory", "the backend says how many bytes its arrays hold")
+def counts_memory(bed: Bed) -> None:
+    counting(bed)
+
+
+@freedom("in-place-sums", "accumulate writes to its total, from the first element on")
+def in_place_sums(bed: Bed) -> None:
+    bed.kernel("accumulate", lambda total, g: np.add(total, g, out=total))
+    bed.backend.in_place_from = 0
 
 
 FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))

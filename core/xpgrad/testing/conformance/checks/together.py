@@ -1,0 +1,74 @@
+"""Threads for the checks: started at once, or held in a context; one that hangs is a failure."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+COUNT = 8
+
+
+TIMEOUT = 30.0
+"""Seconds after which threads that have not come to an end count as hanging."""
+
+
+def together(calls: list[Callable[[], Any]]) -> list[Any]:
+    """Return what each call gives in a thread of its own, all started at once; raise what the first one raises.
+
+    A thread that hangs is a failure; it is a daemon, so that the process can end all the same.
+    """
+    start = threading.Barrier(len(calls))
+    results: list[Any] = [None] * len(calls)
+    errors: list[BaseException | None] = [None] * len(calls)
+
+    def run(i: int) -> None:
+        try:
+            start.wait(TIMEOUT)
+            results[i] = calls[i]()
+        except BaseException as error:
+            errors[i] = error
+
+    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(TIMEOUT)
+    hanging = sum(thread.is_alive() for thread in threads)
+    assert not hanging, f"{hanging} of {len(calls)} threads are not done after {TIMEOUT:.0f} s"
+    for error in errors:
+        if error is not None:
+            raise error
+    return results
+
+
+def alone(call: Callable[[], Any]) -> Any:
+    """Return what a call gives in one other thread."""
+    return together([call])[0]
+
+
+class Held:
+    """A thread that has entered a context, and stays in it until it is let go."""
+
+    def __init__(self, enter: Callable[[], Any]) -> None:
+        self._inside, self._leave = threading.Event(), threading.Event()
+        self._errors: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run, args=(enter,), daemon=True)
+
+    def _run(self, enter: Callable[[], Any]) -> None:
+        try:
+            with enter():
+                self._inside.set()
+                self._leave.wait(TIMEOUT)
+        except BaseException as error:
+            self._errors.append(error)
+            self._inside.set()
+
+    def __enter__(self) -> None:
+        self._thread.start()
+        assert self._inside.wait(TIMEOUT), f"a thread has not entered its context after {TIMEOUT:.0f} s"
+
+    def __exit__(self, *_: object) -> None:
+        self._leave.set()
+        self._thread.join(TIMEOUT)
+        assert not self._thread.is_alive(), f"a thread has not left its context after {TIMEOUT:.0f} s"
+        for error in self._errors:
+            raise error
