@@ -44,7 +44,7 @@ check-dpnp: export SYCL_CACHE_DIR := $(abspath $(DPNP_VENV))/sycl-cache
 check-dpnp: ## test and certify plugins/xpgrad-dpnp, in an environment of its own (3 GB)
 	@$(MAKE) --no-print-directory VENV=$(DPNP_VENV) $(DPNP_VENV)/stamp-dpnp
 	$(DPNP_VENV)/bin/python -m pytest $(PYTEST_ARGS) plugins/xpgrad-dpnp/tests
-	$(DPNP_VENV)/bin/xpgrad conform dpnp --report docs/conformance/dpnp
+	$(DPNP_VENV)/bin/xpgrad conform dpnp --timeout 600 --report docs/conformance/dpnp
 
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks

@@ -16,6 +16,14 @@ tensordot = on_plain(dpnp.tensordot)
 vecdot = on_plain(dpnp.vecdot)
 
 
+def where(condition: Array, x1: Array, x2: Array, /) -> Array:
+    """Return elements of `x1` where `condition` holds, of `x2` elsewhere.
+
+    In C order: dpnp's own choice of an order reads foreign memory where the strides of operands are negative.
+    """
+    return dpnp.where(condition, x1, x2, order="C")
+
+
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """Return a dpnp array of what another library has; host memory is copied, to the default device if none is given.
 
