@@ -8,14 +8,15 @@ OLD_ENOUGH := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 PYTEST_ARGS ?=
+DPNP_VENV ?= .venv-dpnp
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test check certify bench clean
+.PHONY: help demo test check check-dpnp certify bench clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
 
 demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot it to digits.png
 	$(BIN)/xpgrad demo digits --plot digits.png
@@ -42,12 +43,20 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 certify: $(VENV)/stamp-test ## certify every backend from wheels, and keep the reports in docs/conformance
 	$(BIN)/python plugins/certify.py --write
 
+# dpnp compiles a kernel when it is first used; the folder keeps what was compiled.
+check-dpnp: export SYCL_CACHE_PERSISTENT := 1
+check-dpnp: export SYCL_CACHE_DIR := $(abspath $(DPNP_VENV))/sycl-cache
+check-dpnp: ## test and certify plugins/xpgrad-dpnp, in an environment of its own (3 GB)
+	@$(MAKE) --no-print-directory VENV=$(DPNP_VENV) $(DPNP_VENV)/stamp-dpnp
+	$(DPNP_VENV)/bin/python -m pytest $(PYTEST_ARGS) plugins/xpgrad-dpnp/tests
+	$(DPNP_VENV)/bin/xpgrad conform dpnp --timeout 600 --report docs/conformance/dpnp
+
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks
 
-clean: ## remove what builds, checks and the demo leave behind (not .venv)
+clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache digits.png
-	find . -path ./$(VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
+	find . -path ./$(VENV) -prune -o -path ./$(DPNP_VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
 
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
@@ -61,6 +70,10 @@ CERTIFY ?= numpy chx strict torch
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax
 $(VENV)/stamp-test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' $(PLUGINS:%=--editable %)
+	@touch $@
+
+$(VENV)/stamp-dpnp: pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[conformance]' --editable plugins/xpgrad-dpnp
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.

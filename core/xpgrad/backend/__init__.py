@@ -20,8 +20,8 @@ def __getattr__(name: str) -> type[Device]:
         raise AttributeError(f"module 'xpgrad.backend' has no attribute {name!r}")
     try:
         word = _CLASSES[name]
-        backend = _plugins.backend(word) if _plugins.knows(word) else _plugins.role(word)
-        return type(backend.default_device)
+        known = _plugins.knows(word)
+        return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
     except BackendUnavailable as error:
         raise AttributeError(f"xpgrad.backend.{name}: {error}") from error
 

@@ -155,7 +155,10 @@ def get_device(specifier: Any = None) -> Device:
         return device
     name, *index = specifier[1:].split(":")
     if not plugins.knows(name):
-        raise SpecifierError(_unknown(specifier))
+        device = plugins.parse_device(specifier)  # a plugin that claims the word may take it like a backend's name
+        if device is None:
+            raise SpecifierError(_unknown(specifier))
+        return device
     if "" in index:
         raise SpecifierError(f"get_device: {specifier!r} has an empty part; expected '@{name}' or '@{name}:index'")
     return plugins.backend(name).device(":".join(index) or None)

@@ -71,6 +71,11 @@ class Plugins(Loader):
             raise BackendUnavailable("; ".join([f"no backend here serves {word!r}", *off]))
         return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), word)
 
+    def device_of_role(self, word: str) -> Device:
+        """Return the device that a claimed word alone means, by the plugin's hook, or else its backend's default."""
+        backend = self.role(word)
+        return self.parse_device(word) or backend.default_device
+
     def _given_by(self, entry: Entry, name: str) -> Backend:
         record = self.load(entry)
         if record.backend is None:
@@ -147,9 +152,10 @@ class Plugins(Loader):
     def parse_device(self, specifier: str) -> Device | None:
         """Return the device that a plugin understands by `specifier`.
 
-        The plugins that claim its first word, or have it for their backend's name, are loaded for that.
+        The plugins that claim its first word, with or without an ``@``, or have it for their backend's name, are loaded
+        for that.
         """
-        word = specifier.partition(":")[0]
+        word = specifier.removeprefix("@").partition(":")[0]
         named = () if word in self.installed.disabled else self.installed.backends.get(word, ())
         claimed = [self.load(entry) for entry in self.installed.words.get(word, ()) or named]
         device = self._parsed(specifier)

@@ -150,7 +150,7 @@ def intel64() -> Device | None:
     try:
         if plugins.knows("intel64"):
             return get_device("@intel64")
-        return plugins.role("intel64").default_device if "intel64" in plugins.installed.words else None
+        return plugins.device_of_role("intel64") if "intel64" in plugins.installed.words else None
     except BackendUnavailable:
         return None
 

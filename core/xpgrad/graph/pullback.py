@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import variable_over
+from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
 
 if TYPE_CHECKING:
@@ -240,6 +241,11 @@ def over(node: VariableNode | None, array: Array) -> Any:
     return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
+def _operand(node: VariableNode | None, array: Array) -> Any:
+    """Return `array` as a Variable also without a node: some libraries' operators refuse a Variable on their right."""
+    return constant_variable(array) if node is None and type(array) in plugins.by_type else over(node, array)
+
+
 def _recorded(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Callable[..., Sequence[Any]]:
     vjps = [
         _recorded_vjp(definition, backend, x) if need and x in definition.rules else None
@@ -264,8 +270,8 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
     if name == "y":
         return lambda f, node: over(node, get(f))
     if name in definition.inputs:
-        index = definition.inputs.index(name)
-        return lambda f, node: over(f.inputs[index] if index < len(f.inputs) else None, get(f))
+        index, found = definition.inputs.index(name), _operand if definition.elementwise else over
+        return lambda f, node: found(f.inputs[index] if index < len(f.inputs) else None, get(f))
     return lambda f, node: get(f)
 
 

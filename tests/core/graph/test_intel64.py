@@ -96,3 +96,33 @@ except RuntimeError as error:
     print(error)
 """
     assert strangers.run(program) == "@numpy False\nintel64: no such processor"
+
+
+def test_a_claimed_word_is_the_device_that_its_plugin_says(strangers: Strangers) -> None:
+    (strangers.folder / "parcels.py").write_text(Path(parcels.__file__).read_text())
+    source = """
+    import parcels
+
+    @hookimpl
+    def xpgrad_backend():
+        devices = {"gpu": "away", "cpu": "here"}
+        return ArrayAPIBackend("mkl", parcels, [parcels.Parcel], devices=devices, scatter_add=scatter_add_by_sorting)
+
+    @hookimpl
+    def xpgrad_device(specifier):
+        from xpgrad import get_device
+        return get_device("@mkl:cpu") if specifier in ("intel64", "@intel64") else None
+    """
+    strangers.install("xpgrad-intel", source, backends="mkl", modules="parcels", words="intel64")
+    program = """
+import numpy as np, xpgrad
+print(*map(xpgrad.get_device, ("@mkl", "intel64", "@intel64")), xpgrad.Variable(np.ones(2)).to_intel64().device)
+try:
+    xpgrad.get_device("@intel64:7")
+except xpgrad.errors.SpecifierError as error:
+    print(str(error).partition(";")[0])
+"""
+    assert strangers.run(program).splitlines() == [
+        "@mkl:gpu @mkl:cpu @mkl:cpu @mkl:cpu",
+        "get_device: unknown device '@intel64:7'",
+    ]

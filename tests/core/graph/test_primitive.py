@@ -1,5 +1,6 @@
 """Primitives that users define."""
 
+import array_api_strict
 import numpy as np
 import pytest
 
@@ -24,6 +25,29 @@ def test_the_shape_of_a_result_may_depend_on_values() -> None:
         x = Variable(np.asarray(values))
         for y in (positive_ones(x), larger_ones(x, zeros), larger_ones(x, Variable(np.zeros((1,))))):
             assert y.shape == y.array.shape == (count,)
+
+
+@pytest.mark.parametrize("function", [xp.remainder, xp.atan2])
+def test_the_operators_of_a_constant_array_may_refuse_a_variable(function, monkeypatch) -> None:
+    kind = type(array_api_strict.asarray(0.0))
+
+    def refusing(operator):
+        def refuse(self, other):
+            if isinstance(other, Variable):
+                raise TypeError("no array")
+            return operator(self, other)
+
+        return refuse
+
+    for name in ("__add__", "__mul__", "__sub__", "__truediv__"):
+        monkeypatch.setattr(kind, name, refusing(getattr(kind, name)))
+    constant, values = (array_api_strict.asarray([each, 7.0]) for each in (3.0, 2.0))
+    gradients = []
+    for recorded in (False, True):
+        x = Variable(values)
+        function(constant, x).sum().backward(enable_double_backprop=recorded)
+        gradients.append(np.from_dlpack(x.grad))
+    assert np.array_equal(*gradients)
 
 
 def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:

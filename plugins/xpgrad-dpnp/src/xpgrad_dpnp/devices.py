@@ -1,0 +1,77 @@
+"""The devices of this machine as SYCL lists them, and one queue for each: the one that dpnp itself keeps."""
+
+from typing import Any, NamedTuple
+
+import dpctl
+from dpnp.tensor import Device as Handle
+
+from xpgrad.plugin import Device
+
+WORDS = frozenset(["opencl", "level_zero", "cuda", "hip", "cpu", "gpu", "accelerator"])
+"""What SYCL's filter strings are made of, beside numbers."""
+SUB_DEVICE = "a part of a device; dpnp keeps arrays on whole devices only"
+
+
+class Intel64Device(Device):
+    """A CPU, as SYCL uses it: Chainer's name for Intel's arrays in host memory."""
+
+    __slots__ = ()
+
+
+class Present(NamedTuple):
+    """What SYCL lists here: the usable devices by filter string, the default first; the rest with the reason."""
+
+    handles: dict[str, Handle]
+    refused: dict[str, str]
+
+
+def present() -> Present:
+    """Return the devices for which dpnp makes a queue, and why it makes none for the others."""
+    handles: dict[str, Handle] = {}
+    refused: dict[str, str] = {}
+    for device in dpctl.get_devices():
+        name = device.filter_string
+        try:
+            handles[name] = Handle.create_device(device)
+        except Exception as error:  # a driver's, of any class: without a queue there are no arrays
+            refused[name] = f"{type(error).__name__}: {error}"
+    first = default_name()
+    return Present({name: handles[name] for name in sorted(handles, key=lambda name: name != first)}, refused)
+
+
+def default_name() -> str | None:
+    """Return the filter string of SYCL's default device, None if there is none."""
+    try:
+        return str(dpctl.select_default_device().filter_string)
+    except dpctl.SyclDeviceCreationError:
+        return None
+
+
+def selected(text: str) -> str | None:
+    """Return the filter string of the device that SYCL takes `text` for: ``cpu``, ``level_zero:gpu``; or None."""
+    try:
+        return str(dpctl.SyclDevice(text).filter_string)
+    except (dpctl.SyclDeviceCreationError, ValueError):
+        return None
+
+
+def is_filter(text: str) -> bool:
+    """Tell whether `text` is in SYCL's terms, whether or not there is such a device."""
+    return all(part in WORDS or part.isdecimal() for part in text.split(":"))
+
+
+def is_processor(handle: Handle) -> bool:
+    """Tell whether a device is a CPU."""
+    return bool(handle.sycl_device.device_type == dpctl.device_type.cpu)
+
+
+def handle_of_object(thing: Any) -> Handle | str | None:
+    """Return the device that a device object or a queue stands for; a reason if dpnp cannot use it, None if none."""
+    if isinstance(thing, Handle):
+        return thing
+    if isinstance(thing, (dpctl.SyclDevice, dpctl.SyclQueue)):
+        try:
+            return Handle.create_device(thing)
+        except ValueError:
+            return SUB_DEVICE
+    return None

@@ -1,0 +1,41 @@
+"""The OpenCL driver for CPUs that dpnp's wheels carry, which OpenCL does not find by itself."""
+
+import os
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+VARIABLE = "OCL_ICD_FILENAMES"
+DISTRIBUTION = "intel-opencl-rt"
+LIBRARIES = "libintelocl.so", "intelocl64.dll"
+REGISTERED = "/etc/OpenCL/vendors"
+
+
+def name_driver() -> None:
+    """Let OpenCL know of the driver in the wheels, unless the user or the system names one.
+
+    It listens to the variable when it first lists devices: a program that has used dpctl by then is not helped.
+    """
+    if VARIABLE in os.environ or registered():
+        return
+    library = carried()
+    if library is not None:
+        os.environ[VARIABLE] = str(library)
+
+
+def carried() -> Path | None:
+    """Return the driver that was installed with dpnp, None if there is none."""
+    try:
+        files = distribution(DISTRIBUTION).files or ()
+    except PackageNotFoundError:
+        return None
+    paths = (Path(str(file.locate())).resolve() for file in files if file.name in LIBRARIES)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def registered(folder: str | None = None) -> bool:
+    """Tell whether Intel's driver is registered with the system: to name it again is to have each CPU twice."""
+    place = Path(folder or os.environ.get("OCL_ICD_VENDORS", REGISTERED))
+    try:
+        return any("intelocl" in path.read_text(errors="replace") for path in place.glob("*.icd"))
+    except OSError:
+        return False

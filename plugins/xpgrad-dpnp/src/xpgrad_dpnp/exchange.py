@@ -1,0 +1,28 @@
+"""Copies between dpnp's arrays and the host's."""
+
+from typing import Any
+
+import dpnp
+import numpy as np
+
+from xpgrad.types import Array, DeviceHandle
+
+HOST = 1
+"""What DLPack calls host memory."""
+
+
+def to_host(x: Array) -> Array:
+    """Return a copy as a NumPy array in C order; `asnumpy` alone would copy all the memory that `x` is a part of."""
+    whole = x.flags.c_contiguous and x.nbytes == x.get_array().usm_data.nbytes
+    return (x if whole or not x.size else dpnp.copy(x, order="C")).asnumpy()
+
+
+def from_host(array: Any, device: DeviceHandle | None) -> Array:
+    """Return a copy of a NumPy array, whose bytes may be swapped, on a device or on the default one."""
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return dpnp.asarray(native, order="C", device=device, copy=True)
+
+
+def seen(x: Any) -> Any:
+    """Return another library's array in host memory as a NumPy array over that memory."""
+    return x if isinstance(x, np.ndarray) else np.from_dlpack(x)

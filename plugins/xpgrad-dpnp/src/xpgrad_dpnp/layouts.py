@@ -1,0 +1,23 @@
+"""Arrays whose elements share memory: oneMKL refuses them, or computes something else, where dpnp passes them on."""
+
+import functools
+from typing import Any
+
+import dpnp
+
+from xpgrad.types import Array, Kernel
+
+
+def plain(x: Any) -> Any:
+    """Return `x`, or a copy of an array that is spread over memory which it has not: with a stride of zero."""
+    return dpnp.copy(x, order="C") if isinstance(x, dpnp.ndarray) and x.size and 0 in x.strides else x
+
+
+def on_plain(function: Kernel) -> Kernel:
+    """Return `function` so that it gets copies of spread arrays."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Array:
+        return function(*map(plain, args), **kwargs)
+
+    return call
