@@ -1,5 +1,6 @@
 """Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
 
+import importlib
 import random
 from collections.abc import Iterator
 
@@ -33,6 +34,8 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def kernels_are_left_alone() -> Iterator[None]:
     """For tests that define primitives: their kernels are forgotten afterwards."""
+    for module in set(table.late.values()):
+        importlib.import_module(module)  # what a test imports would be forgotten, too
     declared, plans = dict(table.declared), list(table.plans)
     yield
     table.declared.clear()

@@ -129,7 +129,7 @@ def test_plans_are_forgotten_when_providers_change(declared: None) -> None:
     plans["type"] = "plan"
     Toy().xp.set_providers([])
     assert plans == {}
-    table.plans.remove(plans)
+    del table.plans[next(place for place, each in enumerate(table.plans) if each is plans)]  # empty ones are all equal
 
 
 def test_a_kernel_without_a_body_must_be_given() -> None:
