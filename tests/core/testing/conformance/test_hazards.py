@@ -43,16 +43,7 @@ def test_correct_backends_pass(name: str) -> None:
     assert len({each.check for each in found if each.state == "passed"}) > 55
 
 
-FALSE_ALARMS = ("current-device", "broadcast-results", "read-only-results", "functions-declared-missing")
-"""Freedoms of which some checks here still complain, wrongly: they write to read-only results, or ask for more."""
-
-
-def _freedoms() -> list[object]:
-    mark = pytest.mark.xfail(strict=True, reason="a false alarm that is known and not yet silenced")
-    return [pytest.param(each, id=each.id, marks=[mark] if each.id in FALSE_ALARMS else []) for each in FREEDOMS]
-
-
-@pytest.mark.parametrize("freedom", _freedoms())
+@pytest.mark.parametrize("freedom", FREEDOMS, ids=lambda each: each.id)
 def test_backends_that_use_their_freedoms_pass(freedom: Freedom) -> None:
     bed = Bed(lazy=freedom.lazy)
     freedom.plant(bed)

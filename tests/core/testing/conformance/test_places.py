@@ -36,12 +36,7 @@ def test_correct_backends_pass(name: str) -> None:
     assert len([each for each in found if each.state == "passed"]) > 40
 
 
-def _freedoms() -> list[object]:
-    mark = pytest.mark.xfail(strict=True, reason="a false alarm that is known and not yet silenced: read-only results")
-    return [pytest.param(f, id=f.id, marks=[mark] if f.id == "read-only-results" else []) for f in FREEDOMS]
-
-
-@pytest.mark.parametrize("freedom", _freedoms())
+@pytest.mark.parametrize("freedom", FREEDOMS, ids=lambda each: each.id)
 def test_backends_that_use_their_freedoms_pass(freedom: Freedom) -> None:
     bed = Bed(lazy=freedom.lazy)
     freedom.plant(bed)

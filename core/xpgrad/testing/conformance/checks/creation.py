@@ -11,6 +11,7 @@ from xpgrad.backend.device import Device
 from xpgrad.graph.variable import as_array
 from xpgrad.testing.arrays import placed
 from xpgrad.testing.conformance.check import Check, check, checks_in
+from xpgrad.testing.conformance.checks.layouts import overwritten
 from xpgrad.testing.conformance.subject import Subject
 
 KINDS = {"b": "bool", "i": "integral", "f": "real floating", "c": "complex floating"}
@@ -93,7 +94,8 @@ def current_device(s: Subject) -> None:
     here, there = s.pair
     xp = namespace(here.backend)
     default = here.backend.default_device
-    plain = here.backend.namespace.zeros((2, 3))
+    with using_device(default):
+        plain = here.backend.namespace.zeros((2, 3))
     _expect_default(s, plain, np.zeros((2, 3)), "zeros((2, 3)) of the library", default)
     for device, other in ((here, there), (there, here)):
         with using_device(device):
@@ -327,7 +329,7 @@ def memory_of_their_own(s: Subject) -> None:
     for what, (make, expected) in new.items():
         first = make()
         s.expect(first, expected, what, dtype=s.wide)
-        first[...] = first + 41.0
+        overwritten(first, 41.0)
         s.expect(make(), expected, f"{what}, after writing to an earlier result of the same call", dtype=s.wide)
 
 

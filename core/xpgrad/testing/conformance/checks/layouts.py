@@ -20,6 +20,15 @@ def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
         raise AssertionError(f"{what} has been written to: at {at} there is {now[at]!s}, and was {before[at]!s}")
 
 
+def overwritten(array: Array, value: float) -> bool:
+    """Write over all of an array; return whether its library lets us: some results are read-only."""
+    try:
+        array[...] = value
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
+
+
 def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:
     """Yield arrays in every layout that a kernel can meet, each with what it is, and with its values on the host."""
     xp, wide = s.kernels, s.wide

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.backend.current import using_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import using_config
@@ -125,7 +126,11 @@ def order_across_devices(s: Subject) -> None:
     s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} at once,", dtype=s.wide, device=there)
     array = transfer(s.array(host, s.wide, here), there)
     for _step in range(3):
-        array = transfer(transfer(array * 1.5, here) + 0.25, there)
+        with using_device(there):
+            array = array * 1.5
+        with using_device(here):
+            array = transfer(array, here) + 0.25
+        array = transfer(array, there)
     expected = host.astype(float)
     for _ in range(3):
         expected = expected * 1.5 + 0.25
@@ -139,7 +144,9 @@ def order_across_devices(s: Subject) -> None:
     gy = s.values((3, 4), dtype=s.wide)
     x = s.variable(host, s.wide, here)
     z = copy(x * x, there) * 3.0
-    g = grad([z], [x], [Variable(s.array(gy, s.wide, there) * 2.0)])[0]
+    with using_device(there):
+        seed = s.array(gy, s.wide, there) * 2.0
+    g = grad([z], [x], [Variable(seed)])[0]
     s.expect(
         g, 12.0 * host * gy, f"the gradient on {here} of a program that ends on {there}", dtype=s.wide, device=here
     )
@@ -170,7 +177,8 @@ def host_overwritten(s: Subject) -> None:
             before = host.copy()
             made = device.backend.from_host(host, device)
             host[...] = 17.0
-            result = device.backend.restore(made * 2.0)
+            with using_device(device):
+                result = device.backend.restore(made * 2.0)
             s.backend.synchronize(s.device)
             what = f"from_host of shape {shape} to {device}, after the host's array was written to,"
             s.expect(made, before, what, dtype=s.wide, device=device)

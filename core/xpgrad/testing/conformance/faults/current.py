@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from xpgrad.backend.device import Device
 from xpgrad.testing.conformance.faults.bed import DEVICES, Bed, change
 from xpgrad.testing.conformance.faults.fault import Fault, Freedom, fault, faults_in, freedom
@@ -20,12 +22,14 @@ class CurrentDevice(threading.local):
 
 def with_current_device(bed: Bed) -> CurrentDevice:
     """Give the library of a bed a current device, and its backend what follows it: as CuPy with several GPUs."""
-    current, array = CurrentDevice(), bed.library.Array
-    index = array.__getitem__
+    current = CurrentDevice()
+    compute = bed.library.call
 
-    def getitem(self: Any, key: Any) -> Any:  # a view is where its array is
-        made = index(self, key)
-        made.device = self.device
+    def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # a view is where its memory is
+        made = compute(function, *args, **kwargs)
+        for arg in args if isinstance(made, PretendArray) else ():
+            if isinstance(arg, PretendArray) and (made.size == 0 or np.may_share_memory(made.inner, arg.inner)):
+                made.device = arg.device
         return made
 
     def enter(device: Device) -> Callable[[], None]:
@@ -47,8 +51,7 @@ def with_current_device(bed: Bed) -> CurrentDevice:
 
         return call
 
-    change(bed.library, place=lambda devices: current.name)
-    change(array, __getitem__=getitem)
+    change(bed.library, place=lambda devices: current.name, call=call)
     bed.backend.has_current_device, bed.backend.in_place_from = True, 0
     change(bed.backend, enter=enter)
     change(bed.backend, follow=follow)

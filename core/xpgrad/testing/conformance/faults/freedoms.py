@@ -6,6 +6,7 @@ import numpy as np
 
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad.testing.conformance.faults.creating import MAKERS
 from xpgrad.testing.conformance.faults.fault import Freedom, freedom
 from xpgrad.testing.conformance.faults.hoarding import counting
 
@@ -66,6 +67,8 @@ def broadcast_results(bed: Bed) -> None:
 @freedom("read-only-results", "results are read-only, and the backend says that arrays are immutable")
 def read_only_results(bed: Bed) -> None:
     bed.backend.immutable = True
+    refused = dict.fromkeys(("in_place_update", "index_assignment"), "arrays are immutable")
+    bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **refused})
     for name in (*COMPUTING, *VIEWING):
 
         def frozen(original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -143,19 +146,23 @@ def sums_in_another_order(bed: Bed) -> None:
 
 @freedom("default-is-float32", "the default floating-point dtype is float32")
 def default_is_float32(bed: Bed) -> None:
+    narrow = {"float64": np.dtype("float32"), "complex128": np.dtype("complex64")}
     right = bed.backend.default_dtype
-    narrow = {"float": np.dtype("float32"), "complex": np.dtype("complex64")}
-    bed.backend.default_dtype = lambda kind: narrow.get(kind) or right(kind)  # type: ignore[method-assign]
-    found = bed.library.find("asarray")
+    bed.backend.default_dtype = lambda kind: narrow.get(right(kind).name, right(kind))  # type: ignore[method-assign]
 
-    def asarray(obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        made = found(obj, dtype=dtype, **options)
-        if dtype is None and not isinstance(obj, (bed.library.Array, np.ndarray)):
-            wanted = {"float64": "float32", "complex128": "complex64"}.get(made.dtype.name)
-            return made if wanted is None else found(obj, dtype=np.dtype(wanted), **options)
-        return made
+    def made_narrow(name: str) -> None:
+        found = bed.library.find(name)
 
-    bed.library.names["asarray"] = asarray
+        def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
+            made = found(*args, dtype=dtype, **options)
+            of_array = name == "asarray" and isinstance(args[0], (bed.library.Array, np.ndarray))
+            wanted = None if dtype is not None or of_array else narrow.get(made.dtype.name)
+            return made if wanted is None else found(*args, dtype=wanted, **options)
+
+        bed.library.names[name] = make
+
+    for name in MAKERS:
+        made_narrow(name)
 
 
 @freedom("counts-memory", "the backend says how many bytes its arrays hold")

@@ -43,7 +43,7 @@ def _memory_order(x: Any) -> Any:
     return np.resize(flat, x.shape).astype(x.dtype) if x.size else x.copy()
 
 
-@fault("move-shares-memory", "to_device returns the same buffer", "T")
+@fault("move-shares-memory", "to_device returns the same buffer", "TA")
 def move_shares(bed: Bed) -> None:
     _to_device(bed, lambda x: x)
 
