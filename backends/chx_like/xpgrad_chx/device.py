@@ -63,6 +63,17 @@ class Device:
             self._functions[name] = found
         return found
 
+    def kernel(self, name: str) -> Kernel:
+        """Return the kernel `name` of the library of the buffers; one that declines, where the host's alone has it."""
+        try:
+            return self.buffers.xp.kernel(name)
+        except RuntimeError:  # a PluginError: the vjp of an input
+            return _decline
+
+    def follow(self, function: Kernel) -> Kernel:
+        """Return a function of buffers so that it computes on this device."""
+        return function if self.on_host else self.buffers.follow(function)
+
     def synchronize(self) -> None:
         """Wait until all work on the device is done."""
         if not self.on_host:
@@ -73,6 +84,10 @@ class Device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_device, (self.name,)
+
+
+def _decline(*args: Any, **parameters: Any) -> Any:
+    return NotImplemented
 
 
 class Backend:

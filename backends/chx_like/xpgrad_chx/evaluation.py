@@ -36,8 +36,10 @@ def unary(kernel: Kernel, name: str) -> Kernel:
     def run(x: Any, /) -> Any:
         data = x._data
         device = x._device
-        out = kernel(data) if device.on_host else device.buffers.xp.kernel(name)(data)
+        out = kernel(data) if device.on_host else device.kernel(name)(data)
         if type(out) is not Host:
+            if out is NotImplemented:
+                return out
             out = device.buffers.restore(out)
         if out is data:
             return x
@@ -60,8 +62,10 @@ def binary(kernel: Kernel, name: str) -> Kernel:
             device = x1._device
         except AttributeError:  # a scalar
             return evaluate(kernel, name, (x1, x2), {})
-        out = kernel(left, right) if device.on_host else device.buffers.xp.kernel(name)(left, right)
+        out = kernel(left, right) if device.on_host else device.kernel(name)(left, right)
         if type(out) is not Host:
+            if out is NotImplemented:
+                return out
             out = device.buffers.restore(out)
         y = new(type(x1))
         y._data = out
@@ -78,8 +82,10 @@ def parameterised(kernel: Kernel, name: str) -> Kernel:
     def run(x: Any, /, *args: Any, **parameters: Any) -> Any:
         data = x._data
         device = x._device
-        out = (kernel if device.on_host else device.buffers.xp.kernel(name))(data, *args, **parameters)
+        out = (kernel if device.on_host else device.kernel(name))(data, *args, **parameters)
         if type(out) is not Host:
+            if out is NotImplemented:
+                return out
             out = device.buffers.restore(out)
         if out is data:
             return x
@@ -109,7 +115,7 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any]) -
     bare_parameters = {key: _bare(x, found, places) for key, x in parameters.items()}
     _check(name, (), found, places, some=False)
     device = places[0]
-    out = (kernel if device.on_host else device.buffers.xp.kernel(name))(*bare, **bare_parameters)
+    out = (kernel if device.on_host else device.kernel(name))(*bare, **bare_parameters)
     return _dressed(out, device, found, _kind(found))
 
 
@@ -165,7 +171,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
                 refuse_booleans(method, other)
             if other._device is device:
                 if own is None is other._graph:
-                    out = function(data, right)
+                    out = (function if device.on_host else device.follow(function))(data, right)
                     if type(out) is not Host:
                         out = device.buffers.restore(out)
                     y = new(kind)
@@ -178,7 +184,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
                     return carry(function(left, other if other._graph is None else other._graph.variable))
         elif kind in SCALARS:
             if own is None:
-                out = function(data, other)
+                out = (function if device.on_host else device.follow(function))(data, other)
                 if type(out) is not Host:
                     out = device.buffers.restore(out)
                 return over(type(self), out, device)
@@ -191,7 +197,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
             refuse_booleans(method, self)
         if self._graph is None and type(other) in SCALARS:
             device = self._device
-            out = function(other, self._data)
+            out = (function if device.on_host else device.follow(function))(other, self._data)
             if type(out) is not Host:
                 out = device.buffers.restore(out)
             return over(type(self), out, device)
@@ -214,7 +220,8 @@ def _infix(function: Any, method: str, reflected: bool, self: Any, other: Any) -
         _check(method, (), [self, other], [self._device, other._device])
     if self._graph is None and (not isinstance(other, Memory) or other._graph is None):
         right = other._data if isinstance(other, Memory) else other
-        out = function(right, self._data) if reflected else function(self._data, right)
+        operands = (right, self._data) if reflected else (self._data, right)
+        out = self._device.follow(function)(*operands)
         return over(type(self), self._device.buffers.restore(out), self._device)
     return graph.record_operator(function, (other, self) if reflected else (self, other))
 
@@ -229,7 +236,8 @@ def prefix(name: str) -> Callable[[Any], Any]:
         if self._graph is not None:
             return graph.record_operator(function, (self,))
         device = self._device
-        return over(type(self), device.buffers.restore(function(self._data)), device)
+        out = (function if device.on_host else device.follow(function))(self._data)
+        return over(type(self), device.buffers.restore(out), device)
 
     return apply
 
@@ -298,7 +306,9 @@ def getitem(x: Any, index: Any) -> Any:
     places = [x._device]
     bare = _bare(index, found, places)
     _check("__getitem__", (), found, places)
-    return over(type(x), x._device.buffers.restore(x._data[bare]), x._device)
+    device = x._device
+    out = x._data[bare] if device.on_host else device.follow(operator.getitem)(x._data, bare)
+    return over(type(x), device.buffers.restore(out), device)
 
 
 def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
@@ -329,7 +339,7 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
         raise DtypeError(
             f"{name}: values of dtype {dtype or type(values).__name__} do not fit into {x.dtype}; cast them"
         )
-    function(x._data, *bare)
+    x._device.follow(function)(x._data, *bare)
     return x
 
 

@@ -112,7 +112,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         endpoint: bool = True,
     ) -> Variable:
         """Return `num` numbers at equal distances from `start` to `stop`; 0-d Variables there get gradients."""
-        ends = [asarray(x) for x in (start, stop) if _is_array(x)]
+        start, stop = (asarray(x) if _is_array(x) else x for x in (start, stop))
+        ends = [x for x in (start, stop) if isinstance(x, Variable)]
         if not ends:
             return constant("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
         steps = constant(

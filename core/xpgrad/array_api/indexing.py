@@ -118,10 +118,10 @@ def _written_rule(xp: Namespace, gy: Array, x_spec: Spec, u_spec: Spec, index: I
 def _remaining(spec: Spec, shape: Shape, index: Index) -> Array:
     """Return which of the elements that were written are still there: positions may repeat."""
     backend, device = spec.backend, spec.device
-    numbers = backend.namespace.reshape(backend.namespace.arange(math.prod(shape), device=device), shape)
+    numbers = backend.xp.reshape(backend.namespace.arange(math.prod(shape), device=device), shape=shape)
     nobody = backend.namespace.full(spec.shape, -1, dtype=numbers.dtype, device=device)
     written = backend.xp.setitem(nobody, numbers, index=index)
-    return backend.xp.getitem(written, index=index) == numbers
+    return backend.xp.equal(backend.xp.getitem(written, index=index), numbers)
 
 
 @primitive(x=lambda xp, gy, index: xp.setitem(gy, 0, index=index), u=_written_rule)

@@ -151,11 +151,11 @@ def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None,
     Xu, Wang, Chen, Li: Empirical evaluation of rectified activations in convolutional network, 2015.
     """
     spec = real_floating(x, "rrelu")
-    xp = spec.backend.namespace
+    xp = spec.backend.xp
     if not config.train:
         slopes = xp.full(spec.shape, (l + u) / 2, dtype=spec.dtype, device=spec.device)
     elif r is None:
-        slopes = l + (u - l) * random.uniform_like(spec)
+        slopes = xp.add(xp.multiply(random.uniform_like(spec), u - l), l)
     else:
         slopes, given = as_array(r), known_spec(r, "rrelu")
         if given.shape != spec.shape or given.dtype != spec.dtype:

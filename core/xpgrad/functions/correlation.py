@@ -1,5 +1,6 @@
 """Losses of correlation: what features have in common and should not."""
 
+import operator
 from typing import Any
 
 from xpgrad import array_api
@@ -58,7 +59,8 @@ def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
     if spec.ndim != 2:
         raise invalid("decov", "h of shape (N, K)", f"h is {spec!r}")
     centred = _centred(h)
-    others = 1 - spec.backend.namespace.eye(spec.shape[1], dtype=spec.dtype, device=spec.device)
+    identity = spec.backend.namespace.eye(spec.shape[1], dtype=spec.dtype, device=spec.device)
+    others = spec.backend.follow(operator.sub)(1, identity)
     return _half_squared_sum(_covariance(centred, centred, spec) * others, reduce)
 
 

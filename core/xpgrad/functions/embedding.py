@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, config, switches
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_array
+from xpgrad.types import Array, Namespace
 
 __all__ = ["embed_id"]
 
@@ -37,7 +39,7 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     if rows.ndim != 2:
         raise invalid("embed_id", "W of shape (V, K)", f"W is {rows!r}")
     if switches().mode & CAREFUL and config.debug:
-        _check(as_array(x), rows.shape[0], ignore_label, rows.backend.namespace)
+        _check(as_array(x), rows, ignore_label)
     flat = array_api.reshape(x, shape=(math.prod(numbers.shape),))
     if ignore_label is None:
         y = array_api.take(W, flat.array, axis=0)
@@ -48,10 +50,12 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     return array_api.reshape(y, shape=(*numbers.shape, rows.shape[1]))  # type: ignore[no-any-return]  # a primitive
 
 
-def _check(x: Any, rows: int, ignore_label: int | None, xp: Any) -> None:
-    known = (x >= 0) & (x < rows)
-    if ignore_label is not None:
-        known = known | (x == ignore_label)
-    if not bool(xp.all(known)):
+def _check(x: Array, rows: Spec, ignore_label: int | None) -> None:
+    if not rows.backend.follow(_all_known)(rows.backend.xp, x, rows.shape[0], ignore_label):
         ignored = "" if ignore_label is None else f", nor ignore_label {ignore_label}"
-        raise ValueError(f"embed_id: an element of x is no number of a row, 0 to {rows - 1}{ignored}")
+        raise ValueError(f"embed_id: an element of x is no number of a row, 0 to {rows.shape[0] - 1}{ignored}")
+
+
+def _all_known(xp: Namespace, x: Array, rows: int, ignore_label: int | None) -> bool:
+    known = (x >= 0) & (x < rows)
+    return bool(xp.all(known if ignore_label is None else known | (x == ignore_label)))

@@ -223,11 +223,14 @@ def _class_weight(weight: Any, spec: Spec) -> Array:
 
 
 def _check_labels(t: Array, spec: Spec, classes: int, ignore_label: int) -> None:
-    known = (t >= 0) & (t < classes) | (t == ignore_label)
-    if not bool(spec.backend.namespace.all(known)):
+    if not spec.backend.follow(_all_known)(spec.backend.xp, t, classes, ignore_label):
         raise IndexError(
             f"softmax_cross_entropy: a label is neither a class, 0 to {classes - 1}, nor ignore_label {ignore_label}"
         )
+
+
+def _all_known(xp: Namespace, t: Array, classes: int, ignore_label: int) -> bool:
+    return bool(xp.all((t >= 0) & (t < classes) | (t == ignore_label)))
 
 
 def _soft_cross_entropy(

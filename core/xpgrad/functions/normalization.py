@@ -1,5 +1,6 @@
 """Normalizations: mean 0 and variance 1 over a batch, a layer or groups of channels; length 1; local responses."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,7 +86,8 @@ def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable,
     """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
-    return standardized(x, mean, 1.0 / xp.sqrt(var + eps), axis=axis, eps=eps), mean, var
+    inverse = xp.reciprocal(xp.sqrt(xp.add(var, eps)))
+    return standardized(x, mean, inverse, axis=axis, eps=eps), mean, var
 
 
 @elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
@@ -144,9 +146,9 @@ def batch_normalization(
     y = scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
     if config.train and not config.in_recomputing:
         count = reduced_count(spec, axes)
-        for averages, latest in (running_mean, mean), (running_var, var * (count / max(count - 1.0, 1.0))):
+        for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
             if averages is not None:
-                _update(averages, latest, decay)
+                _update(averages, latest, factor, decay)
     return y  # type: ignore[no-any-return]  # a primitive
 
 
@@ -340,13 +342,17 @@ def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: 
         )
 
 
-def _update(averages: Any, latest: Array, decay: float) -> None:
-    """Let moving averages follow `latest`."""
+def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:
+    """Let moving averages follow ``latest * factor``."""
     array = as_array(averages)
     backend = plugins.backend_of(array)
-    moved = array * decay + backend.xp.reshape(latest, shape=array.shape) * (1.0 - decay)
-    moved = backend.restore(backend.xp.astype(moved, array.dtype))
+    moved = backend.restore(backend.follow(_moved)(backend.xp, array, latest, factor, decay))
     if isinstance(averages, Variable):
         averages.array = moved
     else:
-        array[...] = moved
+        backend.follow(operator.setitem)(array, ..., moved)
+
+
+def _moved(xp: Namespace, array: Array, latest: Array, factor: float, decay: float) -> Array:
+    moved = array * decay + xp.reshape(latest, shape=array.shape) * (factor * (1.0 - decay))
+    return xp.astype(moved, array.dtype)

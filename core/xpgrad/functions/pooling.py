@@ -313,7 +313,7 @@ def _averaged(
         return total / math.prod(geometry.ksize)  # type: ignore[no-any-return]  # a primitive
     xp = spec.backend.xp
     counts = xp.window_sums(xp.ones((1, 1, *geometry.size), dtype=spec.dtype, device=spec.device), geometry=geometry)
-    return total / xp.where(counts == 0, 1.0, counts)  # type: ignore[no-any-return]  # as above
+    return total / xp.where(xp.equal(counts, 0), 1.0, counts)  # type: ignore[no-any-return]  # as above
 
 
 def _unpooled(

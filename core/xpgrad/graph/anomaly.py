@@ -197,8 +197,8 @@ def _advice_backward(function: "FunctionNode", gradient: Array, cotangents: Sequ
     backend = plugins.by_type.get(type(gy))
     if guarded is None or backend is None or type(gradient) is not type(gy) or gradient.shape != gy.shape:
         return ""
-    xp = backend.namespace
-    if xp.any(~xp.isfinite(gradient) & (gy != 0)):
+    xp = backend.xp
+    if xp.any(xp.logical_and(xp.logical_not(xp.isfinite(gradient)), xp.not_equal(gy, 0))):
         return ""
     return (
         "\n  The gradient that arrives there is 0, as for elements that a `where` did not choose, and 0 * inf is NaN; "

@@ -274,7 +274,7 @@ def _ones(y: Variable, loss_scale: float | None, recorded: bool) -> Any:
     backend = y._node.spec.backend
     start = backend.ones(y._node.spec)
     if loss_scale is not None:
-        start = backend.restore(start * loss_scale)
+        start = backend.restore(backend.xp.multiply(start, loss_scale))
     return Variable(start, requires_grad=False) if recorded else start
 
 

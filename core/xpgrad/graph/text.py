@@ -59,5 +59,5 @@ def _statistics(array: Array) -> str:
 def _gradient(grad: Any) -> str:
     if grad is None:
         return "None"
-    xp = plugins.backend_of(grad).namespace
-    return _statistics(grad) if bool(xp.any(grad != 0)) else "0"
+    xp = plugins.backend_of(grad).xp
+    return _statistics(grad) if bool(xp.any(xp.not_equal(grad, 0))) else "0"

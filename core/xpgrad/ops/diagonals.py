@@ -65,26 +65,26 @@ def diag(x: Any, /, k: int = 0) -> Variable:
 
 def _numbers(shape: tuple[int, int], device: Any) -> tuple[Any, Any, Any]:
     backend = current_device().backend if device is None else get_device(device).backend
-    xp, handle = backend.namespace, handle_on(backend, device)
+    xp, handle = backend.xp, handle_on(backend, device)
     rows, columns = xp.arange(shape[0], device=handle), xp.arange(shape[1], device=handle)
-    return xp, xp.reshape(rows, (-1, 1)), xp.reshape(columns, (1, -1))
+    return xp, xp.reshape(rows, shape=(-1, 1)), xp.reshape(columns, shape=(1, -1))
 
 
 def diag_indices(n: int, /, *, ndim: int = 2, device: Any = None) -> tuple[Variable, ...]:
     """Indices of the main diagonal of an array with `ndim` axes of length `n`, one array for each axis."""
     xp, rows, _ = _numbers((n, 0), device)
-    return (constant_variable(xp.reshape(rows, (-1,))),) * ndim
+    return (constant_variable(xp.reshape(rows, shape=(-1,))),) * ndim
 
 
 def tril_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
     """Indices of the elements on and below the diagonal `offset` of a matrix with `n` rows and `m` columns."""
     xp, rows, columns = _numbers((n, n if m is None else m), device)
-    first, second = xp.nonzero(columns - rows <= offset)
+    first, second = xp.nonzero(xp.less_equal(xp.subtract(columns, rows), offset))
     return constant_variable(first), constant_variable(second)
 
 
 def triu_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
     """Indices of the elements on and above the diagonal `offset` of a matrix with `n` rows and `m` columns."""
     xp, rows, columns = _numbers((n, n if m is None else m), device)
-    first, second = xp.nonzero(columns - rows >= offset)
+    first, second = xp.nonzero(xp.greater_equal(xp.subtract(columns, rows), offset))
     return constant_variable(first), constant_variable(second)

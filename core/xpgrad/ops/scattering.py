@@ -119,12 +119,21 @@ def _valued(xp: Namespace, x: Array, value: Array, /) -> Array:
 
 
 def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool) -> Variable:
-    """Return the extreme of each segment: of rows in order of segment, and of value within it, the last."""
     spec = x.node.spec
-    xp, shape = spec.backend.namespace, (num_segments, *x.shape[1:])
+    xp = spec.backend.xp
+    extreme, chosen = spec.backend.follow(_extremes)(x.array, ids, spec, num_segments, smallest)
+    count = segment_sum(chosen, ids, num_segments).array
+    share = xp.divide(chosen, xp.take(count, ids, axis=0))
+    weighted = where(xp.not_equal(chosen, 0), x, 0.0) * share
+    return _valued(segment_sum(weighted, ids, num_segments), extreme)  # type: ignore[no-any-return]  # a primitive
+
+
+def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: bool) -> tuple[Array, Array]:
+    """Return the extreme of each segment, and 1 for each element that is one, 0 for the others."""
+    xp, shape = spec.backend.namespace, (num_segments, *spec.shape[1:])
     extreme = xp.full(shape, float("inf") if smallest else -float("inf"), dtype=spec.dtype, device=spec.device)
-    if x.size:
-        lines = xp.reshape(x.array, (x.shape[0], -1))
+    if spec.size:
+        lines = xp.reshape(x, (spec.shape[0], -1))
         order = xp.argsort(lines, axis=0, descending=smallest, stable=True)
         own = xp.reshape(xp.take(ids, xp.reshape(order, (-1,)), axis=0), order.shape)
         order = xp.take_along_axis(order, xp.argsort(own, axis=0, stable=True), axis=0)
@@ -132,12 +141,8 @@ def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool
         begins, ends = (xp.searchsorted(in_order, numbers, side=side) for side in ("left", "right"))
         last = xp.take(order, xp.where(ends > 0, ends - 1, 0), axis=0)
         found = xp.reshape(xp.take_along_axis(lines, last, axis=0), shape)
-        extreme = xp.where(xp.reshape(ends > begins, (-1,) + (1,) * (x.ndim - 1)), found, extreme)
-    chosen = xp.astype(x.array == xp.take(extreme, ids, axis=0), spec.dtype)
-    count = segment_sum(chosen, ids, num_segments).array
-    share = chosen / xp.take(count, ids, axis=0)
-    weighted = where(chosen != 0, x, 0.0) * share
-    return _valued(segment_sum(weighted, ids, num_segments), extreme)  # type: ignore[no-any-return]  # a primitive
+        extreme = xp.where(xp.reshape(ends > begins, (-1,) + (1,) * (spec.ndim - 1)), found, extreme)
+    return extreme, xp.astype(x == xp.take(extreme, ids, axis=0), spec.dtype)
 
 
 def _rows(x: Any, segments: Any, operation: str) -> tuple[Variable, Array]:

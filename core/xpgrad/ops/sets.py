@@ -31,6 +31,6 @@ def setdiff1d(a: Any, b: Any, /) -> Variable:
     """The elements of `a` that are not in `b`, sorted, each once; the gradient goes to where it occurs first."""
     values = _unique(reshape(a, shape=(-1,)))
     others = beside(values.node.spec, b, "setdiff1d")
-    xp = values.node.spec.backend.namespace
-    gone = xp.any(values.array[:, None] == xp.reshape(others, (1, -1)), axis=1)
+    xp = values.node.spec.backend.xp
+    gone = xp.any(xp.equal(xp.reshape(values.array, shape=(-1, 1)), xp.reshape(others, shape=(1, -1))), axis=1)
     return values[xp.logical_not(gone)]

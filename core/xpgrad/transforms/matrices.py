@@ -111,7 +111,7 @@ def _by_rows(call: Call) -> list[list[Variable]]:
         for seed in _basis(y):
             found = gradients(_alone(call.outputs, index, seed), recorded=recorded)
             if y._node.spec.complex:
-                other = gradients(_alone(call.outputs, index, constant_variable(seed._array * 1j)), recorded=recorded)
+                other = gradients(_alone(call.outputs, index, _turned(seed)), recorded=recorded)
                 found = [
                     array_api.conj(g) if x._node.spec.complex else g + 1j * h
                     for x, g, h in zip(call.roots, found, other, strict=True)
@@ -131,7 +131,7 @@ def _by_columns(call: Call) -> list[list[Variable]]:
         for seed in _basis(x):
             found = push(_alone(call.roots, index, seed), recorded=recorded)
             if x._node.spec.complex and not all(y._node.spec.complex for y in call.outputs):
-                other = push(_alone(call.roots, index, constant_variable(seed._array * 1j)), recorded=recorded)
+                other = push(_alone(call.roots, index, _turned(seed)), recorded=recorded)
                 found = [
                     t if y._node.spec.complex else t + 1j * u
                     for y, t, u in zip(call.outputs, found, other, strict=True)
@@ -147,13 +147,20 @@ def _alone(fellows: Sequence[Variable], index: int, seed: Variable) -> list[Vari
     return [seed if i == index else zeros_like(x) for i, x in enumerate(fellows)]
 
 
+def _turned(seed: Variable) -> Variable:
+    """Return `seed` times the imaginary unit."""
+    backend = seed._node.spec.backend
+    return constant_variable(backend.restore(backend.xp.multiply(seed._array, 1j)))
+
+
 def _basis(x: Variable) -> Iterator[Variable]:
     """Yield arrays like `x` that are 1 at one element and 0 elsewhere."""
     spec = x._node.spec
-    xp = spec.backend.namespace
-    places = xp.reshape(xp.arange(spec.size, device=spec.device), spec.shape)
+    xp = spec.backend.xp
+    places = xp.reshape(xp.arange(spec.size, device=spec.device), shape=spec.shape)
+    cast = spec.backend.follow(xp.astype)
     for i in range(spec.size):
-        yield constant_variable(spec.backend.restore(xp.astype(places == i, spec.dtype)))
+        yield constant_variable(spec.backend.restore(cast(xp.equal(places, i), spec.dtype)))
 
 
 def _stacked(parts: list[Variable], y: Variable, x: Variable, axis: int) -> Variable:

@@ -15,6 +15,8 @@ xpgrad_cupy.plugin.why_unavailable = lambda: None
 
 import xpgrad  # noqa: E402
 import xpgrad.functions as F  # noqa: E402
+import xpgrad_chx  # noqa: E402
+from xpgrad import ops, transforms  # noqa: E402
 from xpgrad.errors import BackendUnavailable, DeviceMismatch, SpecifierError  # noqa: E402
 
 
@@ -212,9 +214,51 @@ def labels() -> None:
     assert x.grad.get()[1].tolist() == [0.0, 0.0, 0.0]
 
 
+def chx() -> None:
+    device = xpgrad_chx.get_device("cuda:1")
+    x = device.place.send(np.arange(6.0).reshape(2, 3))
+    first = device.place.send(np.array([1, 0]))
+    for y in (x * x, x + 1, 2 - x, -x, x[first], x[0] ** x[1], abs(x)):
+        assert type(y) is xpgrad_chx.ndarray
+        assert y.device is device
+    x -= 1.0
+    x[first] = x * 3.0
+    x[0, 1:] = x[1, 1:]
+    assert xpgrad_chx.to_numpy(x).tolist() == [[6.0, 0.0, 3.0], [-3.0, 0.0, 3.0]]
+    x.require_grad()
+    (x * x).sum().backward()
+    assert x.grad.device is device
+    assert xpgrad_chx.to_numpy(x.grad).tolist() == [[12.0, 0.0, 6.0], [-6.0, 0.0, 6.0]]
+
+
+def elsewhere() -> None:
+    device = xpgrad.get_device("@cupy:1")
+    ends = device.send(np.array([1.0, 3.0]))
+    assert xpgrad.array_api.linspace(ends[0], ends[1], 3).array.get().tolist() == [1.0, 2.0, 3.0]
+    assert [each.array.get().tolist() for each in ops.tril_indices(2, device=device)] == [[0, 1, 1], [0, 0, 1]]
+    assert [each.array.get().tolist() for each in ops.triu_indices(2, device=device)] == [[0, 0, 1], [0, 1, 1]]
+    x = xpgrad.Variable(ends)
+    xpgrad.array_api.sum(x * x).backward(loss_scale=2.0)
+    assert x.grad.get().tolist() == [4.0, 12.0]
+    assert "statistics" in x.debug_print()
+    square = transforms.jacobian(lambda z: z * z, holomorphic=True)
+    assert square(device.send(np.array([1j, 2.0]))).get().tolist() == [[2j, 0], [0, 4]]
+    rows = device.send(np.array([0, 2, -1]))
+    with xpgrad.using_config("debug", True):
+        F.embed_id(rows, device.send(np.ones((3, 2))), ignore_label=-1)
+        with raises(ValueError, "is no number of a row"):
+            F.embed_id(rows, device.send(np.ones((2, 2))), ignore_label=-1)
+        with raises(IndexError, "a label is neither a class"):
+            F.softmax_cross_entropy(device.send(np.ones((3, 2))), rows)
+    with raises(xpgrad.AnomalyError, "where(condition"), xpgrad.anomaly_detection():
+        at = xpgrad.Variable(device.send(np.array([0.0, 1.0])))
+        xpgrad.array_api.sum(xpgrad.array_api.where(at > 0, xpgrad.array_api.sqrt(at), 0.0)).backward()
+
+
 if __name__ == "__main__":
     for check in (
         devices, broken, current, following, across, copies, exchange, memory, bounds, random_numbers, labels,
+        chx, elsewhere,
     ):  # fmt: skip
         check()
     print("all well")

@@ -19,9 +19,12 @@ def run(*command: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "checks"), [("current", "value"), ("followed", "gradient,recorded")])
-def test_the_case_table_passes_on_a_pretended_gpu(mode: str, checks: str) -> None:
-    report = run("-m", "tests.backends.cupy.table", "@cupy:1", mode, checks)
+@pytest.mark.parametrize(
+    ("device", "mode", "checks"),
+    [("@cupy:1", "current", "value"), ("@cupy:1", "followed", "gradient,recorded"), ("cuda:1", "followed", "gradient")],
+)
+def test_the_case_table_passes_on_a_pretended_gpu(device: str, mode: str, checks: str) -> None:
+    report = run("-m", "tests.backends.cupy.table", device, mode, checks)
     count = int(report.split()[0])
     assert count > 500
 
