@@ -71,7 +71,7 @@ class Layout:
             backend = device.backend
             moved = transfer(part, device) if device.backend is not host else host.copy(part)
             if spec.backend is backend and moved.dtype != spec.dtype:
-                moved = backend.restore(backend.namespace.astype(moved, spec.dtype))
+                moved = backend.restore(backend.xp.astype(moved, spec.dtype))
             leaves.append(moved)
             start += spec.size
         return self.structure.build(leaves)

@@ -64,7 +64,7 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
     if isinstance(item, (list, tuple)):
         item = backend.asarray(_plain(item), device=x.node.spec.device)
         if not item.shape[-1]:  # libraries take an empty list for floats
-            item = backend.namespace.astype(item, backend.default_dtype("int"))
+            item = backend.xp.astype(item, backend.default_dtype("int"))
     array = as_array(item)
     if type(array) not in plugins.by_type and plugins.is_scalar(array):
         return array if isinstance(array, bool) else _whole(array, operation)

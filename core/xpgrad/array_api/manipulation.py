@@ -222,7 +222,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
         x, axis = reshape(x, shape=(-1,)), 0
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
-    chosen = backend.namespace.repeat(places, as_variable(repeats).array)
+    chosen = backend.xp.repeat(places, as_variable(repeats).array)
     return x[at_axis(axis % x.ndim, chosen)]  # type: ignore[no-any-return]  # as above
 
 

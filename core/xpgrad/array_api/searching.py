@@ -38,4 +38,4 @@ def nonzero(x: Any, /) -> tuple[Variable, ...]:
     """Return the positions of the elements that are not zero: one array of indices for each axis."""
     x = as_variable(x)
     backend = x.node.spec.backend
-    return tuple(constant_variable(backend.restore(i)) for i in backend.namespace.nonzero(x.array))
+    return tuple(constant_variable(backend.restore(i)) for i in backend.xp.nonzero(x.array))

@@ -71,7 +71,7 @@ def unique_all(x: Any, /) -> UniqueAll:
 def _plain(x: Variable, name: str) -> list[Variable]:
     """Return what the library's function of this name says, without gradients."""
     backend = plugins.backend_of(x.array)
-    return [constant_variable(backend.restore(each)) for each in getattr(backend.namespace, name)(x.array)]
+    return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(x.array)]
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
@@ -98,7 +98,7 @@ def unique_values(x: Any, /) -> Variable:
     if x.node.requires_grad:
         return unique_all(x).values
     backend = plugins.backend_of(x.array)
-    return constant_variable(backend.restore(backend.namespace.unique_values(x.array)))
+    return constant_variable(backend.restore(backend.xp.unique_values(x.array)))
 
 
 @primitive()

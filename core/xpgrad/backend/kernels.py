@@ -117,7 +117,7 @@ class KernelNamespace:
         elif name in EXTENSIONS:
             value = _Extension(self, name)
         else:
-            value = library_function(self._backend, name)
+            value = _followed(self._backend, name)
         self.__dict__[name] = value
         return value
 
@@ -174,7 +174,7 @@ class _Extension:
         if name.startswith("__"):
             raise AttributeError(name)
         full, kernels = f"{self._name}.{name}", self._kernels
-        value = kernels.kernel(full) if full in table.declared else library_function(kernels._backend, full)
+        value = kernels.kernel(full) if full in table.declared else _followed(kernels._backend, full)
         self.__dict__[name] = value
         return value
 
@@ -223,6 +223,12 @@ def library_function(backend: "Backend", name: str) -> Any:
         except AttributeError:
             raise MissingFunction(backend.name, name) from None
     return found
+
+
+def _followed(backend: "Backend", name: str) -> Any:
+    """Return what the library calls `name`; a function computes on the device of its arrays."""
+    found = library_function(backend, name)
+    return backend.follow(found) if callable(found) and not isinstance(found, type) else found
 
 
 def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) -> None:

@@ -136,7 +136,7 @@ def kind_of(array: Any) -> str | None:
         return "NaN"
     if config.anomaly != "inf" or not backend.is_kind(array.dtype, ("real floating", "complex floating")):
         return None
-    return "Inf" if bool(backend.namespace.any(backend.namespace.isinf(array))) else None
+    return "Inf" if bool(backend.xp.any(backend.xp.isinf(array))) else None
 
 
 def order_of(function: "FunctionNode") -> int:

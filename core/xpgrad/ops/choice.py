@@ -40,7 +40,7 @@ def apply_where(
     chosen = as_array(broadcast_to(as_variable(as_array(condition)), shape=shape))
     stretched = [a if a.shape == shape else broadcast_to(a, shape=shape) for a in given]
     y1 = as_variable(f1(*(a[chosen] for a in stretched)))
-    others = backend.namespace.logical_not(chosen)
+    others = backend.xp.logical_not(chosen)
     start = 0 if fill_value is None else fill_value
     blank = backend.namespace.full(shape, start, dtype=y1.dtype, device=given[0].node.spec.device)
     y = setitem(constant_variable(blank), y1, index=chosen)

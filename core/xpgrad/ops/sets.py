@@ -10,7 +10,7 @@ from xpgrad.graph.variable import Variable, as_variable
 
 def _unique(x: Variable) -> Variable:
     """Return the different elements of a vector in order: of equal ones, the first."""
-    xp = x.node.spec.backend.namespace
+    xp = x.node.spec.backend.xp
     return take(x, xp.unique_all(x.array).indices, axis=0)  # type: ignore[no-any-return]  # a primitive
 
 
@@ -18,7 +18,7 @@ def nunique(x: Any, /) -> Variable:
     """Number of different elements, a 0-d integer without a gradient."""
     x = as_variable(x)
     backend = x.node.spec.backend
-    count = backend.namespace.unique_values(x.array).shape[0]
+    count = backend.xp.unique_values(x.array).shape[0]
     return as_variable(backend.asarray(count, device=x.node.spec.device))
 
 

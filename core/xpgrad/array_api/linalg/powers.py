@@ -39,7 +39,7 @@ def matrix_power(x: Any, n: int, /) -> Variable:
         raise TypeError(f"matrix_power: expected a whole number as n, got {n!r}") from None
     if not power:
         spec = x.node.spec
-        xp = spec.backend.namespace
+        xp = spec.backend.xp
         identity = xp.eye(x.shape[-1], dtype=spec.dtype, device=spec.device)
         return constant_variable(xp.asarray(xp.broadcast_to(identity, x.shape), copy=True))
     if power < 0:

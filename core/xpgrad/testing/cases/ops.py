@@ -137,13 +137,13 @@ ELEMENTWISE = (
     ),
     _ops(
         "apply_where",
-        lambda ops, x: ops.apply_where(_raw(x) > 0, x, lambda x: x**1.5, lambda x: x**3),
+        lambda ops, x: ops.apply_where(x > 0, x, lambda x: x**1.5, lambda x: x**3),
         lambda x: np.where(x > 0, np.abs(x) ** 1.5, x**3),
         needs=("data_dependent_shapes",),
     ),
     _ops(
         "apply_where-fill",
-        lambda ops, x, y: ops.apply_where(_raw(x) > 0, (x, y), lambda x, y: x * y * y, fill_value=2.0),
+        lambda ops, x, y: ops.apply_where(x > 0, (x, y), lambda x, y: x * y * y, fill_value=2.0),
         lambda x, y: np.where(x > 0, x * y * y, 2),
         (Input(), Input((4,))),
         needs=("data_dependent_shapes",),
@@ -152,10 +152,6 @@ ELEMENTWISE = (
          (Input(), Input((4,))), order=0, dtype="bool"),
     _ops("allclose", lambda ops, a, b: ops.allclose(a, b), np.allclose, (Input(), Input()), order=0, dtype="bool"),
 )  # fmt: skip
-
-
-def _raw(x: Any) -> Any:
-    return x.array if hasattr(x, "array") else x
 
 
 CASES = CONTRACTIONS + PADS + DIAGONALS + ELEMENTWISE
