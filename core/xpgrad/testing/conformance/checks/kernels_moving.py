@@ -94,7 +94,7 @@ def shapes_and_orders(s: Subject) -> None:
             )
     for axis in (None, 0, 1, -1, (0, 2), (-2,)):
         same(s, "flip", x, axis=axis)
-    for shift, axis in ((2, None), (1, 0), (-2, -1), ((1, 2), (0, 2)), (7, 1), (0, 0)):
+    for shift, axis in ((2, None), (1, 0), (-2, -1), ((1, 2), (0, 2)), ((1, -2), (0, 2)), (7, 1), (0, 0)):
         same(s, "roll", x, shift=shift, axis=axis)
     for axis in (0, 2, 3, -1, -4):
         same(s, "expand_dims", x, axis=axis)

@@ -72,6 +72,14 @@ def roll_wraps_short(bed: Bed) -> None:
     bed.replace("roll", wrong)
 
 
+@fault("roll-by-sizes", "roll by several numbers takes negative ones for positive ones", "K", ("roll-axes",))
+def roll_by_sizes(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+        return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
+
+    bed.replace("roll", wrong)
+
+
 @fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K")
 def tril_of_batches(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
