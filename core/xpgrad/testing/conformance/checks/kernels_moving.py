@@ -191,7 +191,7 @@ def on_device(s: Subject, key: Any) -> Any:
 
 @check("K13")
 def gathering(s: Subject) -> None:
-    """Indexing, take and take_along_axis: repeats, negative positions and axes, masks, nothing at all."""
+    """Indexing, take and take_along_axis: repeats, negative positions and axes, masks, nothing, any integer dtype."""
     x = s.values((2, 3, 5), dtype=s.wide)
     for title, (key, needs) in KEYS.items():
         if s.has(*needs):
@@ -203,6 +203,14 @@ def gathering(s: Subject) -> None:
         array = s.array(x, s.wide)
         got = s.xp.take(array, s.array(index), axis=axis)
         s.expect(got, np.take(x, index, axis=axis).astype(np.float64), f"take {index}, axis={axis}", dtype=s.wide)
+    index = np.asarray([1, 0])  # as long as the first axis: what takes it for a mask does not refuse it
+    for dtype in filter(s.has, ("int8", "int16", "int32", "uint8")):
+        narrow = s.array(index, dtype)
+        got = s.xp.take(s.array(x, s.wide), narrow, axis=1)
+        s.expect(got, x[:, index].astype(np.float64), f"take {index} of {dtype}, axis=1", dtype=s.wide)
+        if s.has("index_arrays"):
+            got = s.variable(x, s.wide)[narrow]
+            s.expect(got, x[index].astype(np.float64), f"x[{index.tolist()}], an index of {dtype}", dtype=s.wide)
     if s.has("take_along_axis"):
         for axis in (0, 1, -1):
             shape = tuple(4 if i == axis % 3 else n for i, n in enumerate(x.shape))

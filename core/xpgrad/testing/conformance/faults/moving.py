@@ -206,6 +206,24 @@ def getitem_turns_first_axis(bed: Bed) -> None:
     bed.operator("__getitem__", getitem)
 
 
+@fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K")
+def index_of_uint8_is_a_mask(bed: Bed) -> None:
+    def getitem(x: Any, key: Any) -> Any:
+        return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
+
+    bed.operator("__getitem__", getitem)
+
+
+@fault("take-of-int64-only", "take refuses positions that are not int64", "K")
+def take_of_int64_only(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+        if indices.dtype != np.int64:
+            raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
+        return original(x, indices, axis=axis)
+
+    bed.replace("take", wrong)
+
+
 @fault("unique-counts-once", "unique_counts says that every value is there once", "K", ("unique_counts",))
 def unique_counts_once(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
