@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 BASIC = frozenset((int, slice, type(None), type(...)))
 """Types of what may stand in a basic index, which takes elements at regular distances."""
-REFUSALS = (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
-"""What libraries raise for an index that they do not take."""
+REFUSALS = (AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
+"""What libraries raise for an index that they do not take, or stumble over."""
 
 
 def is_basic(index: Index) -> bool:

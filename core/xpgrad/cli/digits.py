@@ -76,18 +76,20 @@ class Adam:
 
     def __init__(self, parameters: list[Parameter]) -> None:
         self.parameters, self.step = parameters, 0
-        self.means = [0.0 * p.array for p in parameters]
-        self.squares = [0.0 * p.array for p in parameters]
+        with xpgrad.using_device(parameters[0].device):
+            self.means = [0.0 * p.array for p in parameters]
+            self.squares = [0.0 * p.array for p in parameters]
 
     def update(self, rate: float) -> None:
         """Move each parameter against its gradient."""
         self.step += 1
         rate *= (1 - 0.999**self.step) ** 0.5 / (1 - 0.9**self.step)
-        for i, p in enumerate(self.parameters):
-            g: Array = p.grad
-            self.means[i] = 0.9 * self.means[i] + 0.1 * g
-            self.squares[i] = 0.999 * self.squares[i] + 0.001 * g * g
-            p.array = p.array - rate * self.means[i] / (self.squares[i] ** 0.5 + 1e-8)
+        with xpgrad.using_device(self.parameters[0].device):
+            for i, p in enumerate(self.parameters):
+                g: Array = p.grad
+                self.means[i] = 0.9 * self.means[i] + 0.1 * g
+                self.squares[i] = 0.999 * self.squares[i] + 0.001 * g * g
+                p.array = p.array - rate * self.means[i] / (self.squares[i] ** 0.5 + 1e-8)
 
 
 def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[Epoch]:

@@ -167,5 +167,5 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
         return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
     # Chainer's initialisers write into the array that they get; where arrays cannot be written to they return one.
     array = xp.zeros(shape, dtype=dtype, device=device.handle)
-    made = initializer(array)
+    made = backend.follow(initializer)(array)
     return array if made is None else made

@@ -1,5 +1,6 @@
 """`Variable`: an array, its gradient, and its node in the graph."""
 
+import operator
 import warnings
 import weakref
 from collections.abc import Callable
@@ -320,7 +321,7 @@ class Variable(Convertible):
             return
         if isinstance(self._grad, Variable):
             self._grad.unchain()  # what computed it no longer says what it holds
-        grad[...] = 0
+        backend.follow(operator.setitem)(grad, ..., 0)
         self._grad = carried.operand(grad)
 
     def addgrad(self, var: "Variable") -> None:

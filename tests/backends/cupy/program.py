@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -241,6 +242,13 @@ def elsewhere() -> None:
     xpgrad.array_api.sum(x * x).backward(loss_scale=2.0)
     assert x.grad.get().tolist() == [4.0, 12.0]
     assert "statistics" in x.debug_print()
+    warnings.simplefilter("ignore", DeprecationWarning)
+    x.zerograd()
+    assert x.grad.get().tolist() == [0.0, 0.0]
+    made = xpgrad.Parameter(lambda array: array.__setitem__(..., 5.0))
+    made.to_device(device)
+    made.initialize((2,))
+    assert made.array.get().tolist() == [5.0, 5.0]
     square = transforms.jacobian(lambda z: z * z, holomorphic=True)
     assert square(device.send(np.array([1j, 2.0]))).get().tolist() == [[2j, 0], [0, 4]]
     rows = device.send(np.array([0, 2, -1]))

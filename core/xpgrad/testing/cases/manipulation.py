@@ -52,8 +52,8 @@ ORDERS = (
     Case("roll", lambda xp, x: xp.roll(x, 5), lambda x: x.ravel()[(np.arange(24) - 5) % 24].reshape(x.shape), CUBE, ()),
     Case(
         "roll-axes",
-        lambda xp, x: xp.roll(x, (1, -2), axis=(0, 2)),
-        lambda x: x[[1, 0]][:, :, [2, 3, 0, 1]],
+        lambda xp, x: xp.roll(x, (1, -1), axis=(0, 2)),
+        lambda x: x[[1, 0]][:, :, [1, 2, 3, 0]],
         CUBE,
         (),
     ),

@@ -78,6 +78,7 @@ KILLS = {
     "K23": "vector-tail",
     "K24": "buffer-for-each-shape",
     "K25": "kernels-are-not-asked",
+    "K26": "assignment-ignores-step",
     "N01": "relu-x-at-zero",
     "N02": "equal-compares-bits",
     "N03": "max-starts-at-zero",

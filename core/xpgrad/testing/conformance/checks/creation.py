@@ -307,6 +307,7 @@ def memory_of_their_own(s: Subject) -> None:
         "Backend.copy(x)": backend.copy(x),
         "asarray(x, copy=True)": s.xp.asarray(x, copy=True).array,
         "astype(x, its own dtype)": xp.astype(x, kind),
+        "reshape(x, its own shape, copy=True)": s.xp.reshape(x, (3, 4), copy=True).array,
     }
     for what, made in copies.items():
         s.expect(made, values, what, dtype=s.wide)

@@ -26,7 +26,7 @@ from xpgrad.errors import (
 )
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
-from xpgrad.testing.arrays import placed
+from xpgrad.testing.arrays import on_host, placed
 from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.check import Check, check, checks_in
 from xpgrad.testing.conformance.subject import Subject
@@ -370,6 +370,25 @@ def integers_have_no_gradient(s: Subject) -> None:
         node = result.creator_node
         assert node is None, f"{name}, which has no gradient, is connected to its input by {node}"
     s.raises(GradientError, (x * 2.0).backward, "backward() from 12 elements without a gradient")
+
+
+@check("E13")
+def not_a_number(s: Subject) -> None:
+    """Debug mode's questions: has_nan looks at both parts of numbers, and same_values takes a NaN for equal to NaN."""
+    parts = {"float32": (np.nan,), "float64": (np.nan,), "complex64": (np.nan, complex(0.3, np.nan))}
+    parts["complex128"] = parts["complex64"]
+    for dtype in filter(s.has, parts):
+        sound = s.array(np.asarray([0.3, np.inf], dtype))
+        assert not s.backend.has_nan(sound), f"has_nan says yes of [0.3, inf] of {dtype}"
+        for nan in parts[dtype]:
+            values = np.asarray([0.3, nan], dtype)
+            x = s.array(values)
+            assert s.backend.has_nan(x), f"has_nan says no of {values} of {dtype}"
+            assert s.backend.same_values(x, s.array(values)), f"same_values says no of {values} and {values}"
+            for other in (sound, s.array(np.asarray([1.7, nan], dtype))):
+                what = f"same_values says yes of {values} and {on_host(other)} of {dtype}"
+                assert not s.backend.same_values(x, other), what
+    assert not s.backend.has_nan(s.array(np.asarray([2, 3], "int32"))), "has_nan says yes of integers"
 
 
 CHECKS: tuple[Check, ...] = checks_in(globals())

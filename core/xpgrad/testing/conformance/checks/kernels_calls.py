@@ -72,6 +72,12 @@ def calls_are_apart(s: Subject) -> None:
                 results.append((what, got, on_host(got)))
     for what, got, before in results:
         assert on_host(got).tobytes() == before.tobytes(), f"the result of {what} has been changed by a later call"
+    x = s.variable(np.asarray([0.3, 1.7]), s.wide)
+    for zero in (0.0, -0.0, 0.0):  # equal numbers, which a cache takes for one
+        for title, found in (("x * z", x * zero), ("z * x", zero * x), ("z / x", zero / x)):
+            got = on_host(found)
+            what = f"{title} with z = {zero}, after others with the other zero"
+            assert (np.signbit(got) == np.signbit(zero)).all(), f"{what}: got {got}, expected zeros of the sign of z"
 
 
 @contextmanager

@@ -49,6 +49,7 @@ def products(s: Subject) -> None:
     pairs: dict[Any, Any] = {
         1: ((5, 2, 3), (3, 4)),
         2: ((5, 2, 3), (2, 3, 4)),
+        0: ((2, 3), (3, 4)),
         ((0, 1), (1, 0)): ((2, 3, 4), (3, 2, 5)),
     }
     for axes, shapes in pairs.items() if s.has("tensordot") else ():

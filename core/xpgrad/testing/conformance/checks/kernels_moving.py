@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.array_api.indexing import setitem
 from xpgrad.graph.variable import Variable
 from xpgrad.testing.arrays import on_host
 from xpgrad.testing.conformance.check import Check, check, checks_in
@@ -94,7 +95,7 @@ def shapes_and_orders(s: Subject) -> None:
             )
     for axis in (None, 0, 1, -1, (0, 2), (-2,)):
         same(s, "flip", x, axis=axis)
-    for shift, axis in ((2, None), (1, 0), (-2, -1), ((1, 2), (0, 2)), (7, 1), (0, 0)):
+    for shift, axis in ((2, None), (1, 0), (-2, -1), ((1, 2), (0, 2)), ((1, -2), (0, 2)), (7, 1), (0, 0)):
         same(s, "roll", x, shift=shift, axis=axis)
     for axis in (0, 2, 3, -1, -4):
         same(s, "expand_dims", x, axis=axis)
@@ -191,7 +192,7 @@ def on_device(s: Subject, key: Any) -> Any:
 
 @check("K13")
 def gathering(s: Subject) -> None:
-    """Indexing, take and take_along_axis: repeats, negative positions and axes, masks, nothing at all."""
+    """Indexing, take and take_along_axis: repeats, negative positions and axes, masks, nothing, any integer dtype."""
     x = s.values((2, 3, 5), dtype=s.wide)
     for title, (key, needs) in KEYS.items():
         if s.has(*needs):
@@ -203,6 +204,14 @@ def gathering(s: Subject) -> None:
         array = s.array(x, s.wide)
         got = s.xp.take(array, s.array(index), axis=axis)
         s.expect(got, np.take(x, index, axis=axis).astype(np.float64), f"take {index}, axis={axis}", dtype=s.wide)
+    index = np.asarray([1, 0])  # as long as the first axis: what takes it for a mask does not refuse it
+    for dtype in filter(s.has, ("int8", "int16", "int32", "uint8")):
+        narrow = s.array(index, dtype)
+        got = s.xp.take(s.array(x, s.wide), narrow, axis=1)
+        s.expect(got, x[:, index].astype(np.float64), f"take {index} of {dtype}, axis=1", dtype=s.wide)
+        if s.has("index_arrays"):
+            got = s.variable(x, s.wide)[narrow]
+            s.expect(got, x[index].astype(np.float64), f"x[{index.tolist()}], an index of {dtype}", dtype=s.wide)
     if s.has("take_along_axis"):
         for axis in (0, 1, -1):
             shape = tuple(4 if i == axis % 3 else n for i, n in enumerate(x.shape))
@@ -248,6 +257,26 @@ def scattering(s: Subject) -> None:
         )
 
 
+REPEATED = "x[[1, 0, 1]]", "x[[[1, 0], [0, 0]]]", "x[:, [2, 0, 2]]"
+
+
+@check("K26")
+def writing(s: Subject) -> None:
+    """Assignment at an index: the values of another array, in their order, of one that broadcasts, and a number."""
+    x = s.values((2, 3, 5), dtype=s.wide)
+    for title, (key, needs) in KEYS.items():
+        if s.has(*needs) and title not in REPEATED:  # of several values for one place, any may stay
+            for shape in (x[key].shape, x[key].shape[1:]):
+                u, expected = s.values(shape, dtype=s.wide), x.copy()
+                expected[key] = u
+                got = setitem(s.array(x, s.wide), s.array(u, s.wide), index=on_device(s, key))
+                s.expect(got, expected.astype(np.float64), f"{title} = u of shape {shape}", dtype=s.wide)
+            expected = x.copy()
+            expected[key] = 2.5
+            got = setitem(s.array(x, s.wide), 2.5, index=on_device(s, key))
+            s.expect(got, expected.astype(np.float64), f"{title} = 2.5", dtype=s.wide)
+
+
 @check("K15")
 def ordering(s: Subject) -> None:
     """sort, argsort, searchsorted, argmax and argmin: each axis, descending, equal elements in their order."""
@@ -275,6 +304,8 @@ def ordering(s: Subject) -> None:
         table, wanted = np.asarray([-1.0, 0.5, 0.5, 2.0]), np.asarray([-2.0, -1.0, 0.5, 0.7, 2.0, 3.0])
         same(s, "searchsorted", table, wanted, side="left")
         same(s, "searchsorted", table, wanted, side="right")
+        same(s, "searchsorted", table, wanted.reshape(3, 2))
+        same(s, "searchsorted", table, wanted[2].reshape(()), side="right")
 
 
 @check("K16")
@@ -377,6 +408,13 @@ def sets_and_positions(s: Subject) -> None:
         values, inverse = map(on_host, s.xp.unique_inverse(array))
         assert inverse.shape == x.shape, f"unique_inverse: the inverse has shape {inverse.shape}, expected {x.shape}"
         assert (values[inverse] == x).all(), f"unique_inverse of {x.tolist()}: values[inverse] is {values[inverse]}"
+    if s.has("data_dependent_shapes", "unique_all"):
+        values, first, inverse, counts = map(on_host, s.xp.unique_all(array))
+        found = {v: (i, n) for v, i, n in zip(values.tolist(), first.tolist(), counts.tolist(), strict=True)}
+        assert found == {1: (1, 2), 2: (3, 1), 3: (0, 3)}, (
+            f"unique_all of {x.tolist()}: first positions and counts are {found}, expected 1: (1, 2), 2: (3, 1), 3: (0, 3)"
+        )
+        assert (values[inverse] == x).all(), f"unique_all of {x.tolist()}: values[inverse] is {values[inverse]}"
     if s.has("data_dependent_shapes", "nonzero"):
         rows, columns = map(on_host, s.xp.nonzero(s.array(x == 3)))
         places = sorted(zip(rows.tolist(), columns.tolist(), strict=True))

@@ -94,12 +94,14 @@ def large(s: Subject) -> None:
 def host_copies(s: Subject) -> None:
     """What comes from the host or goes there is a copy: later writes on the host do not show."""
     for device in s.places:
-        for shape in ((3, 4), (), (1000,)):
+        for shape, writeable in (((3, 4), True), ((), True), ((1000,), True), ((3, 4), False)):
             host = s.values(shape, dtype=s.wide)
+            host.flags.writeable = writeable  # for the time being: what is read-only may change all the same
             kept, first = host.copy(), device.backend.from_host(host, device)
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
+            host.flags.writeable = True
             host[...] = 7.25
-            what = f"an array of shape {shape} moved from the host to {device}, after a write on the host,"
+            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} moved from the host to {device}, after a write on the host,"
             assert_unchanged(np.asarray(device.backend.to_host(moved)), kept, what)
             one, two = device.backend.to_host(first), device.backend.to_host(first)
             assert_unchanged(np.asarray(one), kept, f"from_host's array of shape {shape}, after a write on the host,")

@@ -197,6 +197,11 @@ def asarray_never_copies(bed: Bed) -> None:
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)  # type: ignore[method-assign]  # this bed's
 
 
+@fault("reshape-never-copies", "reshape(x, shape, copy=True) returns a view", "C")
+def reshape_never_copies(bed: Bed) -> None:
+    bed.replace("reshape", lambda original, x, /, shape, *, copy=None: original(x, shape))
+
+
 @fault("zeros-are-cached", "zeros hands out the same memory at the second call", "C")
 def zeros_are_cached(bed: Bed) -> None:
     cache: dict[Any, Any] = {}

@@ -136,6 +136,11 @@ def from_host_0d_shares(bed: Bed) -> None:
     _from_host(bed, lambda x: x if x.ndim == 0 else x.copy())
 
 
+@fault("from-host-read-only-shares", "from_host takes over the host's memory of arrays that are read-only", "T")
+def from_host_read_only_shares(bed: Bed) -> None:
+    _from_host(bed, lambda x: x.copy() if x.flags.writeable else x)
+
+
 @fault("from-host-one-buffer", "from_host stages in a pinned buffer that the next call uses again", "T")
 def from_host_one_buffer(bed: Bed) -> None:
     staged = np.empty(2**21, np.uint8)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.testing.conformance.faults.bed import Bed, _scatter_add
+from xpgrad.testing.conformance.faults.bed import Bed, _scatter_add, change
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
 
 GATHERS = "getitem-array", "take", "take_along_axis"
@@ -68,6 +68,14 @@ def flip_does_nothing(bed: Bed) -> None:
 def roll_wraps_short(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return original(x, np.abs(shift).tolist(), axis=axis)
+
+    bed.replace("roll", wrong)
+
+
+@fault("roll-by-sizes", "roll by several numbers takes negative ones for positive ones", "K", ("roll-axes",))
+def roll_by_sizes(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+        return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
 
     bed.replace("roll", wrong)
 
@@ -196,6 +204,47 @@ def getitem_turns_first_axis(bed: Bed) -> None:
         return x[key]
 
     bed.operator("__getitem__", getitem)
+
+
+@fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K")
+def index_of_uint8_is_a_mask(bed: Bed) -> None:
+    def getitem(x: Any, key: Any) -> Any:
+        return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
+
+    bed.operator("__getitem__", getitem)
+
+
+@fault("take-of-int64-only", "take refuses positions that are not int64", "K")
+def take_of_int64_only(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+        if indices.dtype != np.int64:
+            raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
+        return original(x, indices, axis=axis)
+
+    bed.replace("take", wrong)
+
+
+@fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K")
+def assignment_ignores_step(bed: Bed) -> None:
+    right = bed.library.Array.__setitem__  # type: ignore[attr-defined]  # bound by `setattr`
+
+    def forward(item: Any) -> Any:
+        return slice(None, None, -item.step) if isinstance(item, slice) and (item.step or 1) < 0 else item
+
+    def setitem(this: Any, key: Any, value: Any) -> None:
+        right(this, tuple(map(forward, key)) if isinstance(key, tuple) else forward(key), value)
+
+    change(bed.library.Array, __setitem__=setitem)
+
+
+@fault("unique-all-finds-the-last", "unique_all says of each value where it is last", "K")
+def unique_all_finds_the_last(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        values, first, *rest = out = original(x)
+        last = [np.flatnonzero(x.ravel() == value)[-1] for value in values]
+        return type(out)(values, np.asarray(last, first.dtype), *rest)
+
+    bed.replace("unique_all", wrong)
 
 
 @fault("unique-counts-once", "unique_counts says that every value is there once", "K", ("unique_counts",))

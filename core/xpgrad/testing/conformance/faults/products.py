@@ -84,6 +84,14 @@ def tensordot_sorts_axes(bed: Bed) -> None:
     bed.replace("tensordot", wrong)
 
 
+@fault("tensordot-of-no-axes", "tensordot over no axes takes the last and the first one, where they fit", "K")
+def tensordot_of_no_axes(bed: Bed) -> None:
+    def wrong(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
+        return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
+
+    bed.replace("tensordot", wrong)
+
+
 @fault("solve-first-right-side", "solve gives the first right-hand side's solution for all", "KG", ("linalg.solve",))
 def solve_first_right_side(bed: Bed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /) -> Any:

@@ -204,6 +204,11 @@ def searchsorted_left_only(bed: Bed) -> None:
     bed.replace("searchsorted", lambda original, x1, x2, /, *, side="left", **options: original(x1, x2, **options))
 
 
+@fault("searchsorted-flattens", "searchsorted gives the places of a matrix as a vector", "K")
+def searchsorted_flattens(bed: Bed) -> None:
+    bed.replace("searchsorted", lambda original, x1, x2, /, **options: original(x1, x2.reshape(-1), **options))
+
+
 @fault("any-of-axis-is-all", "any over an axis is all", "K", ("any", "any-axis"))
 def any_of_axis_is_all(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:

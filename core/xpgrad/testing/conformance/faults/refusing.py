@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.backend.current import set_current_device
-from xpgrad.testing.conformance.faults.bed import DEVICES, Bed
+from xpgrad.testing.conformance.faults.bed import DEVICES, Bed, change
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
 
 
@@ -318,6 +318,22 @@ def integers_are_floating(bed: Bed) -> None:
         return ("real floating" in wanted and np.dtype(dtype) == np.int32) or inner(dtype, kind)
 
     bed.backend.is_kind = wrong  # type: ignore[method-assign]  # this bed's
+
+
+# What debug mode asks
+
+
+@fault("nan-in-real-parts-only", "has_nan looks at the real parts of complex numbers", "E")
+def nan_in_real_parts_only(bed: Bed) -> None:
+    def has_nan(array: Any) -> bool:
+        return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
+
+    change(bed.backend, has_nan=has_nan)
+
+
+@fault("nan-differs-from-nan", "same_values says that NaN is not the same as NaN", "E")
+def nan_differs_from_nan(bed: Bed) -> None:
+    change(bed.backend, same_values=lambda a, b: bool((a.inner == b.inner).all()))
 
 
 FAULTS: tuple[Fault, ...] = faults_in(globals())

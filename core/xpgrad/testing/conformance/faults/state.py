@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad.testing.conformance.faults.bed import Bed, change
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
 
 
@@ -119,6 +119,12 @@ def vector_tail(bed: Bed) -> None:
         return out
 
     bed.both("multiply", "mul", multiply)
+
+
+@fault("numbers-by-value", "prepared Python numbers are remembered by value, so that -0.0 becomes 0.0", "K")
+def numbers_by_value(bed: Bed) -> None:
+    known: dict[Any, Any] = {}
+    change(bed.backend, prepare=lambda value, spec: known.setdefault((value, spec.dtype), value))
 
 
 def _where_it_runs(bed: Bed, name: str, change: Callable[[Any], Any]) -> None:
