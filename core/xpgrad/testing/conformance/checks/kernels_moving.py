@@ -411,9 +411,8 @@ def sets_and_positions(s: Subject) -> None:
     if s.has("data_dependent_shapes", "unique_all"):
         values, first, inverse, counts = map(on_host, s.xp.unique_all(array))
         found = {v: (i, n) for v, i, n in zip(values.tolist(), first.tolist(), counts.tolist(), strict=True)}
-        assert found == {1: (1, 2), 2: (3, 1), 3: (0, 3)}, (
-            f"unique_all of {x.tolist()}: first positions and counts are {found}, expected 1: (1, 2), 2: (3, 1), 3: (0, 3)"
-        )
+        wanted = {1: (1, 2), 2: (3, 1), 3: (0, 3)}
+        assert found == wanted, f"unique_all of {x.tolist()}: first positions and counts {found}, expected {wanted}"
         assert (values[inverse] == x).all(), f"unique_all of {x.tolist()}: values[inverse] is {values[inverse]}"
     if s.has("data_dependent_shapes", "nonzero"):
         rows, columns = map(on_host, s.xp.nonzero(s.array(x == 3)))

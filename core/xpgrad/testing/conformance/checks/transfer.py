@@ -101,7 +101,8 @@ def host_copies(s: Subject) -> None:
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
             host.flags.writeable = True
             host[...] = 7.25
-            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} moved from the host to {device}, after a write on the host,"
+            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} moved from the host to {device}"
+            what = f"{what}, after a write on the host,"
             assert_unchanged(np.asarray(device.backend.to_host(moved)), kept, what)
             one, two = device.backend.to_host(first), device.backend.to_host(first)
             assert_unchanged(np.asarray(one), kept, f"from_host's array of shape {shape}, after a write on the host,")

@@ -226,7 +226,7 @@ def take_of_int64_only(bed: Bed) -> None:
 
 @fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K")
 def assignment_ignores_step(bed: Bed) -> None:
-    right = bed.library.Array.__setitem__  # type: ignore[attr-defined]  # bound by `setattr`
+    right = bed.library.Array.__setitem__
 
     def forward(item: Any) -> Any:
         return slice(None, None, -item.step) if isinstance(item, slice) and (item.step or 1) < 0 else item
