@@ -10,8 +10,6 @@ from tests.backends.cupy import fake
 
 UNLIKE = {"linalg.eigvals", "linalg.eigvals-empty", "interp"}
 """NumPy gives real eigenvalues where they are; `interp`'s case asks array_api_compat, which finds NumPy."""
-RAW = {"apply_where", "apply_where-fill"}
-"""Cases that compute with operators on raw arrays themselves, for which the GPU must be made the current one."""
 
 
 def main(specifier: str, mode: str, checks: set[str]) -> int:
@@ -32,7 +30,7 @@ def main(specifier: str, mode: str, checks: set[str]) -> int:
     warnings.simplefilter("ignore")
     count, failures = 0, []
     for case in CASES:
-        if case.name in UNLIKE or lacking("cupy", case.needs) or (mode == "followed" and case.name in RAW):
+        if case.name in UNLIKE or lacking("cupy", case.needs):
             continue
         dtype = dtypes_of(case)[0]
         for check in checks & set(checks_of(case, dtype)):
