@@ -164,8 +164,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Variable:
         The result has at least so many elements, and at least ``max(x) + 1``.
     """
     ids = as_variable(x)
-    xp = ids.node.spec.backend.namespace
-    length = max(minlength, int(xp.max(ids.array)) + 1 if ids.size else 0)
+    backend = ids.node.spec.backend
+    length = max(minlength, int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
     if weights is None:
-        weights = xp.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
+        weights = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
     return segment_sum(weights, ids, length)
