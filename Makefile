@@ -24,7 +24,7 @@ demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot i
 test: $(VENV)/stamp-test ## run the tests (more options: PYTEST_ARGS="-k tanh")
 	$(PYTEST) $(PYTEST_ARGS)
 
-check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run every check: format, lint, types, layers, tests
+check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run every check: format, lint, types, layers, tests, faults, certificates
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
 	@echo "== ruff check"
@@ -37,6 +37,8 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== pytest"
 	@$(PYTEST) $(PYTEST_ARGS)
+	@echo "== conform --self-test"
+	@report=$$($(BIN)/xpgrad conform --self-test 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== certify"
 	@$(BIN)/python plugins/certify.py $(CERTIFY)
 

@@ -238,7 +238,7 @@ def scattering(s: Subject) -> None:
     keys = [(title, key) for title, (key, needs) in KEYS.items() if s.has(*needs) and title != "x[mask]"]
     x = np.zeros(shape)
     groups = [[each] for each in keys]
-    groups += [[keys[0], keys[5], keys[7]], [keys[1], keys[0], keys[1]], [each for each in keys if each[0] != "x[1:1]"]]
+    groups += [keys[::4], [keys[1], keys[0], keys[1]], [each for each in keys if each[0] != "x[1:1]"]]
     for group in groups:
         parts = [(key, s.values(x[key].shape)) for _, key in group]
         placed = [(on_device(s, key), s.array(value)) for key, value in parts]
