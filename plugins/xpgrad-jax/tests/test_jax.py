@@ -275,3 +275,15 @@ def test_arrays_that_are_cut_up_over_the_same_devices_are_on_one_device() -> Non
     assert both.device.name == BOTH
     with pytest.raises(DeviceMismatch, match=re.escape(f"{BOTH} and {TWO}")):
         both * variable(xpgrad.get_device(TWO), x, "float64")
+
+
+def test_from_dlpack_shares_memory_or_copies_as_it_is_asked() -> None:
+    room = np.zeros(128, np.uint8)
+    start = -room.ctypes.data % 64  # memory that is not aligned jax copies anyway
+    source = room[start : start + 24].view("float64")
+    namespace = xpgrad.get_device(ONE).backend.namespace
+    shared, copied = namespace.from_dlpack(source), namespace.from_dlpack(source, copy=True)
+    source[...] = 7.0
+    assert values(shared) == [7.0, 7.0, 7.0]
+    assert values(copied) == [0.0, 0.0, 0.0]
+    assert copied.devices() == shared.devices()

@@ -13,6 +13,10 @@ from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import Item, plan
 
+MOST_ITEMS = 250
+"""Items after which a process is followed by a new one. A library that compiles keeps what it has compiled: jax, some 15 MB
+for each item."""
+
 
 @dataclass(frozen=True)
 class Order:
@@ -60,11 +64,12 @@ class Worker:
         self.process = context.Process(target=_serve, args=(order, plain, there), daemon=True)
         self.process.start()
         there.close()
-        self.number, self.since = -1, 0.0
+        self.number, self.since, self.left = -1, 0.0, MOST_ITEMS
 
     def give(self, number: int | None) -> None:
         """Let the process run an item; None ends it."""
         self.number, self.since = -1 if number is None else number, time.monotonic()
+        self.left -= 1
         self.connection.send(number)
 
     def stop(self) -> None:
@@ -119,11 +124,12 @@ def outcomes(
                         worker.process.join()
                         yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
                         continue
-                    number = next(todo, None)
+                    number = next(todo, None) if worker.left else None
                     worker.give(number)
                     if number is None:
                         worker.process.join()
                         workers.remove(worker)
+                        begin()
                     yield found
                 elif time.monotonic() - worker.since > timeout:
                     yield lost(worker, f"no answer within {timeout:g} s")

@@ -104,10 +104,15 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return another library's array over the same memory."""
+    """Return another library's array over the same memory, or a copy of it.
+
+    jax 0.10 takes over host memory even when it is asked for a copy. The copy is complete when this returns, because the
+    other library may write to its array then.
+    """
     if isinstance(x, np.ndarray):
         checked(x.dtype, "from_dlpack")
-    return jnp.from_dlpack(x, device=placement(device), copy=copy)
+    made = jnp.from_dlpack(x, device=placement(device), copy=copy)
+    return jax.block_until_ready(jnp.array(made)) if copy else made  # type: ignore[no-untyped-call]  # jax has no types
 
 
 def __getattr__(name: str) -> Any:

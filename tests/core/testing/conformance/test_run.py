@@ -12,7 +12,7 @@ import pytest
 
 import xpgrad
 from xpgrad.plugin import Capabilities
-from xpgrad.testing.conformance import Report, conform, reproduce
+from xpgrad.testing.conformance import Report, conform, reproduce, workers
 from xpgrad.testing.conformance.check import FAMILIES, LEVELS, Check
 from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.documents import MOST_FAILURES, as_json, as_markdown, badge, write
@@ -272,6 +272,23 @@ def test_crash_and_hang_fail_one_check_each(monkeypatch: pytest.MonkeyPatch, tmp
     assert failed["exp"] == "the process died with exit code 9"
     assert failed["tanh"] == "no answer within 20 s"
     assert report.counts().passed >= len(CASES) - 2
+
+
+def test_a_new_process_follows_one_that_has_run_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Counted(workers.Worker):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            started.append(self)
+
+    monkeypatch.setattr(workers, "MOST_ITEMS", 3)
+    monkeypatch.setattr(workers, "Worker", Counted)
+    report = conform("@strict:device1", families=["H"], cases=CASES, profile="quick", jobs=1)
+    counts = report.counts()
+    assert counts.planned > 3
+    assert counts.passed == counts.planned
+    assert len(started) == -(-counts.planned // 3)
 
 
 CRASHING = """
