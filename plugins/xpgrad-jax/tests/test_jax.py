@@ -1,4 +1,5 @@
 import copy
+import operator
 import pickle
 import re
 import subprocess
@@ -287,3 +288,31 @@ def test_from_dlpack_shares_memory_or_copies_as_it_is_asked() -> None:
     assert values(shared) == [7.0, 7.0, 7.0]
     assert values(copied) == [0.0, 0.0, 0.0]
     assert copied.devices() == shared.devices()
+
+
+EMPTY, NUMBERS, WHOLE = np.zeros((0, 3)), np.ones((2, 3)), np.ones((2, 3), "int64")
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("hypot", (EMPTY, EMPTY)),
+        ("imag", (NUMBERS,)),
+        ("isfinite", (WHOLE,)),
+        ("isin", (EMPTY, NUMBERS)),
+        ("isinf", (WHOLE,)),
+        ("nonzero", (EMPTY,)),
+        ("searchsorted", (NUMBERS[0], EMPTY[:, 0])),
+        ("signbit", (EMPTY.astype("int64"),)),
+        ("take_along_axis", (EMPTY, EMPTY.astype("int64"))),
+        ("unique_all", (EMPTY,)),
+        ("unique_inverse", (EMPTY,)),
+        ("where", (EMPTY > 0, EMPTY, EMPTY)),
+        ("linalg.pinv", (EMPTY,)),
+    ],
+)
+def test_results_stay_on_a_device_that_is_not_the_default(name: str, arrays: tuple[Any, ...]) -> None:
+    device = xpgrad.get_device(TWO)
+    found = operator.attrgetter(name)(device.backend.namespace)(*(device.send(each) for each in arrays))
+    for each in found if isinstance(found, tuple) else (found,):
+        assert each.devices() == {device.handle}
