@@ -148,8 +148,8 @@ def outcomes(
 def _groups(items: Sequence[Item]) -> list[deque[int]]:
     """Return the numbers of items in groups for one process each: those of a case on one device stay together.
 
-    Most checks of a case call the same functions on the same shapes, and a library may have to compile these once for each
-    process: for jax, all takes a third of the time this way.
+    Most checks of a case call the same functions on the same shapes, and a library may have to compile these once for
+    each process: for jax, all takes a third of the time this way.
     """
     groups: dict[object, deque[int]] = {}
     for number, item in enumerate(items):

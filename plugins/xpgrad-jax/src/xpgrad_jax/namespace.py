@@ -46,8 +46,8 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` so that its results lie where its first argument does.
 
-    jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like `imag` of
-    real numbers.
+    jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like
+    `imag` of real numbers.
     """
 
     @functools.wraps(function)
@@ -113,8 +113,8 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """Return another library's array over the same memory, or a copy of it.
 
-    jax 0.10 takes over host memory even when it is asked for a copy. The copy is complete when this returns, because the
-    other library may write to its array then.
+    jax 0.10 takes over host memory even when it is asked for a copy. The copy is complete when this returns, because
+    the other library may write to its array then.
     """
     if isinstance(x, np.ndarray):
         checked(x.dtype, "from_dlpack")
