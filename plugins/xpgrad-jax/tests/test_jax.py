@@ -1,4 +1,5 @@
 import copy
+import operator
 import pickle
 import re
 import subprocess
@@ -275,3 +276,43 @@ def test_arrays_that_are_cut_up_over_the_same_devices_are_on_one_device() -> Non
     assert both.device.name == BOTH
     with pytest.raises(DeviceMismatch, match=re.escape(f"{BOTH} and {TWO}")):
         both * variable(xpgrad.get_device(TWO), x, "float64")
+
+
+def test_from_dlpack_shares_memory_or_copies_as_it_is_asked() -> None:
+    room = np.zeros(128, np.uint8)
+    start = -room.ctypes.data % 64  # memory that is not aligned jax copies anyway
+    source = room[start : start + 24].view("float64")
+    namespace = xpgrad.get_device(ONE).backend.namespace
+    shared, copied = namespace.from_dlpack(source), namespace.from_dlpack(source, copy=True)
+    source[...] = 7.0
+    assert values(shared) == [7.0, 7.0, 7.0]
+    assert values(copied) == [0.0, 0.0, 0.0]
+    assert copied.devices() == shared.devices()
+
+
+EMPTY, NUMBERS, WHOLE = np.zeros((0, 3)), np.ones((2, 3)), np.ones((2, 3), "int64")
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("hypot", (EMPTY, EMPTY)),
+        ("imag", (NUMBERS,)),
+        ("isfinite", (WHOLE,)),
+        ("isin", (EMPTY, NUMBERS)),
+        ("isinf", (WHOLE,)),
+        ("nonzero", (EMPTY,)),
+        ("searchsorted", (NUMBERS[0], EMPTY[:, 0])),
+        ("signbit", (EMPTY.astype("int64"),)),
+        ("take_along_axis", (EMPTY, EMPTY.astype("int64"))),
+        ("unique_all", (EMPTY,)),
+        ("unique_inverse", (EMPTY,)),
+        ("where", (EMPTY > 0, EMPTY, EMPTY)),
+        ("linalg.pinv", (EMPTY,)),
+    ],
+)
+def test_results_stay_on_a_device_that_is_not_the_default(name: str, arrays: tuple[Any, ...]) -> None:
+    device = xpgrad.get_device(TWO)
+    found = operator.attrgetter(name)(device.backend.namespace)(*(device.send(each) for each in arrays))
+    for each in found if isinstance(found, tuple) else (found,):
+        assert each.devices() == {device.handle}

@@ -1,4 +1,4 @@
-"""`jax.numpy` as xpgrad sees it: no dtype is changed silently, traced arrays have no device, empty ones keep theirs.
+"""`jax.numpy` as xpgrad sees it: no dtype is changed silently, traced arrays have no device, results stay on theirs.
 
 Whatever is not here is jax.numpy's own.
 """
@@ -22,6 +22,10 @@ CREATION = (
     *("zeros", "zeros_like"),
 )
 REDUCTIONS = "sum", "prod", "cumulative_sum", "cumulative_prod"
+ASTRAY = (
+    *("hypot", "imag", "isfinite", "isin", "isinf", "nonzero", "repeat", "searchsorted", "signbit", "take"),
+    *("take_along_axis", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where"),
+)
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,17 +44,20 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def staying(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` so that an empty result lies where its first argument does.
+    """Return `function` so that its results lie where its first argument does.
 
-    jax 0.10 makes some empty results anew, on its default device.
+    jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like
+    `imag` of real numbers.
     """
 
     @functools.wraps(function)
     def call(x: Array, *args: Any, **kwargs: Any) -> Any:
-        made = function(x, *args, **kwargs)
-        if 0 in made.shape and not isinstance(x, Tracer) and not isinstance(made, Tracer):
+        def placed(made: Array) -> Array:
+            if isinstance(x, Tracer) or isinstance(made, Tracer) or made.devices() == x.devices():
+                return made
             return jax.device_put(made, handle_for(x.sharding))
-        return made
+
+        return jax.tree.map(placed, function(x, *args, **kwargs))
 
     return call
 
@@ -72,13 +79,13 @@ def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.Modul
 
 
 globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
-hypot = staying(jnp.hypot)
-where = staying(jnp.where)
+globals().update({name: staying(getattr(jnp, name)) for name in ASTRAY})
 fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
 linalg = module(
     jnp.linalg,
     diagonal=staying(jnp.linalg.diagonal),
     matrix_rank=matrix_rank,
+    pinv=staying(jnp.linalg.pinv),
     trace=guarded(jnp.linalg.trace),
 )
 
@@ -104,10 +111,15 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return another library's array over the same memory."""
+    """Return another library's array over the same memory, or a copy of it.
+
+    jax 0.10 takes over host memory even when it is asked for a copy. The copy is complete when this returns, because
+    the other library may write to its array then.
+    """
     if isinstance(x, np.ndarray):
         checked(x.dtype, "from_dlpack")
-    return jnp.from_dlpack(x, device=placement(device), copy=copy)
+    made = jnp.from_dlpack(x, device=placement(device), copy=copy)
+    return jax.block_until_ready(jnp.array(made)) if copy else made  # type: ignore[no-untyped-call]  # jax has no types
 
 
 def __getattr__(name: str) -> Any:

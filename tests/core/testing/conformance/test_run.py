@@ -12,7 +12,7 @@ import pytest
 
 import xpgrad
 from xpgrad.plugin import Capabilities
-from xpgrad.testing.conformance import Report, conform, reproduce
+from xpgrad.testing.conformance import Report, conform, reproduce, workers
 from xpgrad.testing.conformance.check import FAMILIES, LEVELS, Check
 from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.documents import MOST_FAILURES, as_json, as_markdown, badge, write
@@ -272,6 +272,24 @@ def test_crash_and_hang_fail_one_check_each(monkeypatch: pytest.MonkeyPatch, tmp
     assert failed["exp"] == "the process died with exit code 9"
     assert failed["tanh"] == "no answer within 20 s"
     assert report.counts().passed >= len(CASES) - 2
+
+
+def test_a_new_process_follows_one_that_has_run_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Counted(workers.Worker):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            started.append(self)
+
+    monkeypatch.setattr(workers, "MOST_ITEMS", 1)
+    monkeypatch.setattr(workers, "Worker", Counted)
+    outcomes = conform("@strict:device1", families=["A"], cases=CASES, profile="full", jobs=1).outcomes
+    cases = [re.search(r"\[([^,]*),", each.id) for each in outcomes if each.check in ("A01", "A02")]
+    others = [each for each in outcomes if each.check not in ("A01", "A02")]
+    assert {match[1] for match in cases if match} == set(CASES)
+    assert len(cases) > len(CASES)  # those of one case share a process
+    assert len(started) == len(CASES) + len(others)
 
 
 CRASHING = """
