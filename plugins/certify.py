@@ -26,13 +26,14 @@ ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
     "DASK_ARRAY__CHUNK_SIZE": "64B",
+    "DASK_XPGRAD__MOST_CHUNKS": "8",
     "DASK_SCHEDULER": "synchronous",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
 """One thread for each process, since there is a process for each core; what jax must hear before it is imported; chunks
-so small that dask's arrays have several."""
+so small that dask's arrays have several, and so few that those of a million elements do not have thousands."""
 
 
 def main() -> int:
