@@ -72,5 +72,5 @@ def empty(ndim: int, dtype: Dtype) -> Any:
 def computed(module: str, name: str, parameters: dict[str, Any], *blocks: Any) -> Any:
     """Return what NumPy's kernel `name` gives for chunks; a worker may have to import what declares it."""
     importlib.import_module(module)
-    kernel = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.xp)
+    kernel: Any = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.xp)
     return np.asarray(kernel(*blocks, **parameters))
