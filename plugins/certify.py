@@ -30,15 +30,16 @@ ENVIRONMENT = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     "DASK_ARRAY__CHUNK_SIZE": "64B",
+    "DASK_XPGRAD__MOST_CHUNKS": "8",
     "DASK_SCHEDULER": "synchronous",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
 """One thread for each process, since there is a process for each core; what jax must hear before it is imported; chunks
-so small that dask's arrays have several. jax compiles every function for every shape, which is most of its time: all
-processes share what they compile, in a folder of the run or in the one that JAX_COMPILATION_CACHE_DIR names. How jax
-compiles is left as its users have it."""
+so small that dask's arrays have several, and so few that those of a million elements do not have thousands. jax compiles
+every function for every shape, which is most of its time: all processes share what they compile, in a folder of the run
+or in the one that JAX_COMPILATION_CACHE_DIR names. How jax compiles is left as its users have it."""
 
 
 def main() -> int:

@@ -8,5 +8,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _small_chunks() -> Iterator[None]:
-    with dask.config.set({"scheduler": "synchronous", "array.chunk-size": "64B"}):
+    with dask.config.set({"scheduler": "synchronous", "array.chunk-size": "64B", "xpgrad.most-chunks": 8}):
         yield

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 import xpgrad
 import xpgrad.array_api as xp
+import xpgrad.functions as F
 
 VALUES = np.random.default_rng(0).random((9, 5))
 CHUNKS = ((4, 3, 2), (2, 3))
@@ -45,9 +47,39 @@ def test_the_gradient_of_a_sum_is_cut_without_a_chunk_of_everything() -> None:
 
 
 def test_what_is_stretched_gets_chunks_of_dasks_size() -> None:
-    y = xp.broadcast_to(xpgrad.Variable(da.ones(3, chunks=2)), (100, 3))
+    with dask.config.set({"xpgrad.most-chunks": None}):
+        y = xp.broadcast_to(xpgrad.Variable(da.ones(3, chunks=2)), (100, 3))
     assert y.array.chunks[1] == (2, 1)
     assert max(y.array.chunks[0]) <= 8
+
+
+def test_the_number_of_chunks_of_what_xpgrad_cuts_has_a_limit_that_can_be_set() -> None:
+    values = np.arange(10_000.0)
+    device, counts = xpgrad.get_device("@dask"), []
+    for most in (8, 50):
+        with dask.config.set({"xpgrad.most-chunks": most}):
+            made = xpgrad.Variable(values).to_device(device).array, device.backend.xp.arange(10_000)
+        counts.append([x.npartitions for x in made])
+        np.testing.assert_array_equal(made[0].compute(), values)
+        np.testing.assert_array_equal(made[1].compute(), values)
+    assert counts == [[8, 8], [50, 50]]
+
+
+def test_images_of_a_batch_stay_in_their_chunks() -> None:
+    x = xpgrad.Variable(da.ones((6, 2, 4, 4), chunks=(2, 2, 4, 4)))
+    W = xpgrad.Variable(da.ones((3, 2, 3, 3), chunks=2))
+    y = F.convolution_2d(x, W)
+    assert y.array.chunks == ((2, 2, 2), (3,), (2,), (2,))
+    assert F.max_pooling_2d(x, 2).array.chunks[0] == (2, 2, 2)
+    xp.sum(y).backward()
+    assert (x.grad.chunks, W.grad.chunks) == (x.array.chunks, W.array.chunks)
+    np.testing.assert_array_equal(W.grad.compute(), np.full((3, 2, 3, 3), 24.0))
+
+
+def test_a_special_function_is_one_task_a_chunk() -> None:
+    y = xp.special.gammaln(xpgrad.Variable(da.from_array(VALUES + 1, chunks=CHUNKS)))
+    assert y.array.chunks == CHUNKS
+    assert len(y.array.dask) <= 3 * y.array.npartitions  # with the chunks themselves, and the table that they are of
 
 
 def test_products_sum_over_chunks() -> None:

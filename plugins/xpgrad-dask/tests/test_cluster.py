@@ -13,6 +13,7 @@ from distributed import Client, LocalCluster
 
 import xpgrad
 import xpgrad.array_api as xp
+import xpgrad.functions as F
 
 MEMORY = 224 * 2**20
 ROWS, COLUMNS, CHUNK = 700_000, 128, 5_000  # 3.1 times the memory, in chunks of 5 MB
@@ -103,6 +104,15 @@ def test_gradients_are_numpys_and_no_worker_outgrows_its_memory(client: Client) 
         print(f"{worker}: at most {size / 2**20:.0f} of {MEMORY / 2**20:.0f} MiB, table {X.nbytes / 2**20:.0f} MiB")
         assert size < MEMORY
         assert size < X.nbytes / 3
+
+
+def test_workers_find_the_kernels_of_chunks(client: Client) -> None:
+    x = xpgrad.Variable(da.from_array(np.arange(1.0, 17.0).reshape(1, 1, 4, 4), chunks=2))
+    y = F.average_pooling_2d(xp.special.gammaln(x), 2)
+    np.testing.assert_allclose(
+        client.gather(client.compute(y.array)),
+        F.average_pooling_2d(xp.special.gammaln(xpgrad.Variable(x.array.compute())), 2).array,
+    )
 
 
 def test_scatters_and_second_derivatives_run_on_the_workers(client: Client) -> None:

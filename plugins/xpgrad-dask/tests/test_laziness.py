@@ -21,6 +21,10 @@ def lazy(values: Any) -> Any:
     return da.from_array(values, chunks=2)
 
 
+def image(x: Any) -> Any:
+    return xp.reshape(x, (2, 1, 3, 4))
+
+
 @pytest.fixture
 def nothing_computes() -> Iterator[None]:
     def scheduler(*_: Any, **__: Any) -> NoReturn:
@@ -52,6 +56,10 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cumulative": lambda x: xp.sum(xp.cumulative_sum(x, axis=0) * xp.cumulative_prod(x, axis=1)),
     "cross entropy": lambda x: F.softmax_cross_entropy(x, lazy(T)),
     "concat": lambda x: xp.sum(xp.concat([x, x * 2], axis=1) ** 2),
+    "special": lambda x: xp.sum(xp.special.gammaln(x + 1) * xp.special.erf(x)),
+    "convolution": lambda x: xp.sum(F.convolution_2d(image(x), image(x)[:, :, :2, :2], pad=1) ** 2),
+    "deconvolution": lambda x: xp.sum(F.deconvolution_2d(image(x), image(x)[:1, :, :2, :2]) ** 2),
+    "pooling": lambda x: xp.sum(F.max_pooling_2d(image(x), 2) * F.average_pooling_2d(image(x), 2)),
     "dropout": lambda x: xp.sum(F.dropout(x, 0.5)),
 }
 MATRICES: dict[str, Callable[[Any], Any]] = {

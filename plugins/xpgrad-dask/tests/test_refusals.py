@@ -41,6 +41,18 @@ def test_shapes_that_depend_on_values_are_refused(f: Any, text: str) -> None:
         f(lazy())
 
 
+@pytest.mark.parametrize("axis", [(0, 0), (0, -2)])
+def test_an_axis_that_is_named_twice_is_refused(axis: Any) -> None:
+    with pytest.raises(ValueError, match=r"sum: expected axes that differ, got .* of an array with 2"):
+        xp.sum(xpgrad.Variable(da.ones((3, 4))), axis=axis)
+
+
+@pytest.mark.parametrize("f", [xp.sort, xp.argsort, xp.fft.fft])
+def test_an_axis_that_is_not_there_is_refused(f: Any) -> None:
+    with pytest.raises(IndexError, match="axis 1 is out of bounds for array of dimension 1"):
+        f(lazy(), axis=1)
+
+
 def test_assignment_to_what_a_mask_takes_needs_no_shape() -> None:
     x = lazy()
     v = xp.positive(x)

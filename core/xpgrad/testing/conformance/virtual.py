@@ -50,10 +50,10 @@ class PretendBackend(ArrayAPIBackend):
 
         @functools.wraps(kernel)
         def call(*arrays: Any, **parameters: Any) -> Any:
-            device = parameters.pop("device", None)
-            if device is not None:
-                parameters["device"] = self.library.inner.default_device.handle
-            return self.library.call(kernel, *arrays, **parameters)
+            inner = kernel
+            if parameters.get("device") is not None:
+                inner = functools.partial(kernel, device=self.library.inner.default_device.handle)
+            return self.library.call(inner, *arrays, **parameters)
 
         if kernel is self.library.inner.overrides().get("scatter_add"):
             return self._scatter_add(kernel)

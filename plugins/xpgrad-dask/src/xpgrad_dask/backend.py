@@ -7,11 +7,11 @@ import numpy as np
 
 from xpgrad.errors import UnknownArray
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
-from xpgrad.types import Array, DeviceHandle, Dtype, Index
-from xpgrad_dask import indexing, namespace
+from xpgrad.types import Array, DeviceHandle, Dtype, Index, Kernel
+from xpgrad_dask import indexing, namespace, special
 from xpgrad_dask.creation import auto_chunks, cut, duplicate
 from xpgrad_dask.kernels import KERNELS
-from xpgrad_dask.libraries import da
+from xpgrad_dask.libraries import da, dask
 from xpgrad_dask.refusals import UNKNOWN
 
 MOST_SPECS = 4096
@@ -46,9 +46,11 @@ class DaskBackend(ArrayAPIBackend):
             scatter_add=indexing.scatter_add,
             kernels={**KERNELS, "getitem": self._getitem},
             module=da,
+            version=dask.__version__,
             capabilities=Capabilities(
                 missing={
                     "data_dependent_shapes": UNKNOWN,
+                    "checked_index_arrays": "numbers are known when they are computed; dask then takes any element",
                     "several_devices": "where chunks are computed, the scheduler decides",
                     "dlpack_export": "an array has no memory of its own",
                     "dlpack_shares_memory": "an array has no memory of its own",
@@ -58,6 +60,10 @@ class DaskBackend(ArrayAPIBackend):
             ),
         )
         self._chunked: dict[Any, ChunkedSpec] = {}
+
+    def late_override(self, name: str) -> Kernel | None:
+        """Return NumPy's special function `name`, chunk by chunk."""
+        return special.find(name)
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the only device there is: where the chunks are computed, the scheduler decides."""

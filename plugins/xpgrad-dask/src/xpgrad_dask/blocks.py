@@ -1,10 +1,13 @@
 """Functions of NumPy inside chunks: whatever needs all of some axes gets them in one chunk, the rest stays apart."""
 
+import functools
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+import xpgrad
 from xpgrad.types import Array, Dtype
 from xpgrad_dask.creation import auto_chunks, cut
 from xpgrad_dask.libraries import da
@@ -64,3 +67,10 @@ def _stand_in(x: Array) -> Any:
 def empty(ndim: int, dtype: Dtype) -> Any:
     """Return what dask takes to know the kind of chunks: an empty array of NumPy."""
     return np.empty((0,) * ndim, dtype)
+
+
+def computed(module: str, name: str, parameters: dict[str, Any], *blocks: Any) -> Any:
+    """Return what NumPy's kernel `name` gives for chunks; a worker may have to import what declares it."""
+    importlib.import_module(module)
+    kernel: Any = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.xp)
+    return np.asarray(kernel(*blocks, **parameters))

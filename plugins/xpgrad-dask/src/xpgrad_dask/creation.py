@@ -1,20 +1,28 @@
 """Creation, in chunks of dask's size, and the sizes of chunks."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from xpgrad.types import Array, Dtype, Shape
-from xpgrad_dask.libraries import compat, da
+from xpgrad_dask.libraries import compat, da, dask
 
 
 def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) -> Any:
-    """Return chunks of dask's size for `shape`: for all axes, or for those where `given` has "auto"."""
+    """Return chunks of dask's size for `shape`: for all axes, or for those where `given` has "auto".
+
+    They are larger where there would be more of them than dask's setting ``xpgrad.most-chunks`` says, if it is set.
+    """
     given = tuple(given) if given is not None else ("auto",) * len(shape)
     if 0 in shape:  # dask divides by the size
         given = tuple((n,) if each == "auto" else each for n, each in zip(shape, given, strict=True))
-    return da.core.normalize_chunks(given, shape, dtype=np.dtype(dtype))
+    dtype, most, limit = np.dtype(dtype), dask.config.get("xpgrad.most-chunks", None), None
+    if most is not None:
+        bytes_each = math.prod(shape) * dtype.itemsize // most
+        limit = max(bytes_each, dask.utils.parse_bytes(dask.config.get("array.chunk-size")))
+    return da.core.normalize_chunks(given, shape, limit=limit, dtype=dtype)
 
 
 def cut(values: Any) -> Array:
@@ -72,6 +80,11 @@ def empty(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array
     return zeros(shape, dtype=dtype)
 
 
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return zeros in the chunks of `x`: dask's own would have other values at each computation."""
+    return da.zeros_like(x, dtype=dtype)
+
+
 def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
     """Return ones on the diagonal `k`, zeros elsewhere."""
     columns = rows if columns is None else columns
@@ -82,9 +95,11 @@ def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = No
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Array:
     """Return numbers at equal distances."""
     begin, end = (0, start) if stop is None else (start, stop)
-    if not max(0, -(-(end - begin) // step)):
+    count = max(0, int(-(-(end - begin) // step)))
+    if not count:
         return cut(np.arange(begin, end, step, dtype=dtype))
-    return da.arange(begin, end, step, dtype=dtype)
+    kind = np.result_type(*map(type, (begin, end, step))) if dtype is None else dtype
+    return da.arange(begin, end, step, dtype=dtype, chunks=auto_chunks((count,), kind))
 
 
 def linspace(start: Any, stop: Any, /, num: int, **options: Any) -> Array:

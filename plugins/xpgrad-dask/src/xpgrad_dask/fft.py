@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from xpgrad.types import Array
 from xpgrad_dask.blocks import whole
@@ -15,7 +16,9 @@ from xpgrad_dask.libraries import compat, da, host
 def _transform(name: str) -> Callable[..., Array]:
     @functools.wraps(getattr(host.fft, name))
     def one(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-        return _blockwise(name, x, [axis % x.ndim], None if n is None else [n], n=n, axis=axis, norm=norm)
+        return _blockwise(
+            name, x, [normalize_axis_index(axis, x.ndim)], None if n is None else [n], n=n, axis=axis, norm=norm
+        )
 
     return one
 
@@ -26,7 +29,13 @@ def _transform_nd(name: str) -> Callable[..., Array]:
         if axes is None:
             axes = tuple(range(x.ndim)) if s is None else tuple(range(x.ndim - len(s), x.ndim))
         return _blockwise(
-            name, x, [a % x.ndim for a in axes], None if s is None else list(s), s=s, axes=axes, norm=norm
+            name,
+            x,
+            [normalize_axis_index(a, x.ndim) for a in axes],
+            None if s is None else list(s),
+            s=s,
+            axes=axes,
+            norm=norm,
         )
 
     return several

@@ -7,6 +7,7 @@ import numpy as np
 import xpgrad
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
+from xpgrad_dask import images
 from xpgrad_dask.blocks import cores
 from xpgrad_dask.creation import auto_chunks
 from xpgrad_dask.libraries import da
@@ -70,6 +71,7 @@ def cofactor_changes(g: Array, x: Array, d: Array, /) -> Array:
 
 
 KERNELS: dict[str, Kernel] = {
+    **images.KERNELS,
     "sum.x": sum_gradient,
     "mean.x": mean_gradient,
     "random_uniform": random_uniform,

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from xpgrad.types import Array, Shape
 from xpgrad_dask.blocks import along, empty, whole
@@ -14,18 +15,18 @@ from xpgrad_dask.shapes import broadcast_to, reshape
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the elements in order along `axis`."""
-    return along(host.sort, axis % x.ndim, x, dtype=x.dtype, descending=descending, stable=stable)
+    return along(host.sort, normalize_axis_index(axis, x.ndim), x, dtype=x.dtype, descending=descending, stable=stable)
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the indices that sort `x` along `axis`."""
     dtype = np.dtype(np.int64)
-    return along(host.argsort, axis % x.ndim, x, dtype=dtype, descending=descending, stable=stable)
+    return along(host.argsort, normalize_axis_index(axis, x.ndim), x, dtype=dtype, descending=descending, stable=stable)
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks."""
-    index = (slice(None),) * (0 if axis is None else axis % x.ndim) + (indices,)
+    index = (slice(None),) * (0 if axis is None else normalize_axis_index(axis, x.ndim)) + (indices,)
     with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
         return x[index]
@@ -33,7 +34,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Return elements of `x` along one axis at numbers of each line's own."""
-    axis %= x.ndim
+    axis = normalize_axis_index(axis, x.ndim)
     rest = np.broadcast_shapes(_without(x.shape, axis), _without(indices.shape, axis))
     x, indices = (broadcast_to(a, (*rest[:axis], a.shape[axis], *rest[axis:])) for a in (x, indices))
     x, indices = whole(x, [axis]), whole(indices, [axis])

@@ -13,6 +13,7 @@ from xpgrad_dask.creation import (
     asarray,
     astype,
     empty,
+    empty_like,
     eye,
     from_dlpack,
     full,
@@ -23,14 +24,16 @@ from xpgrad_dask.creation import (
 from xpgrad_dask.libraries import compat
 from xpgrad_dask.lines import argsort, searchsorted, sort, take, take_along_axis
 from xpgrad_dask.products import matmul, tensordot, vecdot
+from xpgrad_dask.reductions import all, any, count_nonzero, max, mean, min, prod, std, sum, var
 from xpgrad_dask.refusals import nonzero, unique_all, unique_counts, unique_inverse, unique_values
 from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to, concat, repeat, reshape, stack
 
 __all__ = (
-    "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "empty",
-    "eye", "fft", "from_dlpack", "full", "linalg", "linspace", "matmul", "nonzero", "ones", "repeat", "reshape",
-    "searchsorted", "sort", "stack", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "vecdot", "zeros",
+    "all", "any", "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
+    "concat", "count_nonzero", "empty", "empty_like", "eye", "fft", "from_dlpack", "full", "linalg", "linspace",
+    "matmul", "max", "mean", "min", "nonzero", "ones", "prod", "repeat", "reshape", "searchsorted", "sort", "stack",
+    "std", "sum", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "var", "vecdot", "zeros",
 )  # fmt: skip
 
 

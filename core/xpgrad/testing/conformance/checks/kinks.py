@@ -156,7 +156,7 @@ def branches(s: Subject) -> None:
                 lambda xp, x: ops.apply_where(x > 0.0, (x,), xp.log, fill_value=0.0),
                 [[0.0, -1.0, 2.0]],
                 [[0, 0, 0.5]],
-                (),
+                ("data_dependent_shapes",),
             ),
         ],
     )

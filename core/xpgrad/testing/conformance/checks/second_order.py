@@ -79,7 +79,7 @@ PROGRAMS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
 
 
 def _index(xp: Any, x: Any) -> Any:
-    return xp.asarray([1, 0, 1, 1], device=as_variable(x).array.device) if hasattr(x, "node") else [1, 0, 1, 1]
+    return xp.asarray([1, 0, 1, 1], device=as_variable(x).device) if hasattr(x, "node") else [1, 0, 1, 1]
 
 
 def hessian_product(s: Subject, call: Any, x: Any, v: Any) -> Any:

@@ -1,0 +1,32 @@
+"""Reductions: array_api_compat's, which hand on to dask axes that are named twice, and dask counts them twice."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.types import Array
+from xpgrad_dask.libraries import compat
+
+
+def _reduction(name: str) -> Callable[..., Array]:
+    function = getattr(compat, name)
+
+    @functools.wraps(function)
+    def reduce(x: Array, /, *, axis: Any = None, **options: Any) -> Array:
+        if isinstance(axis, tuple) and len({a % (x.ndim or 1) for a in axis}) < len(axis):
+            raise ValueError(f"{name}: expected axes that differ, got {axis} of an array with {x.ndim}")
+        return function(x, axis=axis, **options)
+
+    return reduce
+
+
+all = _reduction("all")
+any = _reduction("any")
+count_nonzero = _reduction("count_nonzero")
+max = _reduction("max")
+mean = _reduction("mean")
+min = _reduction("min")
+prod = _reduction("prod")
+std = _reduction("std")
+sum = _reduction("sum")
+var = _reduction("var")
