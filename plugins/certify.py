@@ -38,8 +38,8 @@ ENVIRONMENT = {
 }
 """One thread for each process, since there is a process for each core; what jax must hear before it is imported; chunks
 so small that dask's arrays have several, and so few that those of a million elements do not have thousands. jax
-compiles every function for every shape, which is most of its time: all processes share what they compile, in a folder of the run
-or in the one that JAX_COMPILATION_CACHE_DIR names. How jax compiles is left as its users have it."""
+compiles every function for every shape, which is most of its time: all processes share what they compile, in a folder
+of the run or in the one that JAX_COMPILATION_CACHE_DIR names. How jax compiles is left as its users have it."""
 
 
 def main() -> int:
