@@ -41,6 +41,14 @@ def test_shapes_that_depend_on_values_are_refused(f: Any, text: str) -> None:
         f(lazy())
 
 
+@pytest.mark.parametrize("number", [4, -5])
+@pytest.mark.parametrize("f", [lambda x, i: x[i], xp.take], ids=["getitem", "take"])
+def test_a_number_out_of_range_is_an_error_when_it_is_computed(f: Any, number: int) -> None:
+    y = f(lazy(), da.from_array(np.asarray([0, 3, number]), chunks=2))
+    with pytest.raises(IndexError, match=rf"expected numbers from -4 to 3, got {number}"):
+        y.array.compute()
+
+
 @pytest.mark.parametrize("axis", [(0, 0), (0, -2)])
 def test_an_axis_that_is_named_twice_is_refused(axis: Any) -> None:
     with pytest.raises(ValueError, match=r"sum: expected axes that differ, got .* of an array with 2"):

@@ -50,7 +50,6 @@ class DaskBackend(ArrayAPIBackend):
             capabilities=Capabilities(
                 missing={
                     "data_dependent_shapes": UNKNOWN,
-                    "checked_index_arrays": "numbers are known when they are computed; dask then takes any element",
                     "several_devices": "where chunks are computed, the scheduler decides",
                     "dlpack_export": "an array has no memory of its own",
                     "dlpack_shares_memory": "an array has no memory of its own",

@@ -25,11 +25,23 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks."""
+    """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks.
+
+    Numbers out of range are an IndexError when they are computed; dask itself would take any element for them.
+    """
+    length = x.shape[0 if axis is None else axis]
+    indices = da.map_blocks(_within, indices, length=length, dtype=indices.dtype, meta=empty(1, indices.dtype))
     index = (slice(None),) * (0 if axis is None else normalize_axis_index(axis, x.ndim)) + (indices,)
     with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
         return x[index]
+
+
+def _within(numbers: Any, length: int) -> Any:
+    outside = numbers[(numbers < -length) | (numbers >= length)]
+    if outside.size:
+        raise IndexError(f"take or getitem: expected numbers from {-length} to {length - 1}, got {outside[0]}")
+    return numbers
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
