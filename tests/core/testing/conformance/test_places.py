@@ -9,6 +9,7 @@ from xpgrad.testing.conformance.faults import FREEDOMS, Fault, Freedom, current,
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import plan
+from xpgrad.testing.conformance.probes import facts_of
 from xpgrad.testing.conformance.self_test import self_test
 
 FAMILIES = "VTXR"
@@ -60,6 +61,18 @@ def test_a_backend_that_lacks_what_may_be_lacking_passes() -> None:
     assert failures(found) == []
     skipped = {each.check for each in found if each.state == "skipped"}
     assert {"R03", "R13", "R15", "T07", "T13", "V25", "X01", "X05"} <= skipped
+
+
+def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
+    bed = Bed()
+    random_state.pickle_loses_device.plant(bed)
+    device = bed.devices()[1]
+    assert facts_of(device)["pickle_keeps_device"] is False
+    assert facts_of(device)["pickle"] is True
+    lacks = Capabilities({"pickle_keeps_device": "for this test"})
+    for capabilities, wanted in ((Capabilities(), "failed"), (lacks, "passed")):
+        (item,) = (item for item in plan([device], families=["R"]) if item.check.id == "R03")
+        assert outcome(item, capabilities).state == wanted
 
 
 def test_every_fault_is_killed_by_each_of_its_families_and_no_check_is_idle() -> None:
