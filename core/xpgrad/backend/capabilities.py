@@ -24,6 +24,7 @@ FACTS: dict[str, str] = {
     "dlpack_shares_memory": "what DLPack hands over is the same memory, not a copy",
     "asynchronous": "a call may return before its result is there",
     "pickle": "an array can be pickled",
+    "pickle_keeps_device": "an array that was pickled comes back on its device",
     "threads": "several threads may compute at once",
     "linalg": "the extension for linear algebra",
     "fft": "the extension for Fourier transforms",

@@ -17,6 +17,7 @@ import xpgrad
 import xpgrad.array_api as xp
 from xpgrad.errors import BackendMismatch, DeviceMismatch, SpecifierError
 from xpgrad.testing.arrays import on_host
+from xpgrad.testing.conformance.probes import mismatches
 
 ONE, TWO, BOTH = "@jax:cpu:0", "@jax:cpu:1", "@jax:cpu:0+cpu:1"
 
@@ -288,6 +289,11 @@ def test_from_dlpack_shares_memory_or_copies_as_it_is_asked() -> None:
     assert values(shared) == [7.0, 7.0, 7.0]
     assert values(copied) == [0.0, 0.0, 0.0]
     assert copied.devices() == shared.devices()
+
+
+def test_capabilities_are_what_the_probes_find() -> None:
+    devices = [xpgrad.get_device(ONE), xpgrad.get_device(TWO)]
+    assert mismatches(devices, devices[0].backend.capabilities) == []
 
 
 EMPTY, NUMBERS, WHOLE = np.zeros((0, 3)), np.ones((2, 3)), np.ones((2, 3), "int64")

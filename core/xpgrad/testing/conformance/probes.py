@@ -142,6 +142,13 @@ def _pickled(device: Device) -> bool:
     return type(back) is type(x) and _equal(back, on_host(x))
 
 
+def _comes_back(device: Device) -> bool | None:
+    devices = device.backend.devices()
+    if len(devices) < 2 or not _probed(_pickled, device):
+        return None
+    return all(each.backend.device_of(pickle.loads(pickle.dumps(_vector(each)))) == each for each in devices)
+
+
 def _drawn_on_host(device: Device) -> bool:
     state = random.get_state(device)
     try:
@@ -188,6 +195,7 @@ PROBES: dict[str, Probe] = {
     "dlpack_shares_memory": _shared,
     "asynchronous": lambda d: None,
     "pickle": _pickled,
+    "pickle_keeps_device": _comes_back,
     "threads": lambda d: None,
     "linalg": lambda d: hasattr(d.backend.namespace, "linalg"),
     "fft": lambda d: hasattr(d.backend.namespace, "fft"),

@@ -16,6 +16,7 @@ from jax.core import Tracer
 
 from xpgrad.plugin import Spec, block, config
 from xpgrad.types import Array, Dtype, Index, Kernel, Shape
+from xpgrad_jax import namespace
 from xpgrad_jax.places import placement
 
 Pattern = tuple[Any, ...]
@@ -52,18 +53,18 @@ def setitem(x: Array, u: Any, /, index: Index) -> Any:
     return _block_written(x, u, _starts(ranges), lengths=tuple(stop - start for start, stop in ranges), shape=shape)
 
 
-def take(x: Array, indices: Array, /, axis: int | None = None) -> Any:
-    """Look at positions along one axis in debug mode, and decline."""
+def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
+    """Elements of `x` at positions along one axis."""
     if config.debug:
         _check_range(indices, x.shape[axis or 0])
-    return NotImplemented
+    return namespace.take(x, indices, axis=axis)
 
 
-def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Any:
-    """Look at positions along one axis, line by line, in debug mode, and decline."""
+def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
+    """Elements of `x` at positions along one axis, where each line has positions of its own."""
     if config.debug:
         _check_range(indices, x.shape[axis])
-    return NotImplemented
+    return namespace.take_along_axis(x, indices, axis=axis)
 
 
 KERNELS: dict[str, Kernel] = {
