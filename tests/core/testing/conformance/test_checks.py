@@ -72,7 +72,7 @@ def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
 
 def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
     bed = Bed()
-    next(fault for fault in FAULTS if fault.id == "pickle-loses-device").plant(bed)
+    next(fault for fault in FAULTS if fault.id == "pickle-loses-the-device").plant(bed)
     device = bed.devices()[1]
     assert facts_of(device)["pickle_keeps_device"] is False
     assert facts_of(device)["pickle"] is True
