@@ -1,11 +1,13 @@
 """Processes that run items of a plan, so that a backend which crashes or hangs fails one check and stops no run."""
 
+import mmap
 import multiprocessing
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from xpgrad.backend.capabilities import Capabilities
@@ -14,9 +16,9 @@ from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.outcome import Outcome, outcome
 from xpgrad.testing.conformance.plan import Item, plan
 
-MOST_ITEMS = 250
-"""Items from which on a process is followed by a new one. A library that compiles keeps what it has compiled: jax, some
-10 MB for each item."""
+MOST_GROWTH = 2**30
+"""Bytes by which a process may grow before a new one follows it. A library that compiles keeps what it has compiled:
+jax, some 10 MB for each item."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,18 @@ class Order:
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
     items, given = order.plan(), Capabilities(**capabilities)
+    start = _resident()
     while (number := connection.recv()) is not None:
-        connection.send(outcome(items[number], given, seed=order.seed))
+        connection.send((outcome(items[number], given, seed=order.seed), _resident() - start))
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process has; 0 where the system does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
+    return int(pages) * mmap.PAGESIZE
 
 
 class Worker:
@@ -65,13 +77,12 @@ class Worker:
         self.process = context.Process(target=_serve, args=(order, plain, there), daemon=True)
         self.process.start()
         there.close()
-        self.number, self.since, self.left = -1, 0.0, MOST_ITEMS
+        self.number, self.since, self.grown = -1, 0.0, False
         self.group: deque[int] = deque()
 
     def give(self, number: int | None) -> None:
         """Let the process run an item; None ends it."""
         self.number, self.since = -1 if number is None else number, time.monotonic()
-        self.left -= 1
         self.connection.send(number)
 
     def stop(self) -> None:
@@ -106,7 +117,7 @@ def outcomes(
             proceed(workers[-1])
 
     def proceed(worker: Worker) -> None:
-        if not worker.group and worker.left > 0 and todo:
+        if not worker.group and not worker.grown and todo:
             worker.group = todo.popleft()
         worker.give(worker.group.popleft() if worker.group else None)
         if worker.number < 0:
@@ -131,11 +142,12 @@ def outcomes(
             for worker in list(workers):
                 if worker.connection in ready:
                     try:
-                        found = worker.connection.recv()
+                        found, growth = worker.connection.recv()
                     except (EOFError, OSError):
                         worker.process.join()
                         yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
                         continue
+                    worker.grown = growth > MOST_GROWTH
                     proceed(worker)
                     yield found
                 elif time.monotonic() - worker.since > timeout:
