@@ -303,6 +303,7 @@ EMPTY, NUMBERS, WHOLE = np.zeros((0, 3)), np.ones((2, 3)), np.ones((2, 3), "int6
     ("name", "arrays"),
     [
         ("hypot", (EMPTY, EMPTY)),
+        ("hypot", (3.0, EMPTY)),
         ("imag", (NUMBERS,)),
         ("isfinite", (WHOLE,)),
         ("isin", (EMPTY, NUMBERS)),
@@ -319,6 +320,8 @@ EMPTY, NUMBERS, WHOLE = np.zeros((0, 3)), np.ones((2, 3)), np.ones((2, 3), "int6
 )
 def test_results_stay_on_a_device_that_is_not_the_default(name: str, arrays: tuple[Any, ...]) -> None:
     device = xpgrad.get_device(TWO)
-    found = operator.attrgetter(name)(device.backend.namespace)(*(device.send(each) for each in arrays))
+    found = operator.attrgetter(name)(device.backend.namespace)(
+        *(device.send(each) if isinstance(each, np.ndarray) else each for each in arrays)
+    )
     for each in found if isinstance(found, tuple) else (found,):
         assert each.devices() == {device.handle}

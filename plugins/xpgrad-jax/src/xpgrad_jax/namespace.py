@@ -44,20 +44,22 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def staying(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` so that its results lie where its first argument does.
+    """Return `function` so that its results lie where its first array does; other arguments may be Python numbers.
 
     jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like
     `imag` of real numbers.
     """
 
     @functools.wraps(function)
-    def call(x: Array, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        x = next((arg for arg in args if isinstance(arg, jax.Array)), None)
+
         def placed(made: Array) -> Array:
-            if isinstance(x, Tracer) or isinstance(made, Tracer) or made.devices() == x.devices():
+            if x is None or isinstance(x, Tracer) or isinstance(made, Tracer) or made.devices() == x.devices():
                 return made
             return jax.device_put(made, handle_for(x.sharding))
 
-        return jax.tree.map(placed, function(x, *args, **kwargs))
+        return jax.tree.map(placed, function(*args, **kwargs))
 
     return call
 
