@@ -26,7 +26,7 @@ BUILT_IN = "numpy", "chx"
 FROM_PLUGINS = "strict", "torch", "jax", "dask"
 FIRST = {"jax": "@jax:cpu:0", "dask": "@dask"}
 CONTRACT = "LTVRX"
-"""The families that look at the contract, and not at functions one by one: load, transfer, device, pickle and random state,
+"""The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
 TIMEOUT = 600
 """Seconds for one check: on a busy machine, jax compiles for two minutes in some."""
@@ -80,8 +80,8 @@ def installed(place: Path, plugins: list[str]) -> Path:
     others = [wheel for wheel in wheels.glob("*.whl") if wheel != own]
     constraints = place / "constraints.txt"
     constraints.write_text("\n".join(pins()), encoding="utf-8")
-    command = [python, "-m", "pip", "install", *quiet, "--constraint", constraints, f"{own}[conformance]", *others]
-    subprocess.run(command, check=True)
+    wanted = [f"{own}[conformance]", *map(str, others)]
+    subprocess.run([python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wanted], check=True)
     return python
 
 
