@@ -40,6 +40,8 @@ def reshape(x: Array, /, shape: Shape | int, *, copy: bool | None = None) -> Arr
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if x.shape == shape:
         return duplicate(x) if copy else x
+    if x.size == 0:
+        x = x.rechunk(-1)  # dask cannot merge the axes of an empty array that has several chunks
     try:
         return da.reshape(x, shape)
     except NotImplementedError:  # axes that are neither merged nor split evenly
