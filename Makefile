@@ -67,7 +67,7 @@ $(BIN)/pip:
 	"$(PYTHON)" -m venv $(VENV)
 
 # What each check certifies again. jax compiles for every shape, dask plans every block: their certificates take longer
-# than all else together, so that a check runs the part of the suite that is about the contract.
+# than all else together, so that a check runs the part of the suite that is about the contract, and a share of all.
 CERTIFY ?= numpy chx strict torch
 CERTIFY_IN_PART ?= jax dask
 

@@ -21,10 +21,21 @@ if TYPE_CHECKING:
 MOST_FAILURES = 5
 
 
+def _share(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Return the numbers of a part of several, written as 3/16."""
+    if value is None:
+        return None
+    number, slash, parts = value.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal()):
+        raise click.BadParameter(f"expected a part such as 3/16, got {value!r}", context, parameter)
+    return int(number), int(parts)
+
+
 @click.command()
 @click.argument("backend", metavar="[NAME|DEVICE]", required=False)
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
+@click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N parts of the suite, of one length.")
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="full", show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True, help="How long to soak.")
 @click.option(
@@ -39,6 +50,7 @@ def conform(
     backend: str | None,
     families: tuple[str, ...],
     cases: tuple[str, ...],
+    share: tuple[int, int] | None,
     profile: str,
     minutes: float,
     report: Path | None,
@@ -80,6 +92,7 @@ def conform(
                 backend,
                 families=families or None,
                 cases=cases or None,
+                share=share,
                 profile=profile,
                 minutes=minutes,
                 seed=seed,

@@ -38,6 +38,13 @@ def test_failure_is_printed_with_what_repeats_it() -> None:
     assert "not certified" in text
 
 
+def test_share_of_the_suite_gives_no_level() -> None:
+    code, text = _run("numpy", "--family", "L", "--share", "2/4", "--jobs", "0")
+    assert code == 0, text
+    assert "3 passed, 0 failed, 0 expected to fail, 0 skipped of 3 planned" in text
+    assert "nothing failed; a level takes a run of the full profile" in text
+
+
 def test_seed_is_passed_on() -> None:
     bed = Bed()
     bed.replace("exp", lambda original, x: original(x) + 1)
@@ -52,6 +59,8 @@ def test_seed_is_passed_on() -> None:
         (("xyzzy",), 2, "xyzzy"),
         (("numpy", "--family", "z"), 2, "unknown family 'z'"),
         (("numpy", "--case", "summ"), 2, "there is no case summ"),
+        (("numpy", "--share", "3"), 2, "expected a part such as 3/16, got '3'"),
+        (("numpy", "--share", "3/2"), 2, "expected a share such as 1/4 or 4/4, got 3/2"),
         ((), 2, "give the name of a backend, or --self-test"),
         (("numpy", "--self-test"), 2, "give the name of a backend, or --self-test"),
         (("--self-test", "--without", "z"), 2, "unknown family 'z'"),

@@ -32,6 +32,11 @@ class Item(NamedTuple):
         return f"{self.check.id}[{','.join([*where, self.device.name])}]"
 
     @property
+    def group(self) -> tuple[str, str]:
+        """What it runs with, one after another in one process: the checks of a case on one device."""
+        return (self.id if self.case is None else self.case.name, self.device.name)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The facts without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
@@ -60,6 +65,7 @@ def plan(
     quick: bool = False,
     checks: Sequence[Check] = CHECKS,
     cases: Sequence[Case] = CASES,
+    share: tuple[int, int] | None = None,
 ) -> list[Item]:
     """Return what is to run on devices of one backend, in order of the families.
 
@@ -72,6 +78,9 @@ def plan(
         Letters or names of families; by default all.
     quick : bool
         Only what the quick profile runs.
+    share : tuple of int, optional
+        Only the first of two parts, the second of three, ...: ``(1, 2)``, ``(2, 3)``. The parts are of about the same
+        length, and none has a check of another.
 
     Raises
     ------
@@ -82,7 +91,16 @@ def plan(
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
-    return [item for each in wanted for item in _items(each, devices, quick, cases)]
+    items = [item for each in wanted for item in _items(each, devices, quick, cases)]
+    return items if share is None else _shared(items, *share)
+
+
+def _shared(items: Sequence[Item], number: int, parts: int) -> list[Item]:
+    """Return the groups of one part: neighbours, which are often alike, go to different parts."""
+    places: dict[tuple[str, str], int] = {}
+    for item in items:
+        places.setdefault(item.group, len(places))
+    return [item for item in items if places[item.group] % parts == number - 1]
 
 
 def letter_of(family: str) -> str:

@@ -43,6 +43,7 @@ def conform(
     *,
     families: Iterable[str] | None = None,
     cases: Iterable[str] | None = None,
+    share: tuple[int, int] | None = None,
     profile: str = "full",
     seed: int = 0,
     jobs: int = 0,
@@ -61,6 +62,8 @@ def conform(
         Letters or names of families; by default all. Less than all gives no level.
     cases : iterable of str, optional
         Names of cases of the table; by default all. Less than all gives no level.
+    share : tuple of int, optional
+        One part of several of the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
         "quick" has the more telling half of the checks and gives no level; "full" has all; "soak" repeats the full one
         with other random numbers for as long as it is told.
@@ -83,7 +86,7 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile, family or case.
+        An unknown profile, family or case; a share such as the third of two.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
@@ -91,10 +94,12 @@ def conform(
     chosen = None if cases is None else tuple(cases)
     if unknown := set(chosen or ()) - {case.name for case in CASES}:
         raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+    if share is not None and not 1 <= share[0] <= share[1]:
+        raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed)
+    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
     items = order.plan()
     found: list[Outcome] = []
     wrong = mismatches(devices, given)
@@ -111,7 +116,7 @@ def conform(
         versions=versions(backend),
         devices=order.devices,
         profile=profile,
-        whole=letters is None and chosen is None and len(devices) == len(tuple(backend.devices())),
+        whole=(letters, chosen, share) == (None, None, None) and len(devices) == len(tuple(backend.devices())),
         seed=seed,
         seconds=round(time.monotonic() - started, 1),
         capabilities=given,

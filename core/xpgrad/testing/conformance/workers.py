@@ -31,6 +31,7 @@ class Order:
     families, cases : tuple of str or None
     quick : bool
     seed : int
+    share : tuple of int or None
     """
 
     devices: tuple[str, ...]
@@ -38,12 +39,13 @@ class Order:
     cases: tuple[str, ...] | None
     quick: bool
     seed: int
+    share: tuple[int, int] | None = None
 
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""
         devices = [get_device(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
-        return plan(devices, families=self.families, quick=self.quick, cases=chosen)
+        return plan(devices, families=self.families, quick=self.quick, cases=chosen, share=self.share)
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
@@ -163,8 +165,7 @@ def _groups(items: Sequence[Item]) -> list[deque[int]]:
     Most checks of a case call the same functions on the same shapes, and a library may have to compile these once for
     each process: for jax, all takes a third of the time this way.
     """
-    groups: dict[object, deque[int]] = {}
+    groups: dict[tuple[str, str], deque[int]] = {}
     for number, item in enumerate(items):
-        key = number if item.case is None else (item.case.name, item.device.name)
-        groups.setdefault(key, deque()).append(number)
+        groups.setdefault(item.group, deque()).append(number)
     return list(groups.values())

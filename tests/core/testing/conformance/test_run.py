@@ -69,6 +69,15 @@ def test_families_are_given_by_letter_or_name() -> None:
     assert {item.check.family.letter for item in plan([STRICT], families=["H"])} == {"H"}
 
 
+def test_shares_are_the_whole_plan_with_each_item_once_and_each_case_together() -> None:
+    whole = plan([STRICT], families=["L", "K"])
+    shares = [plan([STRICT], families=["L", "K"], share=(i, 5)) for i in range(1, 6)]
+    assert sorted(item.id for share in shares for item in share) == sorted(item.id for item in whole)
+    groups = [{item.group for item in share} for share in shares]
+    assert sum(map(len, groups)) == len(set().union(*groups))
+    assert max(map(len, groups)) - min(map(len, groups)) <= 1
+
+
 def test_outcome_says_what_came_of_a_check() -> None:
     assert _outcome(lambda s: None).state == "passed"
     failed = _outcome(_fails)
