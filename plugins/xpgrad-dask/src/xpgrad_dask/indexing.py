@@ -1,5 +1,6 @@
 """Gathers and scatter-adds: one pass over the chunks on either side, no array as a whole."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,14 +83,45 @@ def _among_zeros(spec: Spec, chunks: Any, items: tuple[Any, ...], values: Array)
     ranges = []
     for item, length in zip((item for item in items if item is not None), spec.shape, strict=True):
         if isinstance(item, slice):
-            ranges.append(item)
+            ranges.append(range(*item.indices(length)))
         else:
-            ranges.append(slice(item % length, item % length + 1))
-    counts = tuple(len(range(*r.indices(n))) for r, n in zip(ranges, spec.shape, strict=True))
-    made = da.zeros(spec.shape, dtype=spec.dtype, chunks=chunks)
-    if 0 not in counts:
-        kept = tuple(n for n, item in zip(counts, (i for i in items if i is not None), strict=True) if item is not None)
-        made[tuple(ranges)] = reshape(broadcast_to(values, _taken_shape(items, spec.shape)), kept)
+            ranges.append(range(item % length, item % length + 1))
+    if any(len(each) == 0 for each in ranges):
+        return da.zeros(spec.shape, dtype=spec.dtype, chunks=chunks)
+    values = broadcast_to(values, _taken_shape(items, spec.shape))
+    return _spread(reshape(values, tuple(map(len, ranges))), ranges, chunks)
+
+
+def _spread(values: Array, ranges: Sequence[range], chunks: Any) -> Array:
+    """Return zeros in `chunks` with the values at a range of positions along each axis.
+
+    The values are cut where the result is. dask's own assignment looks through the whole graph of its operands.
+    """
+    backwards = [axis for axis, each in enumerate(ranges) if each.step < 0]
+    ranges = [each[::-1] if each.step < 0 else each for each in ranges]
+    places = [_places(each, lengths) for each, lengths in zip(ranges, chunks, strict=True)]
+    counts = tuple(tuple(len(range(*part.indices(n))) for n, part in along) for along in places)
+    values = (da.flip(values, backwards) if backwards else values).rechunk(counts)
+    meta = np.empty((0,) * values.ndim, values.dtype)
+    return da.map_blocks(_spread_block, values, places=places, chunks=chunks, dtype=values.dtype, meta=meta)
+
+
+def _places(positions: range, lengths: Sequence[int]) -> list[tuple[int, slice]]:
+    """Return the length of each chunk of an axis, and where in it some of the positions, which grow, are."""
+    found, begin, step = [], 0, positions.step
+    for length in lengths:
+        first, last = (max(0, -((positions.start - edge) // step)) for edge in (begin, begin + length))
+        inside = positions[first:last]
+        found.append((length, slice(inside.start - begin, inside.stop - begin, step) if inside else slice(0, 0)))
+        begin += length
+    return found
+
+
+def _spread_block(values: Any, places: list[list[tuple[int, slice]]], block_id: tuple[int, ...]) -> Any:
+    """Return zeros of the size of a chunk with the values in their places."""
+    here = [along[number] for along, number in zip(places, block_id, strict=True)]
+    made = np.zeros([length for length, _ in here], values.dtype)
+    made[tuple(part for _, part in here)] = values
     return made
 
 

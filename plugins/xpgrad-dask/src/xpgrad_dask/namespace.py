@@ -1,9 +1,16 @@
 """dask.array as the Array API standard has it: array_api_compat's namespace, and what that lacks or leaves to chance.
 
 Nothing here computes. Functions along an axis get that axis in one chunk (`lines`, `fft`), those of matrices the last
-two (`linalg`); everything else stays in the chunks that it comes in.
+two (`linalg`); everything else stays in the chunks that it comes in. Arithmetic is that of the operators: chunks of
+arrays without axes are scalars, whose complex products NumPy's functions round otherwise.
 """
 
+from operator import add, pow
+from operator import floordiv as floor_divide
+from operator import mod as remainder
+from operator import mul as multiply
+from operator import sub as subtract
+from operator import truediv as divide
 from typing import Any
 
 from xpgrad_dask import fft as fft
@@ -29,11 +36,12 @@ from xpgrad_dask.refusals import nonzero, unique_all, unique_counts, unique_inve
 from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to, concat, repeat, reshape, stack
 
 __all__ = (
-    "all", "any", "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
-    "concat", "count_nonzero", "empty", "empty_like", "eye", "fft", "from_dlpack", "full", "linalg", "linspace",
-    "matmul", "max", "mean", "min", "nonzero", "ones", "prod", "repeat", "reshape", "searchsorted", "sort", "stack",
-    "std", "sum", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "var", "vecdot", "zeros",
+    "add", "all", "any", "arange", "argsort", "asarray", "astype", "broadcast_arrays", "broadcast_shapes",
+    "broadcast_to", "concat", "count_nonzero", "divide", "empty", "empty_like", "eye", "fft", "floor_divide",
+    "from_dlpack", "full", "linalg", "linspace", "matmul", "max", "mean", "min", "multiply", "nonzero", "ones",
+    "pow", "prod", "remainder", "repeat", "reshape", "searchsorted", "sort", "stack", "std", "subtract", "sum",
+    "take", "take_along_axis", "tensordot", "unique_all", "unique_counts", "unique_inverse", "unique_values", "var",
+    "vecdot", "zeros",
 )  # fmt: skip
 
 
