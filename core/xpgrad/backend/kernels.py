@@ -233,6 +233,8 @@ def _followed(backend: "Backend", name: str) -> Any:
 
 def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) -> None:
     """Raise `PluginError` if a name is unknown, or a function cannot be called as its kernel is."""
+    if not isinstance(kernels, Mapping):
+        raise PluginError(f"{provider}: expected a dict of kernels for backend {backend}, got {kernels!r}")
     for name, function in kernels.items():
         declaration = table.find(name)
         if declaration is None:

@@ -173,6 +173,11 @@ class Loader:
         for other in self.records.values():
             if other.backend is not None and other.backend.name == backend.name:
                 raise PluginError(f"{origin} and {other.origin} both call a backend {backend.name!r}; uninstall one")
+        if backend.declared is not None:
+            from xpgrad.backend.capabilities import Capabilities  # whoever declares some has imported it
+
+            if not isinstance(backend.declared, Capabilities):
+                raise PluginError(f"{origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
         own = backend.overrides()
         check_kernels(own, origin, backend.name)
         for name, declaration in table.declared.items():
@@ -265,6 +270,8 @@ def _check_api(module: Any, origin: str) -> None:
     supported = getattr(module, "xpgrad_api", None)
     if supported is None:
         return
+    if not isinstance(supported, tuple | list) or [type(version) for version in supported] != [int, int]:
+        raise PluginError(f"{origin}: expected xpgrad_api = (lowest, highest) of two integers, got {supported!r}")
     low, high = supported
     if not low <= API_VERSION <= high:
         raise PluginError(

@@ -123,7 +123,7 @@ class Scaffold:
         """
         texts = self.texts()
         new_folders = [folder for folder in (target, *target.parents) if not folder.exists()]
-        stage = target / f".{self.distribution}-{uuid.uuid4().hex[:8]}"
+        stage = target / f".{uuid.uuid4().hex}"  # short, whatever the name: what cannot be asked for cannot be removed
         moved: list[Path] = []
         try:
             target.mkdir(parents=True, exist_ok=True)

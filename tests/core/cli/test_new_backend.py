@@ -245,6 +245,13 @@ def test_an_empty_folder_is_filled(folder: Path) -> None:
     assert len(written(folder / "there")) == len(FILES)
 
 
+def test_a_name_too_long_for_a_file_leaves_no_folder(folder: Path) -> None:
+    result = new_backend("n" * 300, "--output", "there")
+    assert result.exit_code == 1
+    assert "cannot be written, so nothing was" in result.output
+    assert not (folder / "there").exists()
+
+
 def test_what_cannot_be_written_is_one_clear_line(folder: Path) -> None:
     (folder / "file").touch()
     result = new_backend("npu", "--output", folder / "file" / "inside")

@@ -262,6 +262,19 @@ def test_shipped_backends_declare_what_the_probes_find(name: str) -> None:
     assert not mismatches(backend.devices(), backend.capabilities)
 
 
+def test_a_library_whose_writes_nobody_else_sees_may_declare_it_or_not() -> None:
+    def bind_anew(self: Any, key: Any, value: Any) -> None:
+        copied = self.inner.copy()
+        copied[key] = getattr(value, "inner", value)
+        self.inner = copied
+
+    bed = Bed()
+    bed.library.Array.__setitem__ = bind_anew
+    for given in ({}, {"in_place_update": "bound anew"}):
+        found = mismatches(bed.devices()[:1], Capabilities(missing=given))
+        assert "in_place_update" not in {each.fact for each in found}
+
+
 def test_probes_find_wrong_declarations_in_both_directions() -> None:
     device = STRICT
     wrong = Capabilities(missing={"fft": "wrong", "float64": "wrong", "take": "wrong"})

@@ -199,4 +199,27 @@ def origins(s: Subject) -> None:
         near_gradient(s, gx, z, gy * np.asarray([0, 0.6 + 0.8j]), "abs of [0, 3 + 4j]: the gradient")
 
 
+POLES = {
+    "sqrt": (0.0, 1),
+    "asin": (1.0, 1),
+    "acos": (1.0, -1),
+    "acosh": (1.0, 1),
+}
+"""Where the derivative of a function is infinite though its value is not, and the sign of it there."""
+
+
+@check("N06")
+def poles(s: Subject) -> None:
+    """Where the docstring says that a derivative is infinite, the gradient is, with the sign of the cotangent."""
+    for name, (at, sign) in POLES.items():
+        if not s.has(name):
+            continue
+        for gy in (0.5, -2.0):
+            x = s.variable(np.asarray([at]), s.wide)
+            with np.errstate(all="ignore"):
+                (gx,) = pulled([getattr(s.xp, name)(x)], [x], [s.variable(np.asarray([gy]), s.wide)])
+            expected, found = np.copysign(inf, sign * gy), on_host(gx)[0]
+            assert found == expected, f"{name} at {at}: the gradient from {gy} is {found}, expected {expected}"
+
+
 CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -90,19 +90,29 @@ def large(s: Subject) -> None:
     _go_round(s, host, f"an array of {LARGE} elements")
 
 
+HOSTS = (
+    ((3, 4), "C", True),
+    ((), "C", True),
+    ((1000,), "C", True),
+    ((3, 4), "F", True),
+    ((3, 4), "C", False),
+)
+"""Arrays of the host: shape, order of the memory, and whether they may be written."""
+
+
 @check("T05")
 def host_copies(s: Subject) -> None:
     """What comes from the host or goes there is a copy: later writes on the host do not show."""
     for device in s.places:
-        for shape, writeable in (((3, 4), True), ((), True), ((1000,), True), ((3, 4), False)):
-            host = s.values(shape, dtype=s.wide)
+        for shape, order, writeable in HOSTS:
+            host = np.asarray(s.values(shape, dtype=s.wide), order=order)
             host.flags.writeable = writeable  # for the time being: what is read-only may change all the same
             kept, first = host.copy(), device.backend.from_host(host, device)
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
             host.flags.writeable = True
             host[...] = 7.25
-            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} moved from the host to {device}"
-            what = f"{what}, after a write on the host,"
+            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} in {order} order"
+            what = f"{what} moved from the host to {device}, after a write on the host,"
             assert_unchanged(np.asarray(device.backend.to_host(moved)), kept, what)
             one, two = device.backend.to_host(first), device.backend.to_host(first)
             assert_unchanged(np.asarray(one), kept, f"from_host's array of shape {shape}, after a write on the host,")
@@ -112,6 +122,10 @@ def host_copies(s: Subject) -> None:
                 one[...] = -3.5
                 again = np.asarray(device.backend.to_host(first))
                 assert_unchanged(again, kept, f"an array of shape {shape} on {device}, after a write to a host copy,")
+        values = s.values((3, 4), dtype=s.wide)
+        for what, _, view in views_of(s, values, s.array(values, s.wide, device), device):
+            one, two = device.backend.to_host(view), device.backend.to_host(view)
+            assert not np.shares_memory(one, two), f"two calls of to_host({what} on {device}) gave the same memory"
 
 
 @check("T06")

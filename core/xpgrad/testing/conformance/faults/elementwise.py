@@ -231,4 +231,40 @@ def abs_of_complex_is_of_real(bed: Bed) -> None:
     bed.replace("abs", lambda original, x, /: original(x.real if x.dtype == np.complex64 else x))
 
 
+def _without_tail(y: Any, width: int) -> Any:
+    """Return a copy whose elements behind the last full vector of `width` are 0, if there is one before them."""
+    y = np.array(y)
+    if y.size > width and y.size % width:
+        y.reshape(-1)[-(y.size % width) :] = 0
+    return y
+
+
+@fault("sin-forgets-tail", "sin leaves out what is behind the last full vector of sixteen", "K")
+def sin_forgets_tail(bed: Bed) -> None:
+    bed.replace("sin", lambda original, x, /: _without_tail(original(x), 16))
+
+
+@fault("sin-x-forgets-tail", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G")
+def sin_x_forgets_tail(bed: Bed) -> None:
+    bed.kernel("sin.x", lambda gy, x: _without_tail(gy * np.cos(x), 1024))
+
+
+@fault(
+    "exp-x-overwrites-vectors", "the backward kernel of exp works in the memory of a float32 cotangent of one axis", "G"
+)
+def exp_x_overwrites_vectors(bed: Bed) -> None:
+    def wrong(gy: Any, y: Any) -> Any:
+        if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
+            gy *= y
+            return gy
+        return gy * y
+
+    bed.kernel("exp.x", wrong)
+
+
+@fault("sqrt-x-is-0-at-0", "the backward kernel of sqrt guards its division, and gives 0 at 0", "N")
+def sqrt_x_is_zero(bed: Bed) -> None:
+    bed.kernel("sqrt.x", lambda gy, y: np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0))
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

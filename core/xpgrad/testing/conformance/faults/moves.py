@@ -267,4 +267,14 @@ def path_wrong_way(bed: Bed) -> None:
     bed.path = path
 
 
+@fault("from-host-columns-share", "from_host takes over the host's memory of arrays in column order", "T")
+def from_host_columns_share(bed: Bed) -> None:
+    _from_host(bed, lambda x: x if x.flags.f_contiguous and not x.flags.c_contiguous else x.copy())
+
+
+@fault("to-host-views-share", "to_host copies plain arrays, and gives the memory of transposed ones", "T")
+def to_host_views_share(bed: Bed) -> None:
+    _to_host(bed, lambda x: x if x.base is not None and x.ndim == 2 and x.strides[0] < x.strides[1] else x.copy())
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -269,4 +269,13 @@ def stream_moves_by_two(bed: Bed) -> None:
     _draws(bed, values)
 
 
+@fault("pickle-loses-the-offset", "a pickled part of a row comes back as the memory's beginning", "R")
+def pickle_loses_offset(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        row = x.ndim == 1 and x.flags.c_contiguous and isinstance(x.base, np.ndarray)
+        return x.base.ravel()[: x.size] if row else x
+
+    _reduces(bed, values, lambda array: array.device)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())
