@@ -83,7 +83,10 @@ def _asked(pullback: Declaration) -> tuple[str, ...]:
 
 def certified() -> str:
     """Return the table of certified backends, from the reports."""
-    rows = ["| backend | library | level | passed of planned | skipped | report |", "|---|---|---|---|---|---|"]
+    rows = [
+        "| backend | library | suite | level | passed of planned | skipped | report |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for file in sorted(CERTIFICATES.glob("*/conformance.json")):
         report = json.loads(file.read_text(encoding="utf-8"))
         counts = {
@@ -93,7 +96,7 @@ def certified() -> str:
         known = f", {counts['expected']} declared failures" if counts["expected"] else ""
         page = f"conformance/{file.parent.name}/conformance.md"
         rows.append(
-            f"| `{report['backend']}` | {report['versions']['library']} | {level}{known} | "
+            f"| `{report['backend']}` | {report['versions']['library']} | {report['suite']} | {level}{known} | "
             f"{counts['passed']:,} of {counts['planned']:,} | {counts['skipped']:,} | [page]({page}) |"
         )
     return "\n".join(rows)
