@@ -1,6 +1,6 @@
 """Family T, transfer: arrays and Variables moved between the devices of the backend and the host."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def large(s: Subject) -> None:
     _go_round(s, host, f"an array of {LARGE} elements")
 
 
-HOSTS = (
+HOSTS: tuple[tuple[tuple[int, ...], Literal["C", "F"], bool], ...] = (
     ((3, 4), "C", True),
     ((), "C", True),
     ((1000,), "C", True),
