@@ -59,7 +59,7 @@ def permute_dims(xp: Namespace, x: Array, /, axes: Sequence[int]) -> Array:
 def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Variable:
     """Return `x` with its axes `source` at the positions `destination`; the others stay in their order."""
     ndim = len(x.shape)
-    sources, destinations = _axes(source, ndim, "moveaxis"), _axes(destination, ndim, "moveaxis")
+    sources, destinations = checked_axes(source, ndim, "moveaxis"), checked_axes(destination, ndim, "moveaxis")
     if len(sources) != len(destinations):
         raise ShapeError(f"moveaxis: expected as many destinations as sources, got {source} and {destination}")
     order = [i for i in range(ndim) if i not in sources]
@@ -80,7 +80,7 @@ def triu(xp: Namespace, x: Array, /, *, k: int = 0) -> Array:
     return xp.triu(x, k=k)
 
 
-def _axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
+def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
     """Return `axis` as a tuple of different axes counted from the front."""
     given = (axis,) if isinstance(axis, int) else tuple(axis)
     if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
@@ -150,7 +150,7 @@ def stack(xp: Namespace, arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Variable, ...]:
     """Return the parts of `x` along `axis`, which they do not have any more."""
     x = as_variable(x)
-    (along,) = _axes(axis, x.ndim, "unstack")
+    (along,) = checked_axes(axis, x.ndim, "unstack")
     return tuple(x[at_axis(along, i)] for i in range(x.shape[along]))
 
 
@@ -222,7 +222,10 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
         x, axis = reshape(x, shape=(-1,)), 0
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
-    chosen = backend.xp.repeat(places, as_variable(repeats).array)
+    counts = as_variable(repeats).array
+    if backend.is_kind(counts.dtype, "unsigned integer"):  # NumPy refuses those of 64 bits
+        counts = backend.xp.astype(counts, places.dtype)
+    chosen = backend.xp.repeat(places, counts)
     return x[at_axis(axis % x.ndim, chosen)]  # type: ignore[no-any-return]  # as above
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad.array_api.manipulation import concat
+from xpgrad.array_api.manipulation import checked_axes, concat
 from xpgrad.array_api.statistical import Axis
 from xpgrad.backend.indexing import at_axis
 from xpgrad.graph.primitive import primitive
@@ -30,12 +30,16 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     x : Variable or array, numeric
     axis : int
     n : int
+        0 or more.
     prepend, append : Variable or array, optional
         What to put before and behind `x` first.
     """
+    if n < 0:
+        raise ValueError(f"diff: expected n to be 0 or more, got {n}")
     parts = [as_variable(part) for part in (prepend, x, append) if part is not None]
     y: Variable = parts[0] if len(parts) == 1 else concat(parts, axis=axis)
-    later, earlier = (at_axis(axis % y.ndim, part) for part in (slice(1, None), slice(0, -1)))
+    (along,) = checked_axes(axis, y.ndim, "diff")
+    later, earlier = (at_axis(along, part) for part in (slice(1, None), slice(0, -1)))
     truth = y.node.spec.backend.is_kind(y.dtype, "bool")
     for _ in range(n):
         y = y[later] != y[earlier] if truth else y[later] - y[earlier]

@@ -151,10 +151,10 @@ def full_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> t
     Raises
     ------
     IndexError
-        There are more indices than axes, or an integer is out of range.
+        There are more indices than axes, an integer is out of range, or a mask has another length than its axis.
     """
     xp = backend.namespace
-    items = _without_masks(backend, _without_ellipsis(index, len(shape)))
+    items = _without_masks(backend, _without_ellipsis(index, len(shape)), shape)
     arrays = [item for item in items if _is_array(item)]
     together: tuple[int, ...] = xp.broadcast_arrays(*arrays)[0].shape if arrays else ()
     advanced = [i for i, item in enumerate(items) if _is_array(item) or (arrays and isinstance(item, int))]
@@ -209,10 +209,19 @@ def _is_mask(item: Any) -> bool:
     return _is_array(item) and "bool" in str(item.dtype)
 
 
-def _without_masks(backend: "Backend", items: list[Any]) -> list[Any]:
+def _without_masks(backend: "Backend", items: list[Any], shape: Shape) -> list[Any]:
     result: list[Any] = []
+    axis = 0
     for item in items:
-        result += backend.namespace.nonzero(item) if _is_mask(item) else [item]
+        if not _is_mask(item):
+            result.append(item)
+            axis += item is not None
+            continue
+        lengths, marked = shape[axis : axis + len(item.shape)], tuple(item.shape)
+        if any(n not in (0, length) for n, length in zip(marked, lengths, strict=True)):
+            raise IndexError(f"expected a mask of shape {lengths} for the axes that it stands for, got {marked}")
+        result += backend.namespace.nonzero(item)
+        axis += len(marked)
     return result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad.array_api.arithmetic import remainder
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.indexing import take
-from xpgrad.array_api.manipulation import concat, reshape
+from xpgrad.array_api.manipulation import checked_axes, concat, reshape
 from xpgrad.array_api.searching import searchsorted
 from xpgrad.array_api.selection import clip, where
 from xpgrad.array_api.sorting import argsort
@@ -68,7 +68,7 @@ def trapezoid(y: Any, /, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Var
     axis : int
     """
     y = as_variable(y)
-    along = axis % y.ndim
+    (along,) = checked_axes(axis, y.ndim, "trapezoid")
     step = dx
     if x is not None:
         x = as_variable(x)

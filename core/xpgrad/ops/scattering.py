@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.indexing import prepared
-from xpgrad.array_api.manipulation import reshape
+from xpgrad.array_api.manipulation import checked_axes, reshape
 from xpgrad.array_api.scattering import scatter
 from xpgrad.array_api.selection import where
 from xpgrad.backend.indexing import at_axis
@@ -46,7 +46,8 @@ def index_add(x: Any, indices: Any, values: Any, /, *, axis: int = 0) -> Variabl
     axis : int
     """
     x = as_variable(x)
-    return scatter_add(x, at_axis(axis % x.ndim, as_array(indices)), values)
+    (along,) = checked_axes(axis, x.ndim, "index_add")
+    return scatter_add(x, at_axis(along, as_array(indices)), values)
 
 
 def _stretched(values: Any, spec: Spec, shape: tuple[int, ...]) -> Variable:

@@ -211,3 +211,33 @@ def test_accumulation_adds_in_place_to_what_the_sweep_owns_only(rng):
     expected = 2 * kept[0] + kept[1] + kept[2] * torch.cos(values) - kept[3]
     assert torch.allclose(x.grad, expected)
     assert all(map(torch.equal, seeds, kept))
+
+
+@pytest.mark.parametrize("options", [{"axis": 0, "n": 4}, {"axis": -1}, {"axis": -1, "n": 2}], ids=str)
+def test_fourier_transforms_of_nothing_have_the_shape_of_numpys(options):
+    values = np.zeros((0, 3))
+    for name in ("rfft", "ihfft"):
+        x = Variable(torch.from_numpy(values))
+        y = getattr(A.fft, name)(x, **options)
+        assert y.shape == getattr(np.fft, name)(values, **options).shape
+        assert not on_host(y).any()
+        y.grad = torch.zeros(y.shape, dtype=torch.complex128)
+        y.backward()
+        assert x.grad.shape == x.shape
+    y = A.fft.rfftn(torch.from_numpy(values), axes=(0, 1), s=(2, 5))
+    assert y.shape == (2, 3)
+
+
+def test_fourier_transform_along_an_empty_axis_needs_a_length():
+    x = torch.zeros((0, 3))
+    for transform in (lambda: A.fft.rfft(x, axis=0), lambda: A.fft.rfftn(x)):
+        with pytest.raises(XpgradError, match="Invalid number of data points"):
+            transform()
+
+
+def test_limits_name_their_dtype():
+    xp = Variable(torch.zeros(1)).__array_namespace__()
+    assert xp.iinfo(torch.int8).dtype is xp.iinfo(torch.zeros(1, dtype=torch.int8)).dtype is torch.int8
+    assert xp.finfo(torch.complex64).dtype is torch.float32
+    assert xp.finfo(torch.float32).eps == 2.0**-23
+    assert "int8" in repr(xp.iinfo(torch.int8))

@@ -192,6 +192,25 @@ def test_ties_of_norms_share_equally(device):
     np.testing.assert_allclose(gx, 0.5 * np.eye(2))
 
 
+@pytest.mark.parametrize("ord", ["fro", "nuc", 1, 2, np.inf])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2, 0)])
+def test_largest_norm_of_an_empty_matrix_is_zero(device, shape, ord):
+    x = variable(device, np.zeros(shape))
+    for keepdims in (False, True):
+        y = linalg.matrix_norm(x, ord=ord, keepdims=keepdims)
+        np.testing.assert_array_equal(on_host(y.array), np.zeros(shape[:-2] + (1, 1) * keepdims))
+    y.sum().backward()
+    assert x.grad.shape == shape
+
+
+def test_largest_modulus_of_an_empty_vector_is_zero(device):
+    x = variable(device, np.zeros((2, 0)))
+    assert on_host(linalg.vector_norm(x, ord=np.inf, axis=-1).array).tolist() == [0, 0]
+    assert on_host(linalg.vector_norm(x, ord=np.inf).array) == 0
+    with pytest.raises(ValueError, match="min: "):
+        linalg.vector_norm(x, ord=-np.inf)
+
+
 def test_number_of_nonzeros_has_no_gradient(device):
     assert not linalg.vector_norm(variable(device, [0.0, 2.0]), ord=0).requires_grad
 

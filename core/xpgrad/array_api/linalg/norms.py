@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.magnitude import abs
 from xpgrad.array_api.manipulation import expand_dims
-from xpgrad.array_api.statistical import Axis, max, min, sum, with_kept_axes
+from xpgrad.array_api.statistical import Axis, max, min, reduced_count, sum, with_kept_axes
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive
@@ -45,6 +45,12 @@ def power_norm(xp: Namespace, x: Array, /, ord: float, axis: Axis = None, *, kee
     return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
+    """Return the largest of numbers that are not negative; 0 where there is none."""
+    pick = max if reduced_count(x.node.spec, axis) else sum
+    return pick(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Variable:
     """Return norms of vectors.
 
@@ -66,7 +72,8 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
     Notes
     -----
     The gradient of a zero vector is 0, and so is that of elements that are 0 unless the norm is smooth there; ties of
-    the largest, or smallest, modulus share it equally.
+    the largest, or smallest, modulus share it equally. Without elements the norm is 0, but for negative `ord`, where
+    it is infinite; there is no smallest modulus.
     """
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     x = as_variable(x)
@@ -80,8 +87,10 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
         total = sum(ones, axis=axes, keepdims=keepdims)
         return real(total) if spec.complex else total  # type: ignore[no-any-return]  # as above
     size = abs(x)
-    if ord in (math.inf, -math.inf):
-        return (max if ord > 0 else min)(size, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    if ord == math.inf:
+        return _largest(size, axes, keepdims)
+    if ord == -math.inf:
+        return min(size, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
     if ord == 1:
         return sum(size, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
     return power_norm(size, ord=ord, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
@@ -106,7 +115,8 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro"
     Notes
     -----
     The gradient of a zero matrix in the Frobenius norm is 0. Columns and rows that tie share it equally, and so do
-    singular values. A singular value 0 has the gradient 0, so the nuclear norm has one everywhere.
+    singular values. A singular value 0 has the gradient 0, so the nuclear norm has one everywhere. Without elements
+    a norm is 0, but there is no smallest of no singular values, columns or rows.
     """
     x = as_variable(x)
     matrices(x, "matrix_norm")
@@ -114,12 +124,11 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro"
         return euclidean_norm(x, axis=(-2, -1), keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
     if ord in ("nuc", 2, -2):
         values = svdvals(x)
-        pick = sum if ord == "nuc" else max if ord == 2 else min
+        pick = sum if ord == "nuc" else _largest if ord == 2 else min
         y = pick(values, axis=-1)
         return expand_dims(y, axis=(-2, -1)) if keepdims else y  # type: ignore[no-any-return]  # as above
     if ord in (1, -1, math.inf, -math.inf):
         along = -2 if ord in (1, -1) else -1
         sums = sum(abs(x), axis=along, keepdims=True)
-        y = (max if ord > 0 else min)(sums, axis=(-2, -1), keepdims=keepdims)
-        return y  # type: ignore[no-any-return]  # as above
+        return (_largest if ord > 0 else min)(sums, axis=(-2, -1), keepdims=keepdims)  # type: ignore[no-any-return]  # as above
     raise ValueError(f"matrix_norm: expected ord 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")

@@ -65,22 +65,61 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
     return bool(torch.promote_types(given, to) == to)
 
 
-def _of_nothing(function: Kernel) -> Kernel:
-    """Return a Fourier transform that takes empty batches too, which MKL refuses: the shape is that of fuller ones."""
+class Limits:
+    """What PyTorch says of a dtype's limits, with the dtype itself in place of its name."""
+
+    def __init__(self, info: torch.finfo | torch.iinfo) -> None:
+        self._info = info
+        self.dtype: torch.dtype = getattr(torch, info.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_info":  # before there is one, when it is copied
+            raise AttributeError(name)
+        return getattr(self._info, name)
+
+    def __repr__(self) -> str:
+        return repr(self._info)
+
+
+def finfo(type: torch.dtype | torch.Tensor, /) -> Limits:
+    """Return the limits of a floating-point dtype, or of that of an array."""
+    return Limits(compat.finfo(type))
+
+
+def iinfo(type: torch.dtype | torch.Tensor, /) -> Limits:
+    """Return the limits of an integer dtype, or of that of an array."""
+    return Limits(compat.iinfo(type))
+
+
+def _transformed(ndim: int, several: bool, axis: int = -1, axes: Any = None, s: Any = None, **_norm: Any) -> set[int]:
+    """Return the axes of a Fourier transform with these options, counted from the front."""
+    if not several:
+        return {axis % ndim}
+    given = axes if axes is not None else range(-(ndim if s is None else len(s)), 0)
+    return {a % ndim for a in given}
+
+
+def _of_nothing(function: Kernel, several: bool) -> Kernel:
+    """Return a Fourier transform, of one axis or `several`, that takes empty batches too, which MKL refuses.
+
+    The shape is that of fuller ones; an axis of the transform itself stays as empty as it is.
+    """
 
     @functools.wraps(function)
-    def transform(x: torch.Tensor, /, *args: Any, **kwargs: Any) -> Array:
+    def transform(x: torch.Tensor, /, **options: Any) -> Array:
         if math.prod(x.shape):
-            return function(x, *args, **kwargs)
-        y = function(x.new_zeros([max(n, 1) for n in x.shape]), *args, **kwargs)
-        return y[tuple(slice(0 if n == 0 else None) for n in x.shape)]
+            return function(x, **options)
+        along = _transformed(x.ndim, several, **options)
+        lengths = [n if i in along else max(n, 1) for i, n in enumerate(x.shape)]
+        y = function(x.new_zeros(lengths), **options)
+        return y[tuple(slice(0 if n == 0 and i not in along else None) for i, n in enumerate(x.shape))]
 
     return transform
 
 
 fft = types.SimpleNamespace(**{name: getattr(compat.fft, name) for name in compat.fft.__all__ if name[0] != "_"})
 for _name in ("fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft"):
-    setattr(fft, _name, _of_nothing(getattr(compat.fft, _name)))
+    setattr(fft, _name, _of_nothing(getattr(compat.fft, _name), _name.endswith("n")))
 
 
 def __getattr__(name: str) -> Any:

@@ -249,11 +249,15 @@ def limits_of_dtypes(s: Subject) -> None:
             got, expected = float(getattr(info, name)), float(getattr(known, name))
             assert got == expected, f"finfo({dtype}).{name} is {got}, expected {expected}"
         assert info.bits == known.bits, f"finfo({dtype}).bits is {info.bits}, expected {known.bits}"
+        real = s.dtype_of(known.dtype.name)
+        assert info.dtype == real, f"finfo({dtype}).dtype is {info.dtype!r}, expected {real!r}"
     for dtype in s.dtypes("i", "u"):
         whole, limits = s.xp.iinfo(s.dtype_of(dtype)), np.iinfo(dtype)
         for name in ("bits", "max", "min"):
             got, expected = int(getattr(whole, name)), int(getattr(limits, name))
             assert got == expected, f"iinfo({dtype}).{name} is {got}, expected {expected}"
+        own = s.dtype_of(dtype)
+        assert whole.dtype == own, f"iinfo({dtype}).dtype is {whole.dtype!r}, expected {own!r}"
 
 
 @check("D19")

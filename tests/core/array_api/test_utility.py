@@ -1,0 +1,22 @@
+"""What no case of utility functions can say: axes and orders that there are not."""
+
+import pytest
+from tests.building import variable
+
+from xpgrad import array_api
+
+
+@pytest.mark.parametrize("axis", [2, -3, 5])
+def test_difference_along_an_axis_that_there_is_not(device, axis):
+    with pytest.raises(IndexError, match=f"diff: expected different axes of an array with 2 of them, got {axis}"):
+        array_api.diff(variable(device, [[1.0, 2.0], [3.0, 5.0]]), axis=axis)
+
+
+def test_difference_of_no_axes(device):
+    with pytest.raises(IndexError, match="diff: "):
+        array_api.diff(variable(device, 1.0))
+
+
+def test_negative_order_of_differences(device):
+    with pytest.raises(ValueError, match="diff: expected n to be 0 or more, got -1"):
+        array_api.diff(variable(device, [1.0, 2.0]), n=-1)
