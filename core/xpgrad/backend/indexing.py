@@ -141,7 +141,9 @@ def _tidy(index: Index, shape: Shape) -> Index:
 def _clipped(item: slice, length: int) -> slice:
     start, stop, step = item.indices(length)
     if step < 0:
-        return slice(start if start >= 0 else None, stop if stop >= 0 else None, step)
+        if start <= stop:  # -1 would count from the end, and None begin there
+            return slice(0, 0)
+        return slice(start, stop if stop >= 0 else None, step)
     return slice(min(start, length), max(start, stop), step)
 
 

@@ -19,6 +19,8 @@ INDICES = [
     (..., 2),
     (1, ..., None, 2),
     (slice(5, 0, -2), None, 1),
+    slice(-9, None, -1),
+    (slice(None), slice(2, 2, -1), slice(-9, -7, -2)),
     (0, 1, 2),
     np.asarray([2, 0, -1]),
     np.asarray(1),

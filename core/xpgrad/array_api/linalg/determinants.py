@@ -95,11 +95,19 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     `d` are the determinants, a help only. At an exactly singular matrix of three or more rows its own derivative, the
     third of the determinant, is NaN.
     """
-    singular = d == 0
-    if not bool(xp.any(singular)):
-        return _changes_by_inverse(xp, g, xp.linalg.inv(x), d)
-    regular = _changes_by_inverse(xp, g, xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x))), d)
-    return xp.where(singular[..., None, None], _changes_by_svd(xp, g, x), regular)
+    singular, device = d == 0, xp._backend.handle_of(x)
+    inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
+    regular = _changes_by_inverse(xp, g, inverse, d)
+    divided = xp.logical_not(singular) & (_condition(xp, x, inverse) < xp.finfo(x.dtype).eps ** (-1 / 3))
+    if bool(xp.all(divided)):
+        return regular
+    changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))
+    return xp.where(divided[..., None, None], regular, changes)
+
+
+def _condition(xp: Namespace, x: Array, inverse: Array) -> Array:
+    """Return by how much dividing by singular values, and multiplying by them again, enlarges errors of rounding."""
+    return xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
 
 
 def _changes_by_inverse(xp: Namespace, g: Array, inverse: Array, d: Array) -> Array:
@@ -123,9 +131,9 @@ def det(xp: Namespace, x: Array, /) -> Array:
 
     Notes
     -----
-    The gradient, the matrix of cofactors, is right at singular matrices too, and so are second derivatives at those
-    whose computed determinant is exactly 0. Third and higher derivatives there are NaN, for three rows or more; and
-    where a matrix is nearly singular, so that its determinant is rounding, they lose accuracy.
+    The gradient, the matrix of cofactors, is right at singular matrices too, and so are second derivatives. Third and
+    higher derivatives are NaN for three rows or more where the computed determinant is exactly 0; and where a matrix is
+    nearly singular, so that its determinant is rounding, they lose accuracy.
     """
     square(x, "det")
     return xp.linalg.det(x)

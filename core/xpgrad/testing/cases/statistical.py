@@ -85,8 +85,8 @@ MOMENTS = (
     Case("std", lambda xp, x: xp.std(x), lambda x: ((x * x).mean() - x.mean() ** 2) ** 0.5, keeps=("x", "y")),
     Case(
         "std-axis",
-        lambda xp, x: xp.std(x, axis=-1, correction=1, keepdims=True),
-        lambda x: np.std(x, axis=-1, ddof=1, keepdims=True),
+        lambda xp, x: xp.std(x, axis=-1, correction=0.5, keepdims=True),
+        lambda x: np.std(x, axis=-1, ddof=0.5, keepdims=True),
         CUBE,
         ("x", "y"),
     ),

@@ -23,4 +23,11 @@ def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     return x.mean(axis, keepdims)
 
 
-STATISTICAL = {"mean": mean, "sum": sum}
+def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over `axis`, also with a fraction as `correction`, which array-api-compat refuses."""
+    if axis == ():
+        return compat.std(x, axis=())
+    return x.std(axis, correction=correction, keepdim=keepdims)
+
+
+STATISTICAL = {"mean": mean, "std": std, "sum": sum}
