@@ -98,7 +98,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     singular, device = d == 0, xp._backend.handle_of(x)
     inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
     regular = _changes_by_inverse(xp, g, inverse, d)
-    divided = xp.logical_not(singular) & (_condition(xp, x, inverse) < xp.finfo(x.dtype).eps ** (-1 / 3))
+    divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
     if bool(xp.all(divided)):
         return regular
     changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))
