@@ -126,9 +126,9 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro"
         values = svdvals(x)
         pick = sum if ord == "nuc" else _largest if ord == 2 else min
         y = pick(values, axis=-1)
-        return expand_dims(y, axis=(-2, -1)) if keepdims else y  # type: ignore[no-any-return]  # as above
+        return expand_dims(y, axis=(-2, -1)) if keepdims else y
     if ord in (1, -1, math.inf, -math.inf):
         along = -2 if ord in (1, -1) else -1
         sums = sum(abs(x), axis=along, keepdims=True)
-        return (_largest if ord > 0 else min)(sums, axis=(-2, -1), keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+        return (_largest if ord > 0 else min)(sums, axis=(-2, -1), keepdims=keepdims)
     raise ValueError(f"matrix_norm: expected ord 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
