@@ -83,6 +83,10 @@ BROKEN = {
         PARCELS + gives("parcel_backend(kernels={'tanh': lambda x: os.abort()})"),
         Said("crash", r"SIGABRT, while computing on @npu:cpu \(.*lambda x: os.abort", "compiled code"),
     ),
+    "wrong scatter_add": Broken(
+        PARCELS + gives("parcel_backend(scatter_add=lambda spec, parts: spec.shape.nothing)"),
+        Said("device", "@npu:away: a gradient fails: AttributeError: 'tuple' object", "xpgrad conform"),
+    ),
     "devices fail": Broken(
         PARCELS + gives("parcel_backend(devices=lambda: 1 / 0)"),
         Said("devices", "cannot be listed: ZeroDivisionError", "ArrayAPIBackend"),

@@ -58,6 +58,9 @@ def _gradient(device: Device) -> None:
     y = xpgrad.array_api.sum(x * x)
     y.backward()
     _expect("the gradient of the sum of x * x", x.grad, [2 * v for v in VALUES], device)
+    part = xpgrad.Variable(_there(device))
+    xpgrad.array_api.sum(part[1:]).backward()
+    _expect("the gradient of the sum of x[1:], by scatter_add,", part.grad, [0.0, 1.0, 1.0], device)
 
 
 def _move(device: Device) -> None:
