@@ -223,7 +223,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
     counts = as_variable(repeats).array
-    if backend.is_kind(counts.dtype, "unsigned integer"):  # NumPy refuses those of 64 bits
+    if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries refuse those of 64 bits
         counts = backend.xp.astype(counts, places.dtype)
     chosen = backend.xp.repeat(places, counts)
     return x[at_axis(axis % x.ndim, chosen)]  # type: ignore[no-any-return]  # as above

@@ -241,3 +241,10 @@ def test_limits_name_their_dtype():
     assert xp.finfo(torch.complex64).dtype is torch.float32
     assert xp.finfo(torch.float32).eps == 2.0**-23
     assert "int8" in repr(xp.iinfo(torch.int8))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+def test_deviation_over_no_axes_is_that_of_single_elements():
+    x = torch.tensor([[1.0, 2.0]])
+    assert A.std(x, axis=()).array.tolist() == [[0, 0]]
+    assert torch.isnan(A.std(x, axis=(), correction=1, keepdims=True).array).tolist() == [[True, True]]

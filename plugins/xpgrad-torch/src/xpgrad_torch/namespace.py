@@ -65,30 +65,19 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
     return bool(torch.promote_types(given, to) == to)
 
 
-class Limits:
-    """What PyTorch says of a dtype's limits, with the dtype itself in place of its name."""
-
-    def __init__(self, info: torch.finfo | torch.iinfo) -> None:
-        self._info = info
-        self.dtype: torch.dtype = getattr(torch, info.dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_info":  # before there is one, when it is copied
-            raise AttributeError(name)
-        return getattr(self._info, name)
-
-    def __repr__(self) -> str:
-        return repr(self._info)
+def finfo(type: torch.dtype | torch.Tensor, /) -> types.SimpleNamespace:
+    """Return the limits of a floating-point dtype, or of that of an array; PyTorch's own has the dtype's name only."""
+    names = "bits", "eps", "max", "min", "smallest_normal", "tiny", "resolution"
+    return _limits(compat.finfo(type), names)
 
 
-def finfo(type: torch.dtype | torch.Tensor, /) -> Limits:
-    """Return the limits of a floating-point dtype, or of that of an array."""
-    return Limits(compat.finfo(type))
+def iinfo(type: torch.dtype | torch.Tensor, /) -> types.SimpleNamespace:
+    """Return the limits of an integer dtype, or of that of an array; PyTorch's own has the dtype's name only."""
+    return _limits(compat.iinfo(type), ("bits", "max", "min"))
 
 
-def iinfo(type: torch.dtype | torch.Tensor, /) -> Limits:
-    """Return the limits of an integer dtype, or of that of an array."""
-    return Limits(compat.iinfo(type))
+def _limits(info: Any, names: tuple[str, ...]) -> types.SimpleNamespace:
+    return types.SimpleNamespace(dtype=getattr(torch, info.dtype), **{name: getattr(info, name) for name in names})
 
 
 def _transformed(ndim: int, several: bool, axis: int = -1, axes: Any = None, s: Any = None, **_norm: Any) -> set[int]:

@@ -26,7 +26,7 @@ def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
 def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`, also with a fraction as `correction`, which array-api-compat refuses."""
     if axis == ():
-        return compat.std(x, axis=())
+        return x[..., None].std(-1, correction=correction)
     return x.std(axis, correction=correction, keepdim=keepdims)
 
 
