@@ -26,16 +26,27 @@ class Mismatch(NamedTuple):
     fact, device : str
     declared : bool
         Whether the capabilities say that it is there.
+    error : str
+        What the probe met where it expected the fact; empty if nothing was raised.
     """
 
     fact: str
     device: str
     declared: bool
+    error: str = ""
 
     def __str__(self) -> str:
-        if self.declared:
-            return f"{self.fact} on {self.device}: not declared missing, but the probe does not find it"
-        return f"{self.fact} on {self.device}: declared missing, but the probe finds it"
+        if not self.declared:
+            return f"{self.fact} on {self.device}: declared missing, but the probe finds it"
+        why = f": {self.error}" if self.error else ""
+        return f"{self.fact} on {self.device}: not declared missing, but the probe does not find it{why}"
+
+
+class Finding(NamedTuple):
+    """Whether a fact is there, or None where nothing can tell, and the error that says that it is not."""
+
+    there: bool | None
+    error: str = ""
 
 
 Probe = Callable[[Device], bool | None]
@@ -46,29 +57,29 @@ def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mi
     found: list[Mismatch] = []
     for device in devices:
         index = device.name.partition(":")[2] or None
-        for fact, there in facts_of(device).items():
+        for fact, (there, error) in findings(device).items():
             declared = capabilities.lacking((fact,), index) is None
             if there is not None and there != declared:
-                found.append(Mismatch(fact, device.name, declared))
+                found.append(Mismatch(fact, device.name, declared, error))
     return found
 
 
-def facts_of(device: Device) -> dict[str, bool | None]:
-    """Return for every fact, dtype and function whether it is there; None where nothing can tell."""
-    facts = {fact: _probed(PROBES[fact], device) for fact in FACTS}
-    facts |= {name: _probed(functools.partial(_has_dtype, name=name), device) for name in DTYPES}
-    extensions = {name: facts[name] for name in ("linalg", "fft")}
+def findings(device: Device) -> dict[str, Finding]:
+    """Return what the probes find, for every fact, dtype and function."""
+    found = {fact: _probed(PROBES[fact], device) for fact in FACTS}
+    found |= {name: _probed(functools.partial(_has_dtype, name=name), device) for name in DTYPES}
+    extensions = {name: found[name].there for name in ("linalg", "fft")}
     for name in FUNCTIONS:
         inside = extensions.get(name.partition(".")[0], True)
-        facts[name] = has_function(device.backend, name) if inside else False
-    return facts
+        found[name] = Finding(has_function(device.backend, name) if inside else False)
+    return found
 
 
-def _probed(probe: Probe, device: Device) -> bool | None:
+def _probed(probe: Probe, device: Device) -> Finding:
     try:
-        return probe(device)
-    except Exception:  # whatever a library raises where it cannot do something: it cannot
-        return False
+        return Finding(probe(device))
+    except Exception as error:  # whatever a library raises where it cannot do something: it cannot
+        return Finding(False, f"{type(error).__name__}: {error}".splitlines()[0][:200])
 
 
 def _vector(device: Device) -> Array:
@@ -147,7 +158,7 @@ def _pickled(device: Device) -> bool:
 
 def _comes_back(device: Device) -> bool | None:
     devices = device.backend.devices()
-    if len(devices) < 2 or not _probed(_pickled, device):
+    if len(devices) < 2 or not _probed(_pickled, device).there:
         return None
     return all(each.backend.device_of(pickle.loads(pickle.dumps(_vector(each)))) == each for each in devices)
 

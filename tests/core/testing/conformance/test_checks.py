@@ -1,6 +1,7 @@
 """The checks of every family on correct backends; that faults fail them is shown by ``xpgrad conform --self-test``."""
 
 import gc
+import re
 import threading
 import tracemalloc
 
@@ -17,7 +18,7 @@ from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.outcome import Outcome, _missing, outcome
 from xpgrad.testing.conformance.plan import plan
-from xpgrad.testing.conformance.probes import facts_of
+from xpgrad.testing.conformance.probes import findings
 
 FEW = CASES[::60]
 LACKED = (
@@ -74,12 +75,24 @@ def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
     bed = Bed()
     next(fault for fault in FAULTS if fault.id == "pickle-loses-the-device").plant(bed)
     device = bed.devices()[1]
-    assert facts_of(device)["pickle_keeps_device"] is False
-    assert facts_of(device)["pickle"] is True
+    assert findings(device)["pickle_keeps_device"].there is False
+    assert findings(device)["pickle"].there is True
     lacks = Capabilities({"pickle_keeps_device": "for this test"})
     (item,) = (item for item in plan([device], families=["R"]) if item.check.id == "R03")
     assert outcome(item, Capabilities()).state == "failed"
     assert outcome(item, lacks).state == "passed"
+
+
+def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
+    bed = Bed()
+    next(fault for fault in FAULTS if fault.id == "scatter-add-last-wins").plant(bed)
+    case = next(each for each in CASES if each.name == "getitem-array")
+    items = plan(bed.devices()[:1], families=["F"], cases=[case])
+    (item,) = (each for each in items if each.id.startswith("F01[getitem-array,float64,"))
+    reason = outcome(item, bed.backend.capabilities).reason
+    assert re.match(
+        r"the backend's kernel scatter_add of float64\[\d.*\], \[\(int64\[\d\], float64\[.*\]\)\]", reason
+    ), reason
 
 
 def test_checks_leave_nothing_behind() -> None:

@@ -284,6 +284,16 @@ def test_probes_find_wrong_declarations_in_both_directions() -> None:
     assert any("not declared missing" in str(each) for each in mismatches([device], wrong))
 
 
+def test_a_mismatch_says_what_the_probe_met() -> None:
+    def refuse(self: Any, key: Any) -> Any:
+        raise RuntimeError("the queue is closed\nand more lines")
+
+    bed = Bed()
+    bed.library.Array.__getitem__ = refuse
+    texts = {each.fact: str(each) for each in mismatches(bed.devices()[:1], Capabilities())}
+    assert texts["index_arrays"].endswith("but the probe does not find it: RuntimeError: the queue is closed")
+
+
 def test_crash_and_hang_fail_one_check_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = tmp_path / "crashing.py"
     module.write_text(CRASHING)

@@ -190,9 +190,8 @@ def _body(declaration: Declaration, host: KernelNamespace) -> Kernel:
 
 
 def _compare(s: Subject, call: Call, rtol: float) -> None:
-    shapes = ", ".join(str(np.shape(a)) for a in call.arrays if isinstance(a, np.ndarray))
     given = "".join(f", {key}={value}" for key, value in call.parameters.items())
-    what = f"the backend's kernel {call.name} of shapes {shapes}{given}"
+    what = f"the backend's kernel {call.name} of {', '.join(map(_described, call.arrays))}{given}"
     assert call.wrong is None, f"{what}: {call.wrong}"
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -219,6 +218,16 @@ def _compare(s: Subject, call: Call, rtol: float) -> None:
             assert near.all(), f"{what}: element {at} is {got[at]!s}, by the default {wanted[at]!s}"
         else:
             same_numbers(got, wanted, 0.0, what)
+
+
+def _described(item: Any) -> str:
+    """Return an argument for a message: what is an array, or a spec, by dtype and shape."""
+    if isinstance(item, (np.ndarray, Spec)):
+        return f"{np.dtype(item.dtype).name}{list(item.shape)}"
+    if type(item) in (list, tuple):
+        inside = ", ".join(map(_described, item))
+        return f"[{inside}]" if isinstance(item, list) else f"({inside})"
+    return str(item)
 
 
 def _rounding(call: Call, got: Any) -> float:
