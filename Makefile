@@ -40,8 +40,7 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@echo "== conform --self-test"
 	@report=$$($(BIN)/xpgrad conform --self-test 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== certify"
-	@$(BIN)/python plugins/certify.py $(CERTIFY)
-	@$(BIN)/python plugins/certify.py --part $(CERTIFY_IN_PART)
+	@$(BIN)/python plugins/certify.py $(CERTIFY) --part $(CERTIFY_IN_PART)
 
 certify: $(VENV)/stamp-test ## certify every backend from wheels, and keep the reports in docs/conformance
 	$(BIN)/python plugins/certify.py --write
