@@ -11,6 +11,7 @@ import pytest
 import xpgrad
 import xpgrad.array_api as xp
 import xpgrad.functions as F
+from xpgrad_dask.creation import SETTLED, SMALL
 
 RNG = np.random.default_rng(0)
 X, W, T = RNG.random((6, 4)), RNG.random((4, 3)), np.asarray([0, 2, 1, 1, 0, 2])
@@ -124,3 +125,34 @@ def test_random_numbers_are_drawn_when_they_are_computed() -> None:
 @pytest.mark.usefixtures("nothing_computes")
 def test_a_move_to_the_device_computes_nothing() -> None:
     assert isinstance(xpgrad.Variable(X).to_device("@dask").array, da.Array)
+
+
+def test_debug_mode_computes_no_function_for_those_after_it() -> None:
+    def planned(steps: int, debug: bool) -> int:
+        x = xpgrad.Variable(lazy(X))
+        with xpgrad.using_config("debug", debug):
+            y = x
+            for _ in range(steps):
+                y = xp.tanh(y) * 1.5
+            y.grad = da.ones_like(y.array)
+            y.backward()
+        return len(dict(x.grad.__dask_graph__()))
+
+    assert planned(20, debug=True) == planned(10, debug=True)
+    assert planned(20, debug=False) > 1.5 * planned(10, debug=False)
+
+
+def test_debug_mode_leaves_large_arrays_to_the_graph() -> None:
+    x = da.random.default_rng(0).random((SMALL // 8 + 1,), chunks=SMALL)
+    assert not xpgrad.get_device("@dask").backend.has_nan(x)
+    assert not x.name.startswith(SETTLED)
+
+
+def test_a_small_array_that_was_looked_at_keeps_its_values() -> None:
+    x = lazy(X) * 2
+    chunks, before, twin = x.chunks, x.compute(), x + 1
+    assert not xpgrad.get_device("@dask").backend.has_nan(x)
+    assert (x.name.startswith(SETTLED), x.chunks) == (True, chunks)
+    np.testing.assert_array_equal(x.compute(), before)
+    np.testing.assert_array_equal((x + 1).compute(), twin.compute())
+    assert xpgrad.get_device("@dask").backend.same_values(x, lazy(X) * 2)

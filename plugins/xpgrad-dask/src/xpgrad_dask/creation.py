@@ -1,6 +1,7 @@
 """Creation, in chunks of dask's size, and the sizes of chunks."""
 
 import math
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,18 @@ def cut(values: Any) -> Array:
 def duplicate(x: Array) -> Array:
     """Return another array with the same chunks: assignment gives an array other chunks, and writes to none."""
     return da.Array(x.dask, x.name, x.chunks, meta=x._meta)
+
+
+SMALL = 2**20
+"""Bytes of an array that may hold its values where they had to be computed anyway."""
+SETTLED = "settled-"
+
+
+def settle(x: Array) -> None:
+    """Compute a small array once for all: from now on it holds its values instead of the way to them."""
+    if x.nbytes <= SMALL and not x.name.startswith(SETTLED):
+        held = da.from_array(np.array(x.compute()), chunks=x.chunks, name=f"{SETTLED}{uuid.uuid4().hex}")
+        x.dask, x._name = held.dask, held.name
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
