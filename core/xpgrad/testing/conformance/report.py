@@ -11,7 +11,7 @@ from xpgrad.testing.conformance.check import FAMILIES, LEVELS, Check, Family
 from xpgrad.testing.conformance.checks import CHECKS
 from xpgrad.testing.conformance.outcome import STATES, Outcome
 
-SUITE_VERSION = "1.1"
+SUITE_VERSION = "1.2"
 CERTIFIED, FAILURES, NOTHING_RAN, MISDECLARED = range(4)
 """Exit codes."""
 BY_ID = {check.id: check for check in CHECKS}

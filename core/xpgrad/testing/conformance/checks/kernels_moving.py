@@ -105,7 +105,7 @@ def shapes_and_orders(s: Subject) -> None:
     for target_shape in ((4, 2, 3, 5), (2, 3, 5)):
         same(s, "broadcast_to", x, shape=target_shape)
     same(s, "broadcast_to", s.values((3, 1)), shape=(2, 3, 4))
-    for k in (0, 1, -1, -2, 4, 7):
+    for k in (0, 1, -1, -2, -3, -7, 4, 7):
         same(s, "tril", x, k=k)
         same(s, "triu", x, k=k)
     if s.has("tile"):
@@ -166,6 +166,7 @@ KEYS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "x[1:1]": (slice(1, 1), ("empty_arrays",)),
     "x[:, -2:, 1:-1]": ((slice(None), slice(-2, None), slice(1, -1)), ()),
     "x[::-1, :, ::-2]": ((slice(None, None, -1), slice(None), slice(None, None, -2)), ("negative_steps",)),
+    "x[::-2]": (slice(None, None, -2), ("negative_steps",)),
     "x[:, 2:0:-1]": ((slice(None), slice(2, 0, -1)), ("negative_steps",)),
     "x[[1, 0, 1]]": (np.asarray([1, 0, 1]), ("index_arrays",)),
     "x[[-1, 0, -2]]": (np.asarray([-1, 0, -2]), ("index_arrays", "negative_index_arrays")),
@@ -176,6 +177,10 @@ KEYS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "x[:, [2, 0, 2]]": ((slice(None), np.asarray([2, 0, 2])), ("index_arrays", "index_arrays_with_slices")),
     "x[[1, 0], :, [4, 2]]": (
         (np.asarray([1, 0]), slice(None), np.asarray([4, 2])), ("index_arrays", "index_arrays_with_slices"),
+    ),
+    "x[[1, -1], :, [-2, 0]]": (
+        (np.asarray([1, -1]), slice(None), np.asarray([-2, 0])),
+        ("index_arrays", "index_arrays_with_slices", "negative_index_arrays"),
     ),
     "x[mask]": (
         np.asarray([[True, False, True], [False, True, True]]), ("index_arrays", "data_dependent_shapes"),
@@ -190,14 +195,29 @@ def on_device(s: Subject, key: Any) -> Any:
     return s.array(key) if isinstance(key, np.ndarray) else key
 
 
+def assert_same_index(index: Any, key: Any, what: str) -> None:
+    """Raise AssertionError unless the arrays of an index on the device still hold what they were made of."""
+    for given, array in zip(*(each if isinstance(each, tuple) else (each,) for each in (key, index)), strict=True):
+        if isinstance(given, np.ndarray):
+            found = on_host(array)
+            assert np.array_equal(found, given), (
+                f"{what} has written to its index: {found.tolist()}, was {given.tolist()}"
+            )
+
+
 @check("K13")
 def gathering(s: Subject) -> None:
     """Indexing, take and take_along_axis: repeats, negative positions and axes, masks, nothing, any integer dtype."""
     x = s.values((2, 3, 5), dtype=s.wide)
     for title, (key, needs) in KEYS.items():
         if s.has(*needs):
-            got = s.variable(x, s.wide)[on_device(s, key)]
+            index = on_device(s, key)
+            got = s.variable(x, s.wide)[index]
             s.expect(got, x[key].astype(np.float64), f"{title}, shape (2, 3, 5)", dtype=s.wide)
+            assert_same_index(index, key, title)
+    if s.has("index_arrays", "data_dependent_shapes", "empty_arrays", "float32"):
+        got = s.variable(x, "float32")[s.array(np.zeros((2, 3), bool))]
+        s.expect(got, np.zeros((0, 5)), "x[mask] with nothing chosen, shape (2, 3, 5)", dtype="float32")
     indices = [np.asarray([1, 0, 1, 1])]
     indices += [np.asarray([], np.int64)] if s.has("empty_arrays") else []
     for index, axis in itertools.product(indices, (0, 1, 2, -1, -3)):
@@ -245,8 +265,9 @@ def scattering(s: Subject) -> None:
         got = s.kernels.scatter_add(spec, placed)
         expected = scattered(shape, s.dtype, parts)
         s.expect(s.backend.restore(got), expected, f"scatter_add at {', '.join(t for t, _ in group)}")
-        for (title, _), (_, value), (_, array) in zip(group, parts, placed, strict=True):
+        for (title, key), (_, value), (index, array) in zip(group, parts, placed, strict=True):
             assert on_host(array).tobytes() == value.tobytes(), f"scatter_add has written to its value at {title}"
+            assert_same_index(index, key, f"scatter_add at {title}")
     many = np.asarray([3, 0, 3, 3, 1, 3, 0, 3])
     if s.has("index_arrays"):
         flat = s.backend.spec(s.array(np.zeros((5,), s.dtype)))
@@ -269,8 +290,10 @@ def writing(s: Subject) -> None:
             for shape in (x[key].shape, x[key].shape[1:]):
                 u, expected = s.values(shape, dtype=s.wide), x.copy()
                 expected[key] = u
-                got = setitem(s.array(x, s.wide), s.array(u, s.wide), index=on_device(s, key))
+                index = on_device(s, key)
+                got = setitem(s.array(x, s.wide), s.array(u, s.wide), index=index)
                 s.expect(got, expected.astype(np.float64), f"{title} = u of shape {shape}", dtype=s.wide)
+                assert_same_index(index, key, f"{title} = u")
             expected = x.copy()
             expected[key] = 2.5
             got = setitem(s.array(x, s.wide), 2.5, index=on_device(s, key))
@@ -306,6 +329,17 @@ def ordering(s: Subject) -> None:
         same(s, "searchsorted", table, wanted, side="right")
         same(s, "searchsorted", table, wanted.reshape(3, 2))
         same(s, "searchsorted", table, wanted[2].reshape(()), side="right")
+        order = np.asarray([1, 3, 0, 2])
+        for side in ("left", "right"):
+            agrees(
+                s,
+                f"searchsorted with a sorter, side={side}",
+                lambda xp, x, v, i, side=side: xp.searchsorted(x, v, side=side, sorter=i),
+                lambda x, v, i, side=side: np.searchsorted(x, v, side=side, sorter=i),
+                table[np.argsort(order)],
+                wanted,
+                order,
+            )
 
 
 @check("K16")

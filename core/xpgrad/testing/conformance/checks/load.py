@@ -10,6 +10,7 @@ from xpgrad.backend.kernels import check_kernels, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.graph.variable import Variable
+from xpgrad.testing.arrays import on_host
 from xpgrad.testing.conformance.check import Check, check, checks_in
 from xpgrad.testing.conformance.fresh import facts_of, record_of
 from xpgrad.testing.conformance.probes import has_function
@@ -199,6 +200,23 @@ def prints_nothing(s: Subject) -> None:
     """Loading the backend writes nothing to standard output."""
     printed = (facts_of(s.backend) or {}).get("printed", "")
     assert not printed, f"loading the backend prints {printed!r}; use logging or warnings"
+
+
+@check("L13")
+def leaves_settings_alone(s: Subject) -> None:
+    """Computing, a division by zero too, changes neither the error state nor the print options of NumPy."""
+    x = s.variable(s.values((3, 4), 0.3, 1.7, s.wide), s.wide)
+    with np.errstate(all="warn"), np.printoptions(precision=5):
+        before = _settings()
+        y = s.xp.mean(s.xp.matmul(x, s.xp.matrix_transpose(x)) / (x[:, :3] - x[:, :3])) + s.xp.sum(s.xp.log(x))
+        y.backward()
+        on_host(y), on_host(x.grad), repr(y)
+        changed = {name: value for name, value in _settings().items() if value != before[name]}
+    assert not changed, f"computing has set {changed} in NumPy for all; use numpy.errstate and numpy.printoptions"
+
+
+def _settings() -> dict[str, object]:
+    return {**np.geterr(), **np.get_printoptions()}
 
 
 CHECKS: tuple[Check, ...] = checks_in(globals())

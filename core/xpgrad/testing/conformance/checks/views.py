@@ -28,6 +28,7 @@ VIEWS = (
     View("its last column", (), lambda xp, x: x[:, 3]),
     View("one element", (), lambda xp, x: x[2, 1]),
     View("the middle of its second row", (), lambda xp, x: x[1, 1:3]),
+    View("the middle of a vector", (), lambda xp, x: xp.concat([x[0, :], x[1, :]])[3:6]),
     View("no rows", ("empty_arrays",), lambda xp, x: x[3:, :]),
     View("its rows backwards", ("negative_steps",), lambda xp, x: x[::-1, :]),
     View("both axes backwards", ("negative_steps",), lambda xp, x: x[::-1, ::-2]),

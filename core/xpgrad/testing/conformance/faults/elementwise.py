@@ -267,4 +267,12 @@ def sqrt_x_is_zero(bed: Bed) -> None:
     bed.kernel("sqrt.x", lambda gy, y: np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0))
 
 
+@fault("remainder-of-c-in-float32", "remainder of float32 arrays takes the sign of the dividend", "K")
+def remainder_of_c_in_float32(bed: Bed) -> None:
+    def remainder(x1: Any, x2: Any) -> Any:
+        return (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2)
+
+    bed.both("remainder", "mod", remainder)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from xpgrad.backend.device import Device
 from xpgrad.testing.conformance.faults.bed import Bed
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
@@ -124,6 +126,15 @@ def devices_named_by_chance(bed: Bed) -> None:
         "import os\nfrom xpgrad.backend.device import Device\n"
         "bed.backend._devices = tuple(Device(bed.backend, d, f'@{bed.backend.name}:{os.getpid()}_{d}') for d in '012')"
     )
+
+
+@fault("error-state-is-set", "division switches NumPy's warnings off for all", "L")
+def error_state_is_set(bed: Bed) -> None:
+    def divide(x1: Any, x2: Any) -> Any:
+        np.seterr(all="ignore")
+        return np.divide(x1, x2)
+
+    bed.both("divide", "truediv", divide)
 
 
 FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -256,4 +256,25 @@ def unique_counts_once(bed: Bed) -> None:
     bed.replace("unique_counts", wrong)
 
 
+@fault("tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K")
+def tril_beyond_the_first_row(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
+        return x.copy() if k <= -x.shape[-2] else original(x, k=k)
+
+    bed.replace("tril", wrong)
+
+
+@fault("mask-of-nothing-widens", "a mask that chooses nothing gives float64", "K")
+def mask_of_nothing_widens(bed: Bed) -> None:
+    right = bed.library.Array.__getitem__
+
+    def getitem(this: Any, key: Any) -> Any:
+        out = right(this, key)
+        if out.size == 0 and getattr(key, "dtype", this.dtype).kind == "b":
+            return bed.library.array(out.inner.astype(np.float64), out.device)
+        return out
+
+    change(bed.library.Array, __getitem__=getitem)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

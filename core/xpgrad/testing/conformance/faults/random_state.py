@@ -278,4 +278,13 @@ def pickle_loses_offset(bed: Bed) -> None:
     _reduces(bed, values, lambda array: array.device)
 
 
+@fault("pickle-begins-a-vector-anew", "a pickled part of a vector comes back as the vector's beginning", "R")
+def pickle_begins_vector_anew(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        part = x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1
+        return x.base[: x.size] if part else x
+
+    _reduces(bed, values, lambda array: array.device)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -218,4 +218,24 @@ def any_of_axis_is_all(bed: Bed) -> None:
     bed.replace("any", wrong)
 
 
+@fault("searchsorted-forgets-side", "searchsorted ignores side where a sorter is given", "K")
+def searchsorted_forgets_side(bed: Bed) -> None:
+    def wrong(original: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+        return original(x1, x2, side=side if sorter is None else "left", sorter=sorter)
+
+    bed.replace("searchsorted", wrong)
+
+
+@fault("variance-in-one-pass", "var in float32 is the mean of squares less the square of the mean", "K")
+def variance_in_one_pass(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+        if x.dtype != np.float32:
+            return original(x, axis=axis, correction=correction, keepdims=keepdims)
+        count = x.size if axis is None else np.prod([x.shape[i] for i in np.atleast_1d(axis)])
+        mean = np.mean(x, axis=axis, keepdims=keepdims)
+        return (np.mean(x * x, axis=axis, keepdims=keepdims) - mean * mean) * np.float32(count / (count - correction))
+
+    bed.replace("var", wrong)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())

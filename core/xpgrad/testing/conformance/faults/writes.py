@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad.testing.conformance.faults.bed import Bed, change
 from xpgrad.testing.conformance.faults.fault import Fault, fault, faults_in
 
 
@@ -256,6 +256,21 @@ def same_values_says_yes(bed: Bed) -> None:
 @fault("same-values-by-identity", "same_values tells whether it is one array", "A")
 def same_values_by_identity(bed: Bed) -> None:
     bed.backend.same_values = lambda a, b: a is b  # type: ignore[method-assign]
+
+
+@fault("index-is-made-positive", "indexing makes negative numbers of an index array positive, in place", "K")
+def index_is_made_positive(bed: Bed) -> None:
+    right = bed.library.Array.__getitem__
+
+    def getitem(this: Any, key: Any) -> Any:
+        out = right(this, key)
+        for axis, item in enumerate(key if isinstance(key, tuple) else (key,)):
+            found = getattr(item, "inner", None)
+            if found is not None and found.dtype.kind == "i" and found.flags.writeable:
+                found %= this.shape[axis]
+        return out
+
+    change(bed.library.Array, __getitem__=getitem)
 
 
 FAULTS: tuple[Fault, ...] = faults_in(globals())
