@@ -29,10 +29,10 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
 	@echo "== ruff check"
 	@$(BIN)/ruff check --quiet
-	@echo "== mypy"
-	@$(BIN)/mypy
-	@echo "== pyright"
-	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
+	@echo "== mypy, pyright"
+	@$(BIN)/mypy & mypy=$$!; \
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python; pyright=$$?; \
+	wait $$mypy && exit $$pyright
 	@echo "== lint-imports"
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== pytest"

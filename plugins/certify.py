@@ -28,7 +28,7 @@ FIRST = {"jax": "@jax:cpu:0", "dask": "@dask"}
 CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
-PARTS = 16
+PARTS = 32
 """With `--part`, each commit runs one of so many shares of the suite: which one, its hash decides."""
 TIMEOUT = 600
 """Seconds for one check: on a busy machine, jax compiles for two minutes in some."""
