@@ -49,6 +49,15 @@ def test_a_number_out_of_range_is_an_error_when_it_is_computed(f: Any, number: i
         y.array.compute()
 
 
+@pytest.mark.parametrize("number", [3, -4])
+@pytest.mark.parametrize("index", [lambda i: (i * 0, i), lambda i: (i * 0, ..., i), lambda i: (None, 1, i)])
+def test_each_of_several_index_arrays_is_checked_against_its_own_axis(index: Any, number: int) -> None:
+    x = xpgrad.Variable(da.ones((5, 3), chunks=2))
+    y = x[index(da.from_array(np.asarray([0, 2, number]), chunks=2))]
+    with pytest.raises(IndexError, match=rf"expected numbers from -3 to 2, got {number}"):
+        y.array.compute()
+
+
 @pytest.mark.parametrize("axis", [(0, 0), (0, -2)])
 def test_an_axis_that_is_named_twice_is_refused(axis: Any) -> None:
     with pytest.raises(ValueError, match=r"sum: expected axes that differ, got .* of an array with 2"):

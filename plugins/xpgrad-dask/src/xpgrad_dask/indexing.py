@@ -9,7 +9,7 @@ from xpgrad.plugin import Spec, flat_index
 from xpgrad.types import Array, Index, Shape
 from xpgrad_dask.creation import auto_chunks
 from xpgrad_dask.libraries import da
-from xpgrad_dask.lines import take
+from xpgrad_dask.lines import take, within
 from xpgrad_dask.refusals import refused
 from xpgrad_dask.shapes import broadcast_to, reshape
 
@@ -24,8 +24,18 @@ def getitem(backend: Any, x: Array, index: Index) -> Array:
         return x[index]
     if len(arrays) == 1 and not any(isinstance(item, int) for item in items):
         return _along_one(x, items, arrays[0])
-    flat = flat_index(backend, x.shape, index, "cpu")
+    flat = flat_index(backend, x.shape, _within(items, x.shape), "cpu")
     return reshape(take(reshape(x, (-1,)), reshape(flat, (-1,))), flat.shape)
+
+
+def _within(items: tuple[Any, ...], shape: Shape) -> Index:
+    """Return an index whose arrays are checked against their axes, not only against the flat array."""
+    used, checked, axis = sum(item is not None and item is not ... for item in items), [], 0
+    for item in items:
+        checked.append(within(item, shape[axis]) if isinstance(item, da.Array) else item)
+        if item is not None:
+            axis += len(shape) - used if item is ... else 1
+    return tuple(checked)
 
 
 def _along_one(x: Array, items: tuple[Any, ...], numbers: Array) -> Array:

@@ -30,11 +30,17 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     Numbers out of range are an IndexError when they are computed; dask itself would take any element for them.
     """
     length = x.shape[0 if axis is None else axis]
-    indices = da.map_blocks(_within, indices, length=length, dtype=indices.dtype, meta=empty(1, indices.dtype))
+    indices = within(indices, length)
     index = (slice(None),) * (0 if axis is None else normalize_axis_index(axis, x.ndim)) + (indices,)
     with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
         return x[index]
+
+
+def within(indices: Array, length: int) -> Array:
+    """Return indices of an axis of this length; computing those out of range is an IndexError."""
+    meta = empty(indices.ndim, indices.dtype)
+    return da.map_blocks(_within, indices, length=length, dtype=indices.dtype, meta=meta)
 
 
 def _within(numbers: Any, length: int) -> Any:

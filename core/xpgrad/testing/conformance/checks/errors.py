@@ -197,6 +197,8 @@ def positions_out_of_range(s: Subject) -> None:
         "take of [0, 7] of length 4": lambda: xp.take(x, far, axis=1),
     }
     if s.has("index_arrays"):
+        rows, columns = (s.variable(np.asarray(numbers), "int64") for numbers in ([0, 0], [0, 4]))
+        calls["x[[0, 0], [0, 4]] of shape (3, 4)"] = lambda: x[rows, columns]
         calls["x[[0, 7]] of length 3"] = lambda: x[far, ...] if s.has("index_arrays_with_slices") else x[far, far]
         if s.has("negative_index_arrays"):
             calls["x[[0, -9]] of length 3"] = lambda: (

@@ -277,4 +277,18 @@ def mask_of_nothing_widens(bed: Bed) -> None:
     change(bed.library.Array, __getitem__=getitem)
 
 
+@fault("index-arrays-checked-flat", "x[i, j] is checked against the flat array only, not against each axis", "E")
+def index_arrays_checked_flat(bed: Bed) -> None:
+    right = bed.library.Array.__getitem__
+
+    def getitem(this: Any, key: Any) -> Any:
+        inner = [getattr(item, "inner", None) for item in key] if isinstance(key, tuple) else []
+        if this.ndim == len(inner) == 2 and all(each is not None and each.dtype.kind == "i" for each in inner):
+            flat = inner[0] % this.shape[0] * this.shape[1] + inner[1]
+            return bed.library.array(this.inner.reshape(-1)[flat], this.device)
+        return right(this, key)
+
+    change(bed.library.Array, __getitem__=getitem)
+
+
 FAULTS: tuple[Fault, ...] = faults_in(globals())
