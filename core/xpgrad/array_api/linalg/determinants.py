@@ -66,12 +66,13 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
 
     `d` is a help only; as a function of both this is constant in `d`.
     """
-    singular = d == 0
-    if not bool(xp.any(singular)):
-        return d[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
+    singular, device = d == 0, xp._backend.handle_of(x)
+    inverse = xp.linalg.inv(_identity_where(xp, singular, x, device) if bool(xp.any(singular)) else x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
-    return xp.where(singular[..., None, None], _cofactors_by_svd(xp, x), regular)
+    divided = _may_divide(xp, x, singular, inverse)
+    if bool(xp.all(divided)):
+        return regular
+    return xp.where(divided[..., None, None], regular, _cofactors_by_svd(xp, _identity_where(xp, divided, x, device)))
 
 
 def _third_order(xp: Namespace, gy: Array, g: Array, x: Array, d: Array, x_spec: Spec) -> Array:
@@ -98,16 +99,21 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     singular, device = d == 0, xp._backend.handle_of(x)
     inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
     regular = _changes_by_inverse(xp, g, inverse, d)
-    divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
+    divided = _may_divide(xp, x, singular, inverse)
     if bool(xp.all(divided)):
         return regular
     changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))
     return xp.where(divided[..., None, None], regular, changes)
 
 
-def _condition(xp: Namespace, x: Array, inverse: Array) -> Array:
-    """Return by how much dividing by singular values, and multiplying by them again, enlarges errors of rounding."""
-    return xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
+def _may_divide(xp: Namespace, x: Array, singular: Array, inverse: Array) -> Array:
+    """Tell of each matrix whether determinant times inverse has digits: its condition enlarges errors of rounding.
+
+    They cancel where the library takes both from one decomposition, as LAPACK's do by chance. Of a matrix with NaN it
+    says yes, since `svd` refuses such.
+    """
+    condition = xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
+    return ~(singular | (condition > xp.finfo(x.dtype).eps ** (-1 / 3)))
 
 
 def _changes_by_inverse(xp: Namespace, g: Array, inverse: Array, d: Array) -> Array:
