@@ -1,7 +1,6 @@
 """Creation, in chunks of dask's size, and the sizes of chunks."""
 
 import math
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,13 +37,12 @@ def duplicate(x: Array) -> Array:
 
 SMALL = 2**20
 """Bytes of an array that may hold its values where they had to be computed anyway."""
-SETTLED = "settled-"
 
 
 def settle(x: Array) -> None:
-    """Compute a small array once for all: from now on it holds its values instead of the way to them."""
-    if x.nbytes <= SMALL and not x.name.startswith(SETTLED):
-        held = da.from_array(np.array(x.compute()), chunks=x.chunks, name=f"{SETTLED}{uuid.uuid4().hex}")
+    """Compute a small array once for all: from now on it holds its chunks instead of the way to them."""
+    if x.nbytes <= SMALL:
+        held = x.persist()
         x.dask, x._name = held.dask, held.name
 
 

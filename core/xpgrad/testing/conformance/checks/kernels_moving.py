@@ -335,7 +335,7 @@ def ordering(s: Subject) -> None:
                 s,
                 f"searchsorted with a sorter, side={side}",
                 lambda xp, x, v, i, side=side: xp.searchsorted(x, v, side=side, sorter=i),
-                lambda x, v, i, side=side: np.searchsorted(x, v, side=side, sorter=i),
+                lambda x, v, i, side=side: host.searchsorted(x, v, side=side, sorter=i),
                 table[np.argsort(order)],
                 wanted,
                 order,

@@ -210,7 +210,9 @@ def leaves_settings_alone(s: Subject) -> None:
         before = _settings()
         y = s.xp.mean(s.xp.matmul(x, s.xp.matrix_transpose(x)) / (x[:, :3] - x[:, :3])) + s.xp.sum(s.xp.log(x))
         y.backward()
-        on_host(y), on_host(x.grad), repr(y)
+        on_host(y)
+        on_host(x.grad)
+        repr(y)
         changed = {name: value for name, value in _settings().items() if value != before[name]}
     assert not changed, f"computing has set {changed} in NumPy for all; use numpy.errstate and numpy.printoptions"
 
