@@ -66,13 +66,17 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
 
     `d` is a help only; as a function of both this is constant in `d`.
     """
-    singular, device = d == 0, xp._backend.handle_of(x)
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, device) if bool(xp.any(singular)) else x)
+    singular = d == 0
+    if bool(xp.any(singular)):
+        inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
+    else:
+        inverse = xp.linalg.inv(x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
     divided = _may_divide(xp, x, singular, inverse)
     if bool(xp.all(divided)):
         return regular
-    return xp.where(divided[..., None, None], regular, _cofactors_by_svd(xp, _identity_where(xp, divided, x, device)))
+    rest = _identity_where(xp, divided, x, xp._backend.handle_of(x))
+    return xp.where(divided[..., None, None], regular, _cofactors_by_svd(xp, rest))
 
 
 def _third_order(xp: Namespace, gy: Array, g: Array, x: Array, d: Array, x_spec: Spec) -> Array:
