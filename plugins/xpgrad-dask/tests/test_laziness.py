@@ -142,6 +142,11 @@ def test_debug_mode_computes_no_function_for_those_after_it() -> None:
     assert planned(20, debug=False) > 1.5 * planned(10, debug=False)
 
 
+@pytest.mark.usefixtures("nothing_computes")
+def test_whole_numbers_are_not_computed_to_find_a_nan() -> None:
+    assert not xpgrad.get_device("@dask").backend.has_nan(lazy(T) + 1)
+
+
 def test_debug_mode_leaves_large_arrays_to_the_graph() -> None:
     x = da.random.default_rng(0).random((SMALL // 8 + 1,), chunks=SMALL) * 2
     layers = len(x.dask.layers)

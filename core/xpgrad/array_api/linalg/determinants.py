@@ -113,8 +113,8 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
 def _may_divide(xp: Namespace, x: Array, singular: Array, inverse: Array) -> Array:
     """Tell of each matrix whether determinant times inverse has digits: its condition enlarges errors of rounding.
 
-    They cancel where the library takes both from one decomposition, as LAPACK's do by chance. Of a matrix with NaN it
-    says yes, since `svd` refuses such.
+    The errors of the two cancel in a library that factorises alike for both, which nothing promises. Of a matrix with
+    NaN it says yes, since `svd` refuses such.
     """
     condition = xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
     return ~(singular | (condition > xp.finfo(x.dtype).eps ** (-1 / 3)))

@@ -24,11 +24,11 @@ def getitem(backend: Any, x: Array, index: Index) -> Array:
         return x[index]
     if len(arrays) == 1 and not any(isinstance(item, int) for item in items):
         return _along_one(x, items, arrays[0])
-    flat = flat_index(backend, x.shape, _within(items, x.shape), "cpu")
+    flat = flat_index(backend, x.shape, _checked(items, x.shape), "cpu")
     return reshape(take(reshape(x, (-1,)), reshape(flat, (-1,))), flat.shape)
 
 
-def _within(items: tuple[Any, ...], shape: Shape) -> Index:
+def _checked(items: tuple[Any, ...], shape: Shape) -> Index:
     """Return an index whose arrays are checked against their axes, not only against the flat array."""
     used, checked, axis = sum(item is not None and item is not ... for item in items), [], 0
     for item in items:
