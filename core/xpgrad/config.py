@@ -65,6 +65,7 @@ class GlobalConfig:
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        _look_for_typo(name, self.__dict__, stacklevel=3)
         self.__dict__[name] = value
         _refresh()
 
@@ -138,11 +139,15 @@ class LocalConfig:
         try:
             return global_config.__dict__[name]
         except KeyError:
+            entries = self._entries()
+            meant = _meant(name, entries)
+            advice = f"did you mean {meant!r}? " if meant else ""
             raise AttributeError(
-                f"config has no entry {name!r}; entries: {', '.join(sorted(self._entries()))}"
+                f"config has no entry {name!r}; {advice}entries: {', '.join(sorted(entries))}"
             ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
+        _look_for_typo(name, self._entries(), stacklevel=3)
         _current.set(_current.get().with_entry(name, value))
 
     def __delattr__(self, name: str) -> None:
@@ -160,6 +165,22 @@ class LocalConfig:
 
 
 config = LocalConfig()
+
+
+def _look_for_typo(name: str, entries: dict[str, Any], stacklevel: int) -> None:
+    """Warn if a new entry is called almost like one that there is; programs may have entries of their own."""
+    if name not in entries and (meant := _meant(name, entries)):
+        warnings.warn(
+            f"config: {name!r} is a new entry, which nothing in xpgrad reads; did you mean {meant!r}?",
+            RuntimeWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _meant(name: str, entries: dict[str, Any]) -> str | None:
+    import difflib  # only for a message
+
+    return next(iter(difflib.get_close_matches(name, entries, n=1, cutoff=0.75)), None)
 
 
 def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
@@ -188,6 +209,8 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
 
     def __enter__(self) -> None:
         name, target, before = self._name, self._config, _current.get()
+        if name not in global_config.__dict__:
+            _look_for_typo(name, config._entries(), stacklevel=2)
         if target is not config:
             held = target.__dict__
             self._saved.append((name in held, held.get(name), None, None))

@@ -235,3 +235,22 @@ def test_debug_mode_of_the_environment_holds_in_operations():
 def test_an_unknown_dtype_of_the_environment_is_an_error():
     done = run("", XPGRAD_DTYPE="float31")
     assert "XPGRAD_DTYPE: expected one of float16, float32, float64, mixed16, got 'float31'" in done.stderr
+
+
+def test_entry_called_almost_like_one_that_there_is_warns() -> None:
+    with pytest.warns(RuntimeWarning, match="'trian' is a new entry.*did you mean 'train'"):
+        xpgrad.config.trian = False
+    del xpgrad.config.trian
+    with (
+        pytest.warns(RuntimeWarning, match="did you mean 'debug'") as caught,
+        xpgrad.using_config("debgu", True),
+    ):
+        pass
+    assert [each.filename for each in caught] == [__file__] * len(caught)
+    with pytest.raises(AttributeError, match="did you mean 'enable_backprop'"):
+        _ = xpgrad.config.enable_backprp
+
+
+def test_entry_of_a_program_needs_no_leave() -> None:
+    with xpgrad.using_config("schedule", 3):
+        assert xpgrad.config.schedule == 3

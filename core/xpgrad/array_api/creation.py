@@ -29,8 +29,8 @@ def handle_on(backend: Backend, device: Any) -> DeviceHandle:
         device = get_device(device)
     if device.backend is not backend:
         raise BackendMismatch(
-            f"device: this namespace makes arrays of {backend.name}, got {device}; take the namespace of a Variable "
-            "that lies there, x.__array_namespace__()"
+            f"device: this namespace makes arrays of {backend.name}, got {device}; xpgrad.array_api makes arrays there "
+            f"after xpgrad.use('{device}'), or inside xpgrad.using_device('{device}')"
         )
     return device.handle
 

@@ -175,10 +175,18 @@ def _numbered(number: int) -> Device:
 
 
 def _unknown(specifier: str) -> str:
+    import difflib  # only for a message
+
     from xpgrad.backend.plugins import plugins
 
+    word, colon, index = specifier.removeprefix("@").partition(":")
+    meant = {name: f"@{name}{colon}{index}" for name in plugins.names()}
+    meant |= {claimed: f"{claimed}{colon}{index}" for claimed in plugins.installed.words if claimed not in meant}
+    meant["cpu"] = str(plugins.role("cpu").default_device)
+    close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
+    advice = f"did you mean {meant[close[0]]!r}? " if close and meant[close[0]] != specifier else ""
     here = ", ".join(f"@{name}" for name in sorted(plugins.names()))
-    return f"get_device: unknown device {specifier!r}; backends here: {here}"
+    return f"get_device: unknown device {specifier!r}; {advice}backends here: {here}"
 
 
 def get_device_from_array(*arrays: "Array") -> Device:

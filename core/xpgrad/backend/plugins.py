@@ -102,10 +102,10 @@ class Plugins(Loader):
             The plugin that serves such arrays cannot be used; the text says why.
         """
         found = self.by_type.get(type(array))
-        return found if found is not None else self._recognise(type(array))
+        return found if found is not None else self._recognise(array)
 
-    def _recognise(self, kind: type) -> Backend:
-        failed = []
+    def _recognise(self, array: Array) -> Backend:
+        kind, failed = type(array), []
         for base in kind.__mro__:
             for entry in self.installed.modules.get(root_of(base), ()):
                 record = self.load(entry)
@@ -122,12 +122,23 @@ class Plugins(Loader):
                 )
         if failed and kind not in self.scalar_types:
             raise BackendUnavailable("; ".join(record.reason() for record in failed)) from failed[0].error
-        raise UnknownArray(f"{title} is not an array of an installed backend; expected one of: {self.type_names()}")
+        known = self.type_names()
+        raise UnknownArray(f"{title} is not an array of an installed backend ({known}); {self.remedy(array)}")
 
     def type_names(self) -> str:
-        """List the array types that are accepted, for messages."""
+        """List the array types that are expected, for messages; without those of a library's traces and the like."""
         self.role("cpu")
-        return ", ".join(sorted(map(_title, self.by_type)))
+        return ", ".join(sorted({_title(backend.array_types[0]) for backend in self.by_type.values()}))
+
+    def remedy(self, obj: object) -> str:
+        """Return what to do about `obj`, which no backend takes for an array, for messages."""
+        library = _library_of(obj)
+        if library is None:
+            return f"nothing is converted silently, make an array with {self.role('cpu').name}.asarray"
+        if library in self.installed.disabled:
+            return f"the backend {library} is {self.installed.disabled[library]}"
+        install = f"pip install xpgrad-{library}, or write it: xpgrad new-backend {library}"
+        return f"no plugin for {library} is installed; {install}"
 
     def is_scalar(self, obj: object) -> bool:
         """Tell whether `obj` is a Python scalar or a library's scalar that is no array."""
@@ -192,6 +203,17 @@ class Plugins(Loader):
 
 def _title(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _library_of(obj: object) -> str | None:
+    """Return the root module of the library whose array `obj` seems to be; None if it seems to be no array."""
+    if not hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_namespace__"):
+        return None
+    try:
+        library = obj.__array_namespace__()  # the type may be of an inner package: jaxlib's is jax's
+        return str(library.__name__).partition(".")[0]
+    except Exception:  # a stranger's method
+        return root_of(type(obj))
 
 
 plugins = Plugins()

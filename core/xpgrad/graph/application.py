@@ -11,10 +11,7 @@ from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
 from xpgrad.errors import (
     BackendMismatch,
     DeviceMismatch,
-    DtypeError,
     GraphError,
-    ShapeError,
-    SingularMatrix,
     UnknownArray,
     XpgradError,
 )
@@ -26,6 +23,7 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Plan, Pullback
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
+from xpgrad.graph.wording import explained, is_numerical
 from xpgrad.types import Array
 
 new = object.__new__
@@ -267,8 +265,14 @@ def _common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]
         backend = plugins.by_type.get(type(array))
         if backend is None:
             if isinstance(array, (list, tuple, str, dict)):
-                raise UnknownArray(f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}")
-            backend = plugins.backend_of(array)
+                raise UnknownArray(
+                    f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}; "
+                    f"{plugins.remedy(array)}"
+                )
+            try:
+                backend = plugins.backend_of(array)
+            except UnknownArray as error:
+                raise UnknownArray(f"{name}: {error}") from None
         backend.check(array)
         if found is None:
             found, lead = backend, array
@@ -353,51 +357,16 @@ def _run(plan: Plan, definition: Definition, arrays: list[Any], parameters: dict
     except XpgradError:
         raise
     except (ValueError, TypeError, IndexError, AttributeError) as error:  # the last: a scalar has no dtype
-        raise _explained(error, definition, arrays, plan.backend) from error
+        raise explained(error, definition, arrays, parameters, plan.backend) from error
     except RuntimeError as error:
         refusal = plan.backend.refusal(error)
         plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # what others say by ValueError
-        if refusal is None and not plain and not _is_numerical(error):
+        if refusal is None and not plain and not is_numerical(error):
             raise
-        raise _explained(error, definition, arrays, plan.backend, refusal) from error
+        raise explained(error, definition, arrays, parameters, plan.backend, refusal) from error
     if type(out) is not plan.array_type:
         out = plan.restore(out)
     return out
-
-
-def _explained(
-    error: Exception, definition: Definition, arrays: list[Any], backend: Backend,
-    refusal: type[XpgradError] | None = None,
-) -> Exception:  # fmt: skip
-    got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in arrays)
-    text = f"{definition.name}: {error}; got {got} on {backend.name}"
-    if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
-        return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
-    if refusal is not None:
-        return refusal(text)
-    if _is_numerical(error):
-        return SingularMatrix(text)
-    if isinstance(error, IndexError):
-        return IndexError(text)
-    if isinstance(error, ValueError):
-        return ShapeError(text)
-    return type(error)(text) if isinstance(error, RuntimeError) else DtypeError(text)
-
-
-def _is_numerical(error: Exception) -> bool:
-    """Tell whether a library says that a matrix is singular, or the like: there is no common class for that."""
-    return type(error).__name__.endswith("LinAlgError")
-
-
-def _broadcast(shapes: list[tuple[int, ...]]) -> bool:
-    for lengths in zip(*(_padded(s, max(map(len, shapes))) for s in shapes), strict=True):
-        if len(set(lengths) - {1}) > 1:
-            return False
-    return True
-
-
-def _padded(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
-    return (1,) * (ndim - len(shape)) + tuple(shape)
 
 
 def released(f: FunctionNode) -> GraphError:

@@ -62,10 +62,24 @@ class Convertible(Declared):
         return bool(namespace.any(self == item))
 
     def __format__(self, format_spec: str) -> str:
-        one = bool(format_spec) and self.size == 1
-        return format(self.item() if one else str(self), format_spec)
+        if not format_spec:
+            return str(self)
+        if self.size == 1:
+            return format(self.item(), format_spec)
+        try:
+            return format(str(self), format_spec)
+        except ValueError:
+            raise ValueError(
+                f"format: {format_spec!r} is for one number, got a Variable of shape {self.shape}; format its elements "
+                "one by one, or print v.array"
+            ) from None
 
     def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"bool: expected one element, got shape {self.shape}, whose truth is ambiguous; reduce it with "
+                "xpgrad.array_api.any or all"
+            )
         return bool(self.item())
 
     def __int__(self) -> int:

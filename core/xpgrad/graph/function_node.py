@@ -8,7 +8,7 @@ from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
-from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray
+from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
@@ -270,12 +270,16 @@ class FunctionNode:
 
     def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...]) -> Sequence[Any]:
         """Return one gradient or None for each input, from Variables or None for each output."""
-        if getattr(self.backward_accumulate, "__func__", None) is FunctionNode.backward_accumulate:
-            gxs = self._checked(self.backward(targets, gys), targets)
-        else:
-            gxs = self.backward_accumulate(targets, gys, (None,) * len(targets))
-            if len(gxs) != len(targets):
-                raise self._wrong_number(gxs, len(targets), len(targets))
+        try:
+            if getattr(self.backward_accumulate, "__func__", None) is FunctionNode.backward_accumulate:
+                gxs = self._checked(self.backward(targets, gys), targets)
+            else:
+                gxs = self.backward_accumulate(targets, gys, (None,) * len(targets))
+                if len(gxs) != len(targets):
+                    raise self._wrong_number(gxs, len(targets), len(targets))
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            self._note_retained(error)
+            raise
         result: list[Any] = [None] * len(self.inputs)
         for i, gx in zip(targets, gxs, strict=True):
             if gx is not None and not isinstance(gx, Variable):
@@ -285,6 +289,16 @@ class FunctionNode:
                 )
             result[i] = gx
         return result
+
+    def _note_retained(self, error: Exception) -> None:
+        """Add to an error of `backward` which inputs it can have, if `forward` did not retain all of them."""
+        kept = sorted(self._kept_inputs or ())
+        if len(kept) < len(self.inputs) and not isinstance(error, XpgradError):
+            which = ", ".join(map(str, kept)) or "none"
+            error.add_note(
+                f"{self.label}: of its {len(self.inputs)} inputs forward retained {which}, and backward gets no "
+                "others; to have more, call self.retain_inputs((0, ...)) in forward"
+            )
 
     def _checked(self, gxs: Any, targets: tuple[int, ...]) -> tuple[Any, ...]:
         if not isinstance(gxs, (tuple, list)):

@@ -294,6 +294,8 @@ def _binary(definition: Definition, foreign: Any) -> Function:
 
 def _careful(definition: Definition, x1: Any, x2: Any, is_operator: bool) -> Any:
     if is_operator and not (_known(x1) and _known(x2)):
+        if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
+            return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
         return NotImplemented
     return apply(definition, (x1, x2), {})
 

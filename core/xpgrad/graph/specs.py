@@ -21,8 +21,8 @@ def spec_of(array: Array, operation: str) -> Spec:
             if any(base in plugins.by_type for base in kind.__mro__):
                 raise UnknownArray(f"{operation}: {error}") from None  # it says how to convert
             raise UnknownArray(
-                f"{operation}: expected an array ({plugins.type_names()}), got {kind.__module__}.{kind.__qualname__}: "
-                "nothing is converted silently"
+                f"{operation}: expected an array ({plugins.type_names()}), got {kind.__module__}.{kind.__qualname__}; "
+                f"{plugins.remedy(array)}"
             ) from None
     backend.check(array)
     return backend.spec(array)

@@ -1,5 +1,6 @@
 """`Call`: one evaluation of a user's function on roots of its own, which every transform sweeps in its way."""
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -121,9 +122,9 @@ class Call:
     ) -> None:  # fmt: skip
         if not callable(f):
             raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
-        self.name, self.single = name, isinstance(argnums, int)
+        self.name, self.single = name, hasattr(argnums, "__index__")
         self.mode = Mode(args, kwargs, more)
-        places = [_place(i, len(args), name) for i in ([argnums] if isinstance(argnums, int) else argnums)]
+        places = [_place(i, len(args), name) for i in _numbers(argnums, name)]
         passed, made = list(args), dict[int, Argument]()
         for i in places:
             if i not in made:
@@ -184,6 +185,18 @@ def pulled(
         return [None] * len(roots)
     with transforming():  # what runs here may be a user's function again: a checkpoint, a backward rule
         return sweep([y for y, _ in pairs], list(roots), [g for _, g in pairs], enable_double_backprop=recorded)
+
+
+def _numbers(argnums: Any, name: str) -> list[int]:
+    """Return `argnums` as a list of integers."""
+    try:
+        given = [argnums] if hasattr(argnums, "__index__") else list(argnums)
+        return [operator.index(i) for i in given]
+    except TypeError:
+        raise TypeError(
+            f"{name}: argnums must be an integer or a sequence of integers, got {argnums!r}; what is differentiated is "
+            "given by position"
+        ) from None
 
 
 def _place(index: int, count: int, name: str) -> int:

@@ -66,7 +66,7 @@ def test_devices_whose_backend_may_be_missing(specifier: Any, reason: str) -> No
         ("@", "unknown device '@'"),
         ("", "unknown device ''; backends here: .*@numpy"),
         ("foo", "unknown device 'foo'"),
-        ("numpy", "unknown device 'numpy'; backends here: .*@numpy"),
+        ("numpy", "unknown device 'numpy'; did you mean '@numpy'. backends here: .*@numpy"),
         ("foo:0", "unknown device 'foo:0'"),
         ("@strict:device7", "unknown device '@strict:device7'; strict has @strict:cpu, @strict:device1"),
         ("--1", "unknown device '--1'"),

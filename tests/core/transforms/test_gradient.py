@@ -214,3 +214,14 @@ def test_wrong_calls_are_refused():
 def test_everything_is_listed():
     assert all(hasattr(transforms, name) for name in transforms.__all__)
     assert xpgrad.transforms is transforms
+
+
+@pytest.mark.parametrize("argnums", ["y", 1.0, None, ("y",)])
+def test_argnums_that_are_no_integers_are_named(argnums: Any) -> None:
+    for transform in (grad, value_and_grad, transforms.jacobian):
+        with pytest.raises(TypeError, match=r"argnums must be an integer or a sequence of integers, got"):
+            transform(lambda x, y: x * y, argnums)(1.0, 2.0)
+
+
+def test_argnums_may_be_numpy_integers() -> None:
+    assert grad(lambda x, y: x * y, np.int64(1))(3.0, 2.0) == 3.0

@@ -1,0 +1,95 @@
+"""The error that a library raised in a kernel, in the words of the operation that was called."""
+
+import re
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import DtypeError, ShapeError, SingularMatrix, XpgradError
+from xpgrad.graph.definition import Definition
+
+_ABOUT_SHAPES = re.compile(
+    r"shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
+    r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split",
+    re.IGNORECASE,
+)
+_ABOUT_DTYPES = re.compile(
+    r"dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|type promotion|"
+    r"promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
+    re.IGNORECASE,
+)
+_NEGATIVE_POWER = re.compile(r"negative (integer )?power", re.IGNORECASE)
+_INTEGERS = frozenset(("axis", "axes", "axis1", "axis2", "offset", "shift", "ndim", "shape", "repeats", "repetitions"))
+"""Parameters that are integers, or tuples of them, wherever they occur."""
+
+
+def explained(
+    error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend,
+    refusal: type[XpgradError] | None = None,
+) -> Exception:  # fmt: skip
+    """Return what to raise in place of `error`: which operation it was, and what it got.
+
+    A ValueError of the library becomes a `ShapeError` if it is about shapes, a TypeError a `DtypeError` if it is about
+    dtypes; others keep their class.
+
+    Parameters
+    ----------
+    error : Exception
+    definition : Definition
+        Of the primitive that was called.
+    arrays : list
+        Its inputs.
+    parameters : dict
+        Its parameters by name.
+    backend : Backend
+    refusal : type, optional
+        The class that the backend gave such an error.
+    """
+    operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
+    got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in operands)
+    if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
+        return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
+    said = str(error).removeprefix(f"{definition.name}: ").rstrip(". ")
+    if _NEGATIVE_POWER.search(said):
+        return ValueError(
+            f"{definition.name}: negative powers of integers are no integers, got {got} on {backend.name}; cast "
+            "the base to a floating-point dtype first"
+        )
+    text = f"{definition.name}: {said}; got {got} on {backend.name}"
+    if refusal is not None:
+        return refusal(text)
+    if is_numerical(error):
+        return SingularMatrix(text)
+    if isinstance(error, IndexError):
+        return IndexError(text)
+    if isinstance(error, ValueError):
+        return (ShapeError if _ABOUT_SHAPES.search(said) else ValueError)(text)
+    if isinstance(error, RuntimeError):
+        return type(error)(text)
+    for name, value in parameters.items():
+        if name in _INTEGERS and not _integral(value):
+            return TypeError(f"{definition.name}: {name} must be an integer or a tuple of integers, got {value!r}")
+    return (DtypeError if _ABOUT_DTYPES.search(said) else TypeError)(text)
+
+
+def is_numerical(error: Exception) -> bool:
+    """Tell whether a library says that a matrix is singular, or the like: there is no common class for that."""
+    return type(error).__name__.endswith("LinAlgError")
+
+
+def _integral(value: Any) -> bool:
+    """Tell whether `value` is None, an integer, or nested tuples of those."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_integral, value))
+    return value is None or hasattr(value, "__index__")
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> bool:
+    for lengths in zip(*(_padded(s, max(map(len, shapes))) for s in shapes), strict=True):
+        if len(set(lengths) - {1}) > 1:
+            return False
+    return True
+
+
+def _padded(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    return (1,) * (ndim - len(shape)) + tuple(shape)

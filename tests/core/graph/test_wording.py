@@ -1,0 +1,165 @@
+"""What a wrong argument is told: the operation, what came, what to do; the class of the error says what it is about."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Function, FunctionNode, Variable
+from xpgrad import array_api as xp
+from xpgrad.testing.arrays import placed
+
+
+class _Table:
+    """Looks like a data frame's column: it can be converted, and is no array."""
+
+    shape, dtype = (2,), np.dtype(float)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.ones(2)
+
+
+@pytest.mark.parametrize("made", [[1.0, 2.0], 1.0, (1.0,), "a", object(), _Table()])
+def test_what_is_no_array_is_told_how_to_become_one(made: Any) -> None:
+    for call in (Variable, xp.sin, F.relu):
+        if isinstance(made, float) and call is xp.sin:
+            continue
+        with pytest.raises(xpgrad.UnknownArray, match=r"array.*make an array with numpy\.asarray"):
+            call(made)
+
+
+class _Tensor:
+    """An array of a library that no plugin here serves."""
+
+    __module__ = "somelib.tensors"
+
+    def __dlpack__(self) -> None: ...
+
+
+def test_array_of_a_library_without_plugin_is_told_which_to_install() -> None:
+    with pytest.raises(xpgrad.UnknownArray, match="no plugin for somelib is installed; pip install xpgrad-somelib"):
+        Variable(_Tensor())
+
+
+def test_traced_types_are_not_listed_among_what_is_expected(device: xpgrad.Device) -> None:
+    Variable(placed(np.ones(2), device))
+    with pytest.raises(xpgrad.UnknownArray) as caught:
+        Variable([1.0])
+    assert "memmap" not in str(caught.value)
+    assert "Tracer" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "operation", [lambda v: v * [1, 2, 3], lambda v: [1, 2, 3] * v, lambda v: v - (1, 2, 3), lambda v: "abc" * v]
+)
+def test_sequence_as_an_operand_is_told_to_become_an_array(
+    operation: Callable[[Any], Any], device: xpgrad.Device
+) -> None:
+    with pytest.raises(xpgrad.UnknownArray, match=r"(multiply|subtract): expected .* got (list|tuple|str).*asarray"):
+        operation(Variable(placed(np.ones(3), device)))
+
+
+def test_equality_with_what_is_no_array_is_left_to_python() -> None:
+    assert (Variable(np.ones(2)) == [1, 2]) is False
+
+
+def test_truth_of_several_elements_names_any_and_all(device: xpgrad.Device) -> None:
+    with pytest.raises(ValueError, match=r"bool: expected one element, got shape \(3,\).*any or all"):
+        bool(Variable(placed(np.ones(3), device)) > 0)
+
+
+def test_number_format_of_several_elements_says_so(device: xpgrad.Device) -> None:
+    with pytest.raises(ValueError, match=r"format: '\.3f' is for one number, got a Variable of shape \(3,\)"):
+        f"{Variable(placed(np.ones(3), device)):.3f}"
+
+
+@pytest.mark.parametrize(
+    "call", [lambda x, axis: xp.sum(x, axis=axis), lambda x, axis: xp.concat([x, x], axis=axis), F.softmax]
+)
+@pytest.mark.parametrize("axis", [1.0, "0"])
+def test_axis_that_is_no_integer_is_named(call: Callable[..., Any], axis: Any) -> None:
+    with pytest.raises(TypeError, match=rf"axis must be an integer or a tuple of integers, got {axis!r}") as caught:
+        call(Variable(np.ones((2, 3))), axis)
+    assert not isinstance(caught.value, xpgrad.DtypeError)
+
+
+@pytest.mark.parametrize("exponent", [-1, Variable(np.array([-1, 2, 3]))])
+def test_negative_power_of_integers_is_told_to_cast(exponent: Any) -> None:
+    with pytest.raises(ValueError, match=r"pow: .*got int64 \(3,\).*cast the base to a floating-point dtype") as caught:
+        Variable(np.arange(3)) ** exponent
+    assert not isinstance(caught.value, xpgrad.ShapeError)
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (ValueError("side must be left or right"), ValueError),
+        (ValueError("cannot reshape array of size 3"), xpgrad.ShapeError),
+        (TypeError("got an unexpected keyword argument 'k'"), TypeError),
+        (TypeError("ufunc 'exp' not supported for the input types"), xpgrad.DtypeError),
+    ],
+)
+def test_class_of_an_error_says_what_it_is_about(raised: Exception, kind: type[Exception]) -> None:
+    from xpgrad.graph.wording import explained
+
+    backend = xpgrad.get_device("@numpy").backend
+    definition = xp.exp.definition  # type: ignore[attr-defined]  # of every primitive
+    found = explained(raised, definition, [np.ones(3)], {}, backend)
+    assert type(found) is kind
+    assert str(found) == f"exp: {raised}; got float64 (3,) on numpy"
+
+
+class _Forgetful(FunctionNode):
+    """Asks in `backward` for an input that it did not retain."""
+
+    def forward(self, xs: Any) -> Any:
+        return (xs[0] * 2,)
+
+    def backward(self, indexes: Any, gys: Any) -> Any:
+        (x,) = self.get_retained_inputs()
+        return (gys[0] * x,)
+
+
+class _OldForgetful(Function):
+    """The same in the old style."""
+
+    def forward(self, xs: Any) -> Any:
+        self.retain_inputs(())
+        return (xs[0] * 2,)
+
+    def backward(self, xs: Any, gys: Any) -> Any:
+        return (gys[0] * xs[0],)
+
+
+@pytest.mark.parametrize("apply", [lambda x: _Forgetful().apply((x,))[0], lambda x: _OldForgetful()(x)])
+def test_error_of_a_backward_without_its_input_says_what_was_retained(apply: Callable[..., Any]) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        apply(Variable(np.ones(2))).sum().backward()
+    (note,) = caught.value.__notes__
+    assert "of its 1 inputs forward retained none" in note
+    assert "call self.retain_inputs" in note
+
+
+def test_device_of_another_library_in_creation_says_how() -> None:
+    with pytest.raises(xpgrad.BackendMismatch, match=r".*inside xpgrad\.using_device\('@strict:cpu'\)"):
+        xp.zeros(3, device="@strict")
+    with xpgrad.using_device("@strict"):
+        assert str(xp.zeros(3).device) == "@strict:cpu"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("numpy", "@numpy"),
+        ("@nunpy", "@numpy"),
+        ("strict:device1", "@strict:device1"),
+        ("nativ:0", "native:0"),
+        ("cpu", "@numpy"),
+    ],
+)
+def test_misspelt_device_is_told_what_was_meant(wrong: str, meant: str) -> None:
+    with pytest.raises(xpgrad.SpecifierError, match=f"did you mean '{meant}'"):
+        xpgrad.get_device(wrong)
