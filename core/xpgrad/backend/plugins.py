@@ -205,7 +205,7 @@ def _title(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _library_of(obj: object) -> str | None:
+def _library_of(obj: Any) -> str | None:
     """Return the root module of the library whose array `obj` seems to be; None if it seems to be no array."""
     if not hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_namespace__"):
         return None

@@ -14,8 +14,8 @@ _ABOUT_SHAPES = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_DTYPES = re.compile(
-    r"dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|type promotion|"
-    r"promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
+    r"dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
+    r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
     re.IGNORECASE,
 )
 _NEGATIVE_POWER = re.compile(r"negative (integer )?power", re.IGNORECASE)
