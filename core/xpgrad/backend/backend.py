@@ -75,6 +75,9 @@ class Backend:
         self._memories: dict[str, Any] = {}
         self.xp = KernelNamespace(self)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, {getattr(self.module, '__name__', self.name)} {self.version}>"
+
     @property
     def capabilities(self) -> "Capabilities":
         """What the library lacks: what is `declared`, or else nothing."""

@@ -84,6 +84,9 @@ class Definition:
         for x, asked in self.asks.items():
             table.declare(Declaration(f"{self.name}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x]))
 
+    def __repr__(self) -> str:
+        return f"<Definition {self.name}{self.signature}>"
+
     def _asked(self, x: str, rule: Rule) -> tuple[str, ...]:
         if x not in self.inputs:
             raise PluginError(f"{self.name}: a rule is given for {x!r}, but the inputs are {', '.join(self.inputs)}")

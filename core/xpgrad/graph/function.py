@@ -133,6 +133,9 @@ class Function:
     _adapter: FunctionAdapter | None = None
     _weak_adapter: Any = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.label!r}>"
+
     @property
     def label(self) -> str:
         """Short text that names the function."""

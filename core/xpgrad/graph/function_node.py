@@ -68,6 +68,10 @@ class FunctionNode:
         """Return what users know as the function: the old-style `Function` behind an adapter, else this node."""
         return self
 
+    def __repr__(self) -> str:
+        inputs = "not applied" if self.inputs is None else ", ".join(_shown(node) for node in self.inputs)
+        return f"<{type(self).__name__} {self.label!r}: {inputs}>"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise: a FunctionNode is applied, not called."""
         raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
@@ -365,6 +369,10 @@ class _Released:
 
 
 RELEASED: Any = _Released()
+
+
+def _shown(node: VariableNode | None) -> str:
+    return "a constant" if node is None else node.label
 
 
 def _new_output(array: Array, spec: Spec) -> Variable:

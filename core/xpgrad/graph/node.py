@@ -168,6 +168,10 @@ class VariableNode:
         dtype = self.spec.backend.dtype_name(self.spec.dtype)
         return f"{self.spec.shape}, {dtype}" if self.spec.shape else dtype
 
+    def __repr__(self) -> str:
+        made_by = "" if self.live_creator() is None else f", made by {self.live_creator().label}"
+        return f"<VariableNode{'' if self.name is None else f' {self.name}'}: {self.label}{made_by}>"
+
     @property
     def data(self) -> Array | None:
         """The array, if the node was told to retain it."""

@@ -49,6 +49,10 @@ class Pullback:
         self.pull: Pull = backend.follow(_raw(definition, backend, needed))
         self.record = _recorded(definition, backend, needed)
 
+    def __repr__(self) -> str:
+        inputs = [x for x, need in zip(self.definition.inputs, self.needed, strict=False) if need]
+        return f"<Pullback of {self.definition.name} for {', '.join(inputs)} on {self.backend.name}>"
+
     def narrowed(self, needed: tuple[bool, ...]) -> "Pullback":
         """Return the pullback for fewer inputs."""
         return self if needed == self.needed else self.plan.pullback(needed)
@@ -297,6 +301,9 @@ class Plan:
             self.both = self.pullback((True, True))
         elif len(definition.inputs) == 1 and not definition.variadic:
             self.first = self.pullback((True,))
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.definition.name} on {self.backend.name}>"
 
     def pullback(self, needed: tuple[bool, ...]) -> Pullback:
         """Return the pullback for these needed inputs."""

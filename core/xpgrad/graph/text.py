@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -18,6 +19,53 @@ def as_text(x: "Variable", separator: str, *, shape_of_empty: bool) -> str:
     if x.size == 0:
         return f"{prefix}[], shape={x.shape})" if shape_of_empty else f"{prefix}[])"
     return f"{prefix}{plugins.backend_of(array).array_text(array, prefix, separator)})"
+
+
+def as_code(x: "Variable") -> str:
+    """Return the values, and the dtype and the device where they are not the defaults.
+
+    Default dtypes are single and double precision, the library's default integer, and bool: what Chainer's and NumPy's
+    users have nearly always. What made the Variable is not shown, because the documents print gradients without it.
+    """
+    text = as_text(x, ", ", shape_of_empty=True)
+    if x._array is None:
+        return text
+    spec, default = x._node.spec, plugins.default_device
+    more = [] if _is_default(spec) else [f"dtype={spec.backend.dtype_name(spec.dtype)}"]
+    device = x.device
+    if device != (default or plugins.role("cpu").default_device):
+        more.append(f"device={str(device)!r}")
+    return f"{text[:-1]}, {', '.join(more)})" if more else text
+
+
+def _is_default(spec: Spec) -> bool:
+    if spec.backend.is_kind(spec.dtype, ("real floating", "complex floating")):
+        return spec.backend.dtype_name(spec.dtype) in ("float32", "float64", "complex64", "complex128")
+    return spec.backend.is_kind(spec.dtype, "bool") or spec.dtype == spec.backend.default_dtype("int")
+
+
+def as_html(x: "Variable") -> str:
+    """Return a table of the facts of a Variable, and its values, for notebooks."""
+    import html  # 5 ms, in notebooks only
+
+    facts = {"name": x.name}
+    if x._array is not None:
+        made_by = x.creator_node
+        facts |= {
+            "shape": str(x.shape),
+            "dtype": x._node.spec.backend.dtype_name(x.dtype),
+            "device": str(x.device),
+            "made by": None if made_by is None else made_by.label,
+            "requires grad": str(x.requires_grad),
+            "gradient": None if x.grad is None else "yes",
+        }
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in facts.items()
+        if value is not None
+    )
+    values = html.escape(as_text(x, ", ", shape_of_empty=True))
+    return f"<div><pre>{values}</pre><table>{cells}</table></div>"
 
 
 def summary(x: "Variable") -> str:

@@ -408,7 +408,10 @@ class Variable(Convertible):
         return copies.reduced(self)
 
     def __repr__(self) -> str:
-        return text.as_text(self, ", ", shape_of_empty=True)
+        return text.as_code(self)
+
+    def _repr_html_(self) -> str:
+        return text.as_html(self)
 
     def __str__(self) -> str:
         return text.as_text(self, " ", shape_of_empty=False)

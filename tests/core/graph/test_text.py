@@ -4,26 +4,33 @@ import numpy as np
 import pytest
 from tests.building import array, variable
 
+import xpgrad
 from xpgrad import Parameter, Variable
+
+
+def place(device):
+    """What `repr` says of the device: nothing of the default one."""
+    return "" if device.name == "@numpy" else f", device='{device.name}'"
 
 
 def test_repr_and_str(device):
     x = variable(device, [[0.0, 12.0, 27.0], [48.0, 75.0, 108.0]])
-    assert repr(x) == "variable([[  0.,  12.,  27.],\n          [ 48.,  75., 108.]])"
+    assert repr(x) == f"variable([[  0.,  12.,  27.],\n          [ 48.,  75., 108.]]{place(device)})"
     assert str(x) == "variable([[  0.  12.  27.]\n          [ 48.  75. 108.]])"
 
 
 def test_the_name_is_shown_and_lines_stay_aligned(device):
     x = variable(device, [[1, 2], [3, 4]], "int32", name="xyz")
-    assert repr(x) == "variable xyz([[1, 2],\n              [3, 4]])"
+    assert repr(x) == f"variable xyz([[1, 2],\n              [3, 4]], dtype=int32{place(device)})"
     assert str(x) == "variable xyz([[1 2]\n              [3 4]])"
 
 
 def test_0d_and_empty(device):
-    assert repr(variable(device, 3.0)) == str(variable(device, 3.0)) == "variable(3.)"
-    assert repr(variable(device, np.zeros((0, 2)))) == "variable([], shape=(0, 2))"
+    assert str(variable(device, 3.0)) == "variable(3.)"
+    assert repr(variable(device, 3.0)) == f"variable(3.{place(device)})"
+    assert repr(variable(device, np.zeros((0, 2)))) == f"variable([], shape=(0, 2){place(device)})"
     assert str(variable(device, np.zeros((0, 2)))) == "variable([])"
-    assert repr(variable(device, np.zeros((0, 0)), name="e")) == "variable e([], shape=(0, 0))"
+    assert repr(variable(device, np.zeros((0, 0)), name="e")) == f"variable e([], shape=(0, 0){place(device)})"
 
 
 def test_uninitialised():
@@ -32,13 +39,43 @@ def test_uninitialised():
 
 
 def test_complex_and_bool(device):
-    assert repr(variable(device, [1 + 2j], "complex64")) == "variable([1.+2.j])"
-    assert repr(variable(device, [True, False], "bool")) == "variable([ True, False])"
+    assert repr(variable(device, [1 + 2j], "complex64")) == f"variable([1.+2.j]{place(device)})"
+    assert repr(variable(device, [True, False], "bool")) == f"variable([ True, False]{place(device)})"
 
 
 def test_printing_a_variable_in_a_graph_is_harmless(device):
     x = variable(device, [1.0])
-    assert repr(x * 2) == "variable([2.])"
+    assert repr(x * 2) == f"variable([2.]{place(device)})"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shown"), [("float64", ""), ("int64", ""), ("int8", ", dtype=int8"), ("uint64", ", dtype=uint64")]
+)
+def test_dtype_is_shown_unless_it_is_a_default(device, dtype, shown):
+    assert repr(variable(device, [1], dtype)).endswith(f"]{shown}{place(device)})")
+
+
+def test_notebooks_show_the_facts_and_what_made_a_variable(device):
+    x = variable(device, [1.0], name="<x>")
+    y = x * 2
+    y.sum().backward()
+    assert "&lt;x&gt;" in x._repr_html_()
+    assert "<th style='text-align:left'>gradient</th>" in x._repr_html_()
+    for fact in ("(1,)", "float32", device.name, "_ * 2"):
+        assert f">{fact}</td>" in y._repr_html_()
+    assert Variable(None)._repr_html_().startswith("<div><pre>variable(None)</pre>")
+
+
+def test_nodes_functions_and_backends_print_what_they_are(device):
+    x = variable(device, [1.0, 2.0], name="x")
+    y = x * x
+    assert repr(x.node) == "<VariableNode x: (2,), float32>"
+    assert repr(y.node) == "<VariableNode: (2,), float32, made by _ * _>"
+    assert repr(y.creator_node) == "<Application '_ * _': (2,), float32, (2,), float32>"
+    assert repr(xpgrad.FunctionNode()) == "<FunctionNode 'FunctionNode': not applied>"
+    assert repr(xpgrad.Function()) == "<Function 'Function'>"
+    assert repr(device.backend).startswith(f"<{type(device.backend).__name__} {device.backend.name}, ")
+    assert repr(xpgrad.array_api.exp.definition) == "<Definition exp(x, /)>"
 
 
 def test_labels(device):
