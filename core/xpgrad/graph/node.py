@@ -169,7 +169,8 @@ class VariableNode:
         return f"{self.spec.shape}, {dtype}" if self.spec.shape else dtype
 
     def __repr__(self) -> str:
-        made_by = "" if self.live_creator() is None else f", made by {self.live_creator().label}"
+        creator = self.live_creator()
+        made_by = "" if creator is None else f", made by {creator.label}"
         return f"<VariableNode{'' if self.name is None else f' {self.name}'}: {self.label}{made_by}>"
 
     @property
