@@ -117,7 +117,7 @@ def nan_to_num(x: Any, copy: Any = True, nan: float = 0.0, posinf: Any = None, n
 
 @numpy_function("round", "around")
 def round_(a: Any, decimals: int = 0, out: Any = REFUSED) -> Any:
-    return xp.round(a) if not decimals else xp.round(as_variable(a) * 10.0**decimals) / 10.0**decimals
+    return as_variable(a).round(decimals)
 
 
 @numpy_function("fix")

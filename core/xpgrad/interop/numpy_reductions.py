@@ -56,7 +56,7 @@ def _place(name: str, function: Any) -> None:
 def _scan(name: str, function: Any) -> None:
     @numpy_function(name)
     def scanned(a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED) -> Any:
-        flat = xp.reshape(a, shape=(-1,)) if axis is None else a
+        flat = xp.reshape(a, shape=(-1,)) if axis is None or not a.ndim else a
         return function(flat, axis=axis or 0, dtype=dtype_like(a, dtype))
 
 
@@ -179,7 +179,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, s
 
 @numpy_function("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, stable: Any = None) -> Any:
-    return xp.argsort(xp.reshape(a, shape=(-1,)), axis=0) if axis is None else xp.argsort(a, axis=axis)
+    return as_variable(a).argsort(axis)
 
 
 @numpy_function("partition")
