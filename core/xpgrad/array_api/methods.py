@@ -1,4 +1,4 @@
-"""The methods and attributes of `Variable` that are functions of this package, with the arguments of NumPy's methods."""
+"""The methods and attributes of `Variable` that are functions of this package, with arguments as NumPy has them."""
 
 import operator
 from typing import Any

@@ -3,10 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.interop import numpy_chapters, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes
+from xpgrad.interop import (
+    numpy_chapters,
+    numpy_mathematics,
+    numpy_matrices,
+    numpy_missing,
+    numpy_reductions,
+    numpy_shapes,
+)
 from xpgrad.interop.numpy_arguments import TABLE, refuse_function
 
-CHAPTERS = numpy_chapters, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes
+CHAPTERS = numpy_chapters, numpy_mathematics, numpy_matrices, numpy_missing, numpy_reductions, numpy_shapes
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
 """What the chapters entered: ``sum``, ``linalg.solve``, ``fft.fft``, ..."""
