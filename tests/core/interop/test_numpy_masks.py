@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.core.interop.test_numpy_functions import X, compare
 
 import xpgrad
-from tests.core.interop.test_numpy_functions import X, compare
 from xpgrad import Variable
 from xpgrad.testing.arrays import on_host, placed
 
