@@ -47,6 +47,7 @@ from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
 
 __version__ = "0.1.0"
@@ -98,6 +99,7 @@ def __getattr__(name: str) -> Any:
 
 
 _numpy_protocol.bind()
+_attributes.bind()
 if "einops" in sys.modules:  # else its user imports the module: there is no hook for what is imported later
     try:
         from xpgrad.interop import einops as _einops  # noqa: F401 - it registers itself

@@ -1,10 +1,26 @@
-"""The methods and attributes of `Variable` that are functions of this package."""
+"""The methods and attributes of `Variable` that are functions of this package, with arguments as NumPy has them."""
 
+import operator
 from typing import Any
 
-from xpgrad.array_api import copying, indexing, linear, manipulation, products, searching, statistical, utility
+from xpgrad.array_api import (
+    copying,
+    indexing,
+    linear,
+    manipulation,
+    products,
+    rounding,
+    searching,
+    selection,
+    sorting,
+    statistical,
+    utility,
+)
 from xpgrad.array_api.statistical import Axis
-from xpgrad.graph.variable import Variable
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.types import Dtype
 
 
 def transpose(x: Variable, /, *axes: Any) -> Variable:
@@ -27,6 +43,14 @@ def flatten(x: Variable, /) -> Variable:
     return manipulation.reshape(x, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
 
 
+def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
+    """Return the array with two axes swapped."""
+    order = list(range(x.ndim))
+    (first,), (second,) = (manipulation.checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
+    order[first], order[second] = second, first
+    return manipulation.permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+
+
 def squeeze(x: Variable, /, axis: Any = None) -> Variable:
     """Return the array without the axes `axis`, by default without all those of length 1."""
     if axis is None:
@@ -41,28 +65,173 @@ def mean(x: Variable, /, axis: Axis = None, *, weights: Any = None, keepdims: bo
     return statistical.average(x, axis, weights, keepdims)
 
 
+def std(
+    x: Variable, /, axis: Axis = None, *, correction: float = 0.0, ddof: float | None = None, keepdims: bool = False
+) -> Variable:
+    """Return the standard deviation over `axis`; `ddof` is NumPy's name of `correction`."""
+    free = correction if ddof is None else ddof
+    return statistical.std(x, axis=axis, correction=free, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+
+
+def var(
+    x: Variable, /, axis: Axis = None, *, correction: float = 0.0, ddof: float | None = None, keepdims: bool = False
+) -> Variable:
+    """Return the variance over `axis`; `ddof` is NumPy's name of `correction`."""
+    free = correction if ddof is None else ddof
+    return statistical.var(x, axis=axis, correction=free, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+
+
+def all(x: Variable, /, axis: Axis = None, *, keepdims: bool = False) -> Variable:
+    """Return whether all elements over `axis` are true."""
+    return utility.all(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def any(x: Variable, /, axis: Axis = None, *, keepdims: bool = False) -> Variable:
+    """Return whether any element over `axis` is true."""
+    return utility.any(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def argmax(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -> Variable:
+    """Return the position of the first maximum along `axis`, by default in the flattened array."""
+    return searching.argmax(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def argmin(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -> Variable:
+    """Return the position of the first minimum along `axis`, by default in the flattened array."""
+    return searching.argmin(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+
+
+def argsort(x: Variable, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Variable:
+    """Return the indices that sort the array along `axis`, or the flattened array if that is None."""
+    x, axis = _line(x, axis)
+    return sorting.argsort(x, axis=axis, descending=descending, stable=stable)  # type: ignore[no-any-return]  # as above
+
+
+def cumsum(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
+    """Return the sum of all elements up to each one along `axis`, by default in the flattened array."""
+    x, axis = _line(x, axis)
+    return statistical.cumulative_sum(x, axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+
+
+def cumprod(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
+    """Return the product of all elements up to each one along `axis`, by default in the flattened array."""
+    x, axis = _line(x, axis)
+    return products.cumulative_prod(x, axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+
+
+def _line(x: Variable, axis: int | None) -> tuple[Variable, int]:
+    """Return the array and its axis; the flattened one where there is no `axis` to go along."""
+    return (flatten(x), 0) if axis is None or not x.ndim else (x, axis)
+
+
+def round(x: Variable, /, decimals: int = 0) -> Variable:
+    """Return the array rounded to so many `decimals`, to tens and hundreds if they are negative; without a gradient."""
+    spec = x.node.spec
+    if not decimals or (decimals > 0 and not spec.differentiable):
+        return rounding.round(x)  # type: ignore[no-any-return]  # a primitive
+    scale = 10.0 ** abs(decimals)
+    y = rounding.round(x * scale) / scale if decimals > 0 else rounding.round(x / scale) * scale
+    return y if spec.differentiable else copying.astype(y, spec.dtype)
+
+
+def dot(x: Variable, other: Any, /) -> Variable:
+    """Return the product of vectors or matrices, or with a scalar: the sum over the last axis and the last but one."""
+    axes = len(getattr(other, "shape", ()))
+    if not x.ndim or not axes:
+        return x * other
+    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
+
+
+def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
+    """Return the diagonals of the matrices in two axes, along the last axis."""
+    if x.ndim < 2:
+        raise ShapeError(f"diagonal: expected an array with two axes at least, got shape {x.shape}")
+    x = manipulation.moveaxis(x, (axis1, axis2), (-2, -1))
+    rows, columns = x.shape[-2:]
+    count = min(rows + min(offset, 0), columns - max(offset, 0))
+    start = offset if offset >= 0 else -offset * columns
+    flat = manipulation.reshape(x, shape=(*x.shape[:-2], rows * columns))
+    along = slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1) if count > 0 else slice(0)
+    return indexing.getitem(flat, index=(..., along))  # type: ignore[no-any-return]  # a primitive
+
+
+def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Dtype | None = None) -> Variable:
+    """Return the sums of the diagonals of the matrices in two axes."""
+    return statistical.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)  # type: ignore[no-any-return]  # as above
+
+
+def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
+    """Return the elements at `indices`, of any shape, along `axis`, by default of the flattened array."""
+    x, axis = _line(x, axis)
+    (axis,) = manipulation.checked_axes((axis,), x.ndim, "take")
+    at = _integers(x, indices)
+    taken = indexing.take(x, flatten(at), axis=axis)
+    return manipulation.reshape(taken, shape=x.shape[:axis] + at.shape + x.shape[axis + 1 :])  # type: ignore[no-any-return]  # as above
+
+
+def repeat(x: Variable, repeats: Any, /, axis: int | None = None) -> Variable:
+    """Return the elements along `axis`, by default of the flattened array, each so many times."""
+    counts = operator.index(repeats) if plugins.is_scalar(repeats) else _integers(x, repeats)
+    return manipulation.repeat(x, counts, axis=axis)
+
+
+def _integers(x: Variable, numbers: Any) -> Variable:
+    """Return an array of integers, or a list or an integer, as a Variable of the library of `x`."""
+    if not isinstance(numbers, (list, tuple)) and not plugins.is_scalar(numbers):
+        return as_variable(numbers)
+    backend, device = x.node.spec.backend, x.node.spec.device
+    made = constant_variable(backend.asarray(numbers, device=device))
+    return made if made.size else copying.astype(made, backend.default_dtype("int"))
+
+
+def copy(x: Variable, /) -> Variable:
+    """Return a copy in memory of its own, through which the gradient goes."""
+    return copying.copy(x)
+
+
+def detach(x: Variable, /) -> Variable:
+    """Return a Variable over the same array that requires no gradient and is in no graph."""
+    return constant_variable(x.array)
+
+
 METHODS: dict[str, Any] = {
     "__getitem__": indexing.index_operator,
     "__setitem__": indexing.assign,
     "T": property(transpose, doc="The array with its axes reversed."),
     "mT": property(linear.matrix_transpose, doc="The array with its last two axes swapped."),
-    "all": utility.all,
-    "any": utility.any,
-    "argmax": searching.argmax,
-    "argmin": searching.argmin,
+    "all": all,
+    "any": any,
+    "argmax": argmax,
+    "argmin": argmin,
+    "argsort": argsort,
     "astype": copying.astype,
+    "clip": selection.clip,
     "conj": copying.conj,
+    "conjugate": copying.conj,
+    "copy": copy,
+    "cumprod": cumprod,
+    "cumsum": cumsum,
+    "detach": detach,
+    "diagonal": diagonal,
+    "dot": dot,
     "flatten": flatten,
     "imag": property(copying.imag, doc="Imaginary part, elementwise."),
     "max": statistical.max,
     "mean": mean,
     "min": statistical.min,
+    "nonzero": searching.nonzero,
     "prod": products.prod,
+    "ravel": flatten,
     "real": property(copying.real, doc="Real part, elementwise."),
+    "repeat": repeat,
     "reshape": reshape,
+    "round": round,
     "squeeze": squeeze,
-    "std": statistical.std,
+    "std": std,
     "sum": statistical.sum,
+    "swapaxes": swapaxes,
+    "take": take,
+    "trace": trace,
     "transpose": transpose,
-    "var": statistical.var,
+    "var": var,
 }

@@ -105,6 +105,22 @@ class Convertible(Declared):
         kind = next((each for name, each in kinds if backend.is_kind(array.dtype, name)), complex)
         return kind(backend.namespace.reshape(array, ()))
 
+    def tolist(self) -> Any:
+        """Return the elements as Python scalars, in lists within lists for each axis."""
+        if self._array is None:
+            raise ValueError("tolist: the Variable is uninitialised; give it an array first")
+        return self._node.spec.backend.to_host(self._array).tolist()
+
+    def numpy(self) -> Array:
+        """Return the array as NumPy's, where its library converts it; in a graph that is refused, as by `np.asarray`.
+
+        Raises
+        ------
+        TypeError
+            A gradient would be lost: use ``v.array``, or ``v.detach().numpy()``.
+        """
+        return self.__array__()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if self._array is None or self._node.requires_grad:
             raise TypeError(

@@ -3,10 +3,30 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.interop import numpy_chapters, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes
+from xpgrad.graph.variable import Variable
+from xpgrad.interop import (
+    numpy_chapters,
+    numpy_edits,
+    numpy_equations,
+    numpy_mathematics,
+    numpy_matrices,
+    numpy_missing,
+    numpy_reductions,
+    numpy_shapes,
+)
 from xpgrad.interop.numpy_arguments import TABLE, refuse_function
+from xpgrad.interop.numpy_creation import creator
 
-CHAPTERS = numpy_chapters, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes
+CHAPTERS = (
+    numpy_chapters,
+    numpy_edits,
+    numpy_equations,
+    numpy_mathematics,
+    numpy_matrices,
+    numpy_missing,
+    numpy_reductions,
+    numpy_shapes,
+)
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
 """What the chapters entered: ``sum``, ``linalg.solve``, ``fft.fft``, ..."""
@@ -23,10 +43,10 @@ ADVICE = {
 }
 
 
-def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a function of NumPy means for Variables; TypeError for what has no meaning."""
+def call(lead: Variable, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a function of NumPy means for Variables such as `lead`; TypeError for what has no meaning."""
     name = title(func)
-    function = FUNCTIONS.get(name)
+    function = FUNCTIONS.get(name) or creator(name, lead)
     if function is None:
         refuse_function(name, ADVICE.get(name))
     return function(*args, **kwargs)

@@ -1,6 +1,7 @@
 """NumPy's mathematical functions that are no ufuncs, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import math
 from typing import Any
 
 from xpgrad import array_api as xp
@@ -90,6 +91,23 @@ def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
     return xp.concat([first, inside, last], axis=0)
 
 
+@numpy_function("unwrap")
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Return `p` with whole periods added, so that it has no jumps; its derivative by `p` is 1."""
+    p = as_variable(p)
+    p = p if p.node.spec.differentiable or isinstance(period, int) else xp.astype(p, alike(p, period)[1].dtype)
+    if p.shape[axis] < 2:
+        return xp.copy(p)
+    half = period / 2
+    steps = xp.diff(p.detach(), axis=axis)
+    within = xp.remainder(steps + half, period) - half
+    within = xp.where((within == -half) & (steps > 0), half, within)  # a jump of half a period keeps its sign
+    whole = xp.round((within - steps) / period)
+    whole = xp.where(xp.abs(steps) < (half if discont is None else discont), 0, whole)
+    counts = xp.cumulative_sum(whole, axis=axis % p.ndim, include_initial=True)
+    return xp.astype(p + counts * period, p.dtype, copy=False)
+
+
 @numpy_function("isclose")
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     a, b = alike(a, b)
@@ -117,7 +135,7 @@ def nan_to_num(x: Any, copy: Any = True, nan: float = 0.0, posinf: Any = None, n
 
 @numpy_function("round", "around")
 def round_(a: Any, decimals: int = 0, out: Any = REFUSED) -> Any:
-    return xp.round(a) if not decimals else xp.round(as_variable(a) * 10.0**decimals) / 10.0**decimals
+    return as_variable(a).round(decimals)
 
 
 @numpy_function("fix")

@@ -19,9 +19,7 @@ from xpgrad.interop.numpy_arguments import (
 @numpy_function("dot")
 def dot(a: Any, b: Any, out: Any = REFUSED) -> Any:
     a, b = alike(a, b)
-    if not a.ndim or not b.ndim:
-        return a * b
-    return xp.tensordot(a, b, axes=((a.ndim - 1,), (max(0, b.ndim - 2),)))
+    return a.dot(b)
 
 
 @numpy_function("inner")
@@ -106,12 +104,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 @numpy_function("diagonal")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    x = xp.moveaxis(as_variable(a), (axis1, axis2), (-2, -1))
-    rows, columns = x.shape[-2:]
-    count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    start = offset if offset >= 0 else -offset * columns
-    flat = xp.reshape(x, shape=(*x.shape[:-2], rows * columns))
-    return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1] if count else flat[..., :0]
+    return as_variable(a).diagonal(offset, axis1, axis2)
 
 
 @numpy_function("linalg.diagonal")
@@ -121,7 +114,7 @@ def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 @numpy_function("trace")
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = REFUSED) -> Any:
-    return xp.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype_like(a, dtype))
+    return as_variable(a).trace(offset, axis1, axis2, dtype=dtype_like(a, dtype))
 
 
 @numpy_function("linalg.trace")

@@ -82,7 +82,7 @@ def array_function(self: Variable, func: Any, types: Any, args: tuple[Any, ...],
     """
     from xpgrad.interop.numpy_functions import call  # as above
 
-    return call(func, args, kwargs)
+    return call(self, func, args, kwargs)
 
 
 def _refuse_operand(ufunc: Any, x: Any) -> NoReturn:

@@ -6,41 +6,42 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.graph.variable import as_variable
+from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, numpy_function
 
 
 def _with_dtype(name: str, function: Any) -> None:
     @numpy_function(name)
     def reduced(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False,
-        initial: Any = REFUSED, where: Any = REFUSED,
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = None,
+        where: Any = True,
     ) -> Any:  # fmt: skip
-        return function(a, axis=axis, dtype=dtype_like(a, dtype), keepdims=bool(given(keepdims)))
+        options = {"axis": axis, "dtype": dtype_like(a, dtype), "keepdims": bool(given(keepdims))}
+        return function(a, where, initial, **options)
 
 
 def _extremum(name: str, function: Any, *aliases: str) -> None:
     @numpy_function(name, *aliases)
     def reduced(
-        a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = REFUSED,
-        where: Any = REFUSED,
-    ) -> Any:  # fmt: skip
-        return function(a, axis=axis, keepdims=bool(given(keepdims)))
+        a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        return function(a, where, initial, axis=axis, keepdims=bool(given(keepdims)))
 
 
 def _test(name: str, function: Any) -> None:
     @numpy_function(name)
-    def reduced(a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = REFUSED) -> Any:
-        return function(a, axis=axis, keepdims=bool(given(keepdims)))
+    def reduced(a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = True) -> Any:
+        return function(a, where, axis=axis, keepdims=bool(given(keepdims)))
 
 
 def _moment(name: str, function: Any) -> None:
     @numpy_function(name)
     def reduced(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = REFUSED, mean: Any = REFUSED, correction: Any = None,
+        where: Any = True, mean: Any = None, correction: Any = None,
     ) -> Any:  # fmt: skip
         free = ddof if given(correction) is None else correction
-        return function(_cast(a, dtype), axis=axis, correction=free, keepdims=bool(given(keepdims)))
+        return function(_cast(a, dtype), axis, free, bool(given(keepdims)), where, mean)
 
 
 def _cast(a: Any, dtype: Any) -> Any:
@@ -56,63 +57,29 @@ def _place(name: str, function: Any) -> None:
 def _scan(name: str, function: Any) -> None:
     @numpy_function(name)
     def scanned(a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED) -> Any:
-        flat = xp.reshape(a, shape=(-1,)) if axis is None else a
+        flat = xp.reshape(a, shape=(-1,)) if axis is None or not a.ndim else a
         return function(flat, axis=axis or 0, dtype=dtype_like(a, dtype))
 
 
-for _name, _function in (("sum", xp.sum), ("prod", xp.prod)):
+for _name, _function in (("sum", masks.SUM), ("prod", masks.PROD)):
     _with_dtype(_name, _function)
-for _name, _function in (("all", xp.all), ("any", xp.any)):
+for _name, _function in (("all", masks.ALL), ("any", masks.ANY)):
     _test(_name, _function)
-for _name, _function in (("var", xp.var), ("std", xp.std)):
+for _name, _function in (("var", masks.variance), ("std", masks.deviation)):
     _moment(_name, _function)
 for _name, _function in (("argmax", xp.argmax), ("argmin", xp.argmin)):
     _place(_name, _function)
 for _name, _function in (("cumsum", xp.cumulative_sum), ("cumprod", xp.cumulative_prod)):
     _scan(_name, _function)
-for _name, _function in (("nancumsum", ops.nancumsum), ("nancumprod", ops.nancumprod)):
-    _scan(_name, _function)
-_with_dtype("nanprod", ops.nanprod)
-_extremum("max", xp.max, "amax")
-_extremum("min", xp.min, "amin")
-_extremum("nanmax", ops.nanmax)
-_extremum("nanmin", ops.nanmin)
+_extremum("max", masks.MAX, "amax")
+_extremum("min", masks.MIN, "amin")
 
 
 @numpy_function("mean")
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = REFUSED
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = True
 ) -> Any:
-    return xp.mean(_cast(a, dtype), axis=axis, keepdims=bool(given(keepdims)))
-
-
-@numpy_function("nansum")
-def nansum(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = REFUSED,
-    where: Any = REFUSED,
-) -> Any:  # fmt: skip
-    return ops.nansum(_cast(a, dtype), axis=axis, keepdims=bool(given(keepdims)))
-
-
-@numpy_function("nanmean")
-def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = REFUSED
-) -> Any:
-    return ops.nanmean(_cast(a, dtype), axis=axis, keepdims=bool(given(keepdims)))
-
-
-def _nan_moment(name: str, power: float) -> None:
-    @numpy_function(name)
-    def reduced(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = REFUSED, mean: Any = REFUSED, correction: Any = None,
-    ) -> Any:  # fmt: skip
-        free = ddof if given(correction) is None else correction
-        return ops.nanvar(_cast(a, dtype), axis=axis, correction=free, keepdims=bool(given(keepdims))) ** power
-
-
-_nan_moment("nanvar", 1)
-_nan_moment("nanstd", 0.5)
+    return masks.mean(_cast(a, dtype), axis, bool(given(keepdims)), where)
 
 
 @numpy_function("ptp")
@@ -179,7 +146,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, s
 
 @numpy_function("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, stable: Any = None) -> Any:
-    return xp.argsort(xp.reshape(a, shape=(-1,)), axis=0) if axis is None else xp.argsort(a, axis=axis)
+    return as_variable(a).argsort(axis)
 
 
 @numpy_function("partition")

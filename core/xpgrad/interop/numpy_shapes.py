@@ -48,9 +48,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 @numpy_function("swapaxes")
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    order = list(range(len(a.shape)))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
-    return xp.permute_dims(a, axes=tuple(order))
+    return as_variable(a).swapaxes(axis1, axis2)
 
 
 @numpy_function("moveaxis")
@@ -205,8 +203,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @numpy_function("repeat")
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    counts = repeats if isinstance(repeats, int) else like(as_variable(a), repeats, exact=True)
-    return xp.repeat(a, counts, axis=axis)
+    return as_variable(a).repeat(repeats, axis)
 
 
 @numpy_function("tile")
@@ -254,11 +251,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 @numpy_function("take")
 def take(a: Any, indices: Any, axis: Any = None, out: Any = REFUSED, mode: Any = REFUSED) -> Any:
-    a = as_variable(a)
-    a, axis = (xp.reshape(a, shape=(-1,)), 0) if axis is None else (a, axis % a.ndim)
-    at = like(a, indices, exact=True)
-    taken = xp.take(a, xp.reshape(at, shape=(-1,)), axis=axis)
-    return xp.reshape(taken, shape=a.shape[:axis] + at.shape + a.shape[axis + 1 :])
+    return as_variable(a).take(indices, axis)
 
 
 @numpy_function("take_along_axis")

@@ -7,7 +7,8 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import alike, refuse_argument, refuse_function
+from xpgrad.interop import numpy_masks as masks
+from xpgrad.interop.numpy_arguments import alike, dtype_like, refuse_argument, refuse_function
 
 Function = Callable[..., Any]
 
@@ -75,6 +76,11 @@ def _matvec(x1: Any, x2: Any) -> Any:
     return xp.matmul(x1, x2[..., None])[..., 0]
 
 
+def _vecmat(x1: Any, x2: Any) -> Any:
+    x1 = xp.conj(x1) if as_variable(x1).node.spec.complex else x1
+    return xp.matmul(x1[..., None, :], x2)[..., 0, :]
+
+
 UFUNCS: dict[str, Function] = {name: getattr(xp, name) for name in SAME}
 UFUNCS |= {name: getattr(xp, ours) for name, ours in RENAMED.items()}
 UFUNCS |= {
@@ -94,19 +100,22 @@ UFUNCS |= {
     "pow": _power,
     "power": _power,
     "rad2deg": ops.rad2deg,
+    "vecmat": _vecmat,
     "radians": ops.deg2rad,
 }
 """From the name of a ufunc to the function of Variables."""
 
 REDUCTIONS: dict[str, Function] = {
-    "add": xp.sum,
-    "logaddexp": ops.logsumexp,
-    "logical_and": xp.all,
-    "logical_or": xp.any,
-    "maximum": xp.max,
-    "minimum": xp.min,
-    "multiply": xp.prod,
+    "add": masks.SUM,
+    "logaddexp": masks.LOGADDEXP,
+    "logical_and": masks.ALL,
+    "logical_or": masks.ANY,
+    "maximum": masks.MAX,
+    "minimum": masks.MIN,
+    "multiply": masks.PROD,
 }
+OF_REDUCTIONS = {"add": ("where", "initial", "dtype"), "multiply": ("where", "initial", "dtype"),
+                 "logical_and": ("where",), "logical_or": ("where",)}  # fmt: skip
 ACCUMULATIONS: dict[str, Function] = {"add": xp.cumulative_sum, "multiply": xp.cumulative_prod}
 ADVICE = {
     "at": "use xpgrad.ops.scatter_add, which returns a new array",
@@ -120,6 +129,9 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     name = ufunc.__name__
     title = name if method == "__call__" else f"{name}.{method}"
     axis, keepdims = kwargs.pop("axis", 0), kwargs.pop("keepdims", False)
+    options: dict[str, Any] = {}
+    if method == "reduce":
+        options = {each: kwargs.pop(each) for each in OF_REDUCTIONS.get(name, ("where", "initial")) if each in kwargs}
     for argument, value in kwargs.items():
         given = value[0] if argument == "out" and isinstance(value, tuple) and len(value) == 1 else value
         refuse_argument(title, argument, given)
@@ -127,7 +139,9 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
         listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy takes them for arrays
         return UFUNCS[name](*(alike(*inputs) if listed else inputs))
     if method == "reduce" and name in REDUCTIONS:
-        return REDUCTIONS[name](inputs[0], axis=axis, keepdims=bool(keepdims))
+        if "dtype" in options:
+            options["dtype"] = dtype_like(inputs[0], options["dtype"])
+        return REDUCTIONS[name](inputs[0], axis=axis, keepdims=bool(keepdims), **options)
     if method == "accumulate" and name in ACCUMULATIONS:
         return ACCUMULATIONS[name](inputs[0], axis=axis)
     if method == "outer" and name in UFUNCS and len(inputs) == 2:

@@ -390,6 +390,26 @@ def test_item_is_a_python_scalar(device):
     assert variable(device, [[1.5]]).item() == 1.5
 
 
+def test_all_elements_as_lists_of_python_scalars(device):
+    x = variable(device, [[1.5, 2.5], [0.5, -1.0]])
+    assert x.tolist() == (x * 1).tolist() == [[1.5, 2.5], [0.5, -1.0]]
+    assert type(x.tolist()[0][0]) is float
+    assert variable(device, 3, "int64").tolist() == 3
+    assert type(variable(device, [3], "int64").tolist()[0]) is int
+    assert variable(device, np.ones((2, 0))).tolist() == [[], []]
+    with pytest.raises(ValueError, match="tolist: the Variable is uninitialised; give it an array first"):
+        Variable().tolist()
+
+
+def test_numpy_gives_the_array_of_a_variable_in_no_graph_only():
+    x = Variable(np.asarray([1.0, 2.0]))
+    for each in (x, x * 2):
+        with pytest.raises(TypeError, match=r"a Variable is not converted silently.*use v\.array"):
+            each.numpy()
+    assert type(x.detach().numpy()) is np.ndarray
+    assert np.shares_memory(x.detach().numpy(), x.array)
+
+
 def test_item_needs_one_element(device):
     for shape in ((2,), (0,)):
         with pytest.raises(ValueError, match=re.escape(str(shape))):

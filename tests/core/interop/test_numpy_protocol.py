@@ -71,11 +71,9 @@ def test_out_is_refused(write):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (
-            lambda v: np.sum(v, where=A > 1),
-            "numpy.sum: where= is not for Variables; choose with",
-        ),
-        (lambda v: np.max(v, initial=9.0), "numpy.max: initial= is not for Variables"),
+        (lambda v: np.sum(v, where=A), "where=: expected booleans, got float64; compare, as in where=v > 0"),
+        (lambda v: np.add.reduce(v, where=A), "where=: expected booleans, got float64"),
+        (lambda v: np.logical_or.reduce(v, initial=True), "numpy.logical_or.reduce: initial= is not for Variables"),
         (lambda v: np.sin(v, where=A > 1), "numpy.sin: where= is not for Variables"),
         (lambda v: np.sin(v, dtype=np.float32), "numpy.sin: dtype= is not for Variables; leave dtype away"),
         (lambda v: np.reshape(v, 4, order="F"), "numpy.reshape: order= is not for Variables"),

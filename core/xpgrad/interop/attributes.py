@@ -1,0 +1,118 @@
+"""Attributes that people look for and a Variable has not: the AttributeError names the function to call instead.
+
+A ``__getattr__`` would slow down every other attribute, so each name has a descriptor that raises; for ``hasattr``
+there is no such attribute. Python itself suggests a name that is nearly that of a method.
+"""
+
+from typing import Any, NoReturn
+
+from xpgrad import array_api, functions
+from xpgrad.graph.convertible import Convertible
+from xpgrad.graph.variable import Variable
+
+ADVICE = {
+    # in place, or about memory
+    "add_": "v += u",
+    "at": "v[i] = u, or xpgrad.ops.scatter_add",
+    "base": "v.array.base",
+    "byteswap": "v.array.byteswap()",
+    "copy_": "v[...] = u",
+    "ctypes": "v.array.ctypes",
+    "data_ptr": "v.array.data_ptr()",
+    "div_": "v /= u",
+    "fill": "v[...] = value",
+    "fill_": "v[...] = value",
+    "flags": "v.array.flags",
+    "flat": "v.ravel()",
+    "itemset": "v[i] = value",
+    "itemsize": "v.array.itemsize",
+    "mul_": "v *= u",
+    "nbytes": "v.array.nbytes",
+    "partition": "xpgrad.ops.partition(v, k), which returns a new array",
+    "put": "v[i] = values",
+    "resize": "v.reshape(shape), or xpgrad.ops.pad",
+    "sort": "xpgrad.array_api.sort(v), which returns a new array",
+    "strides": "v.array.strides",
+    "sub_": "v -= u",
+    "tobytes": "v.array.tobytes()",
+    "zero_": "v[...] = 0",
+    # PyTorch's and others' names
+    "H": "v.mT.conj()",
+    "bmm": "v @ u",
+    "bool": "v.astype(dtype)",
+    "clone": "v.copy()",
+    "contiguous": "v.copy()",
+    "cpu": "v.to_cpu()",
+    "cuda": "v.to_gpu()",
+    "dim": "v.ndim",
+    "double": "v.astype(dtype)",
+    "expand": "xpgrad.array_api.broadcast_to(v, shape=shape)",
+    "float": "v.astype(dtype)",
+    "gather": "xpgrad.array_api.take_along_axis(v, i, axis=axis)",
+    "grad_fn": "v.creator",
+    "half": "v.astype(dtype)",
+    "int": "v.astype(dtype)",
+    "is_leaf": "v.creator is None",
+    "long": "v.astype(dtype)",
+    "masked_fill": "xpgrad.array_api.where(mask, value, v)",
+    "mm": "v @ u",
+    "mul": "v * u",
+    "norm": "xpgrad.array_api.linalg.vector_norm(v)",
+    "numel": "v.size",
+    "permute": "v.transpose(axes)",
+    "ptp": "v.max() - v.min()",
+    "requires_grad_": "xpgrad.Variable(v.array, requires_grad=True)",
+    "retain_grad": "y.backward(retain_grad=True)",
+    "stop_gradient": "v.detach()",
+    "sub": "v - u",
+    "t": "v.T",
+    "to": "v.to_device(device), or v.astype(dtype)",
+    "type": "v.astype(dtype)",
+    "unsqueeze": "xpgrad.array_api.expand_dims(v, axis=axis)",
+    "view": "v.reshape(shape)",
+    "zero_grad": "v.cleargrad()",
+}
+OF_OPS = (
+    "angle", "argpartition", "bincount", "cov", "corrcoef", "deg2rad", "diag", "index_add", "kron", "logit", "median",
+    "nan_to_num", "nanmax", "nanmean", "nanmin", "nansum", "nanvar", "one_hot", "pad", "percentile", "quantile",
+    "rad2deg", "scatter_add", "sinc",
+)  # fmt: skip
+"""Functions of `xpgrad.ops`, which is not imported for their names."""
+
+
+class Elsewhere:
+    """An attribute that is none."""
+
+    __slots__ = ("advice", "name")
+
+    def __init__(self, name: str, advice: str) -> None:
+        self.name, self.advice = name, advice
+
+    def __get__(self, obj: Any, owner: Any = None) -> NoReturn:
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}; use {self.advice}")
+
+
+def table() -> dict[str, str]:
+    """Return for each name the expression to use, that of the standard before Chainer's."""
+    found = {name: f"xpgrad.functions.{name}(v)" for name in functions.__all__}
+    found |= {name: f"xpgrad.ops.{name}(v)" for name in OF_OPS}
+    for chapter in ("linalg", "fft"):
+        names = getattr(array_api, chapter).__all__
+        found |= {name: f"xpgrad.array_api.{chapter}.{name}(v)" for name in names}
+    found |= {name: f"xpgrad.array_api.{name}(v)" for name in array_api.__all__}
+    found |= ADVICE
+    return {name: advice for name, advice in found.items() if not hasattr(Variable, name)}
+
+
+def _names(self: Variable) -> list[str]:
+    found: dict[str, Any] = {}
+    for each in reversed(type(self).__mro__):
+        found.update(vars(each))
+    return [name for name in object.__dir__(self) if type(found.get(name)) is not Elsewhere]
+
+
+def bind() -> None:
+    """Give Variable the attributes that are none, and a `dir` without them."""
+    for name, advice in table().items():
+        setattr(Convertible, name, Elsewhere(name, advice))
+    setattr(Convertible, "__dir__", _names)  # noqa: B010 - it is not declared

@@ -1,0 +1,112 @@
+"""NumPy's least squares, condition numbers and equations of tensors, with its argument names, for Variables."""
+# ruff: noqa: D103 - each does what NumPy's function of its name does
+
+import math
+from typing import Any
+
+from xpgrad import array_api as xp
+from xpgrad.errors import ShapeError
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.interop.numpy_arguments import alike, numpy_function
+
+
+@numpy_function("linalg.lstsq")
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """Return the solution of least squares, residuals, rank and singular values, as NumPy does.
+
+    Parameters
+    ----------
+    a : Variable or array, shape (M, N)
+    b : Variable or array, shape (M,) or (M, K)
+    rcond : float or None
+        Singular values up to this part of the largest count as 0.
+
+    Returns
+    -------
+    x : Variable, shape (N,) or (N, K)
+        The solution of least norm. Its derivatives are those of ``pinv(a) @ b``: where the rank is less than M and N,
+        they are those along matrices of the same rank, as the solution jumps where the rank changes.
+    residuals : Variable, shape (1,) or (K,)
+        Sums of squares of ``a @ x - b``; of shape (0,) unless the rank is N and M is larger.
+    rank : int
+    s : Variable, shape (min(M, N),)
+    """
+    a, b = (_floating(x) for x in alike(a, b))
+    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
+        raise ShapeError(f"numpy.linalg.lstsq: expected shapes (M, N) and (M,) or (M, K), got {a.shape} and {b.shape}")
+    rows, columns = a.shape
+    precision = float(a.node.spec.backend.namespace.finfo(xp.real(a).dtype if a.node.spec.complex else a.dtype).eps)
+    tolerance = precision * max(rows, columns) if rcond is None else precision if rcond < 0 else rcond
+    s = xp.linalg.svdvals(a)
+    rank = int(xp.count_nonzero(s > tolerance * s[:1])) if s.size else 0
+    x = xp.matmul(xp.linalg.pinv(a, rtol=float(tolerance)), b) if a.size else _nothing(a, b)
+    residuals = xp.reshape(_squares(b - xp.matmul(a, x)), shape=(-1,))
+    return x, residuals if rank == columns < rows else residuals[:0], rank, s
+
+
+def _floating(x: Variable) -> Any:
+    spec = x.node.spec
+    return x if spec.differentiable else xp.astype(x, spec.backend.default_dtype("float"))
+
+
+def _squares(rest: Variable) -> Any:
+    return xp.sum(xp.real(rest * xp.conj(rest)) if rest.node.spec.complex else rest * rest, axis=0)
+
+
+def _nothing(a: Variable, b: Variable) -> Any:
+    """Return the solution without equations, or without unknowns: zeros of the shape that there would be."""
+    spec = (a if a.node.spec.complex else b).node.spec
+    zeros = spec.backend.namespace.zeros((a.shape[1], *b.shape[1:]), dtype=spec.dtype, device=spec.device)
+    return as_variable(zeros)
+
+
+@numpy_function("linalg.cond")
+def cond(x: Any, p: Any = None) -> Any:
+    """Return condition numbers of matrices in the norm `p`, infinite for singular ones, as are the derivatives."""
+    x = _floating(as_variable(x))
+    if x.ndim < 2 or not x.shape[-1] or not x.shape[-2]:
+        raise ShapeError(f"numpy.linalg.cond: expected matrices with elements, got shape {x.shape}")
+    if p in (None, 2, -2):
+        s = xp.linalg.svdvals(x)
+        over, under = (s[..., -1], s[..., 0]) if p == -2 else (s[..., 0], s[..., -1])
+        singular = under == 0
+        ratio = over / xp.where(singular, 1.0, under)
+    else:
+        inverse = xp.linalg.inv_or_nan(x)
+        singular = xp.any(xp.isnan(inverse), axis=(-2, -1))
+        identity = x.__array_namespace__().eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        regular = xp.where(singular[..., None, None], identity, x)
+        ratio = xp.linalg.matrix_norm(regular, ord=p) * xp.linalg.matrix_norm(xp.linalg.inv(regular), ord=p)
+    singular = singular & ~xp.any(xp.isnan(x), axis=(-2, -1))
+    return xp.where(singular, _infinite(x, singular), ratio)
+
+
+def _infinite(x: Variable, where: Variable) -> Any:
+    """Return inf with infinite derivatives where `where` is true, 1 elsewhere."""
+    size = xp.sum(xp.real(x) if x.node.spec.complex else x, axis=(-2, -1))
+    one = xp.exp(size - size.detach())
+    return one * xp.where(where, math.inf, xp.ones_like(one.detach()))
+
+
+@numpy_function("linalg.tensorinv")
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    a = as_variable(a)
+    if ind <= 0:
+        raise ValueError(f"numpy.linalg.tensorinv: expected a positive ind, got {ind}")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    inverse = xp.linalg.inv(xp.reshape(a, shape=(math.prod(rows), -1)))
+    return xp.reshape(inverse, shape=columns + rows)
+
+
+@numpy_function("linalg.tensorsolve")
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = alike(a, b)
+    if axes is not None:
+        moved = [axis % a.ndim for axis in axes]
+        a = xp.permute_dims(a, axes=[i for i in range(a.ndim) if i not in moved] + moved)
+    shape = a.shape[b.ndim :]
+    if math.prod(shape) != b.size:
+        raise ShapeError(
+            f"numpy.linalg.tensorsolve: expected a square map of {b.size} elements, got shapes {a.shape} and {b.shape}"
+        )
+    return xp.reshape(xp.linalg.solve(xp.reshape(a, shape=(b.size, b.size)), xp.reshape(b, shape=(-1,))), shape=shape)

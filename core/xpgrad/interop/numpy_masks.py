@@ -1,0 +1,169 @@
+"""Reductions over a part of the elements: what NumPy's arguments `where=`, `initial=` and `mean=` mean for Variables.
+
+An element that is left out is replaced before the reduction, so it leaves no trace in values and gradients.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad import array_api as xp
+from xpgrad import ops
+from xpgrad.array_api.statistical import reduced_count
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.interop.numpy_arguments import given, like
+
+Function = Callable[..., Any]
+
+
+def mask_of(a: Variable, where: Any) -> Any:
+    """Return `where` as a constant of the shape of `a`; None if it leaves nothing out."""
+    if given(where) is None or where is True:
+        return None
+    mask = like(a, where, exact=True)
+    if not mask.node.spec.backend.is_kind(mask.dtype, "bool"):
+        raise TypeError(f"where=: expected booleans, got {mask.dtype}; compare, as in where=v > 0")
+    return mask if mask.shape == a.shape else xp.broadcast_to(mask, shape=a.shape)
+
+
+def total(reduce: Function, neutral: float, combine: Function) -> Function:
+    """Return a sum or product that takes `where` and `initial`."""
+
+    def reduced(a: Any, where: Any = None, initial: Any = None, **options: Any) -> Any:
+        a = as_variable(a)
+        mask = mask_of(a, where)
+        y = reduce(a if mask is None else xp.where(mask, a, neutral), **options)
+        return y if given(initial) is None else combine(y, initial)
+
+    return reduced
+
+
+def extremum(reduce: Function, combine: Function, name: str) -> Function:
+    """Return a maximum or minimum that takes `where` and `initial`; `initial` and an element that tie share equally."""
+
+    def reduced(a: Any, where: Any = None, initial: Any = None, **options: Any) -> Any:
+        a = as_variable(a)
+        mask, initial = mask_of(a, where), given(initial)
+        if initial is None and mask is None:
+            return reduce(a, **options)
+        if initial is None:
+            raise ValueError(f"numpy.{name}: there may be no element where the mask is true; give initial= as well")
+        if not reduced_count(a.node.spec, options["axis"]):
+            return combine(xp.astype(xp.sum(a, **options), a.dtype), initial) * 0 + initial
+        if mask is not None:
+            a = xp.where(mask, a, _beyond(a, name))
+        return combine(reduce(a, **options), initial)
+
+    return reduced
+
+
+def _beyond(a: Variable, name: str) -> Any:
+    """Return what no element of the dtype of `a` is beyond: the identity of a maximum or minimum."""
+    spec = a.node.spec
+    if spec.differentiable:
+        return -math.inf if name.endswith("max") else math.inf
+    if spec.backend.is_kind(spec.dtype, "bool"):
+        return not name.endswith("max")
+    info = spec.backend.namespace.iinfo(spec.dtype)
+    return int(info.min if name.endswith("max") else info.max)
+
+
+def mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
+    """Return the mean of the elements where the mask is true; NaN where there is none."""
+    a = as_variable(a)
+    mask = mask_of(a, where)
+    if mask is None:
+        return xp.mean(a, axis=axis, keepdims=keepdims)
+    wide, dtype = _wide(a)
+    return xp.astype(_mean(wide, mask, axis, keepdims), dtype, copy=False)
+
+
+def _mean(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Any:
+    return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims) / _count(a, mask, axis, keepdims)
+
+
+def _count(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Variable:
+    """Return how many elements take part, in the real dtype of `a`."""
+    counts = xp.count_nonzero(mask, axis=axis, keepdims=keepdims)
+    return xp.astype(counts, xp.real(a).dtype if a.node.spec.complex else a.dtype)
+
+
+def _wide(a: Variable) -> tuple[Variable, Any]:
+    """Return floating-point numbers of more than 16 bits, in which counts are exact, and the dtype of the result."""
+    spec = a.node.spec
+    names = spec.backend.namespace
+    if not spec.differentiable:
+        dtype = spec.backend.default_dtype("float")
+        return xp.astype(a, dtype), dtype
+    return (xp.astype(a, names.float32) if names.finfo(a.dtype).bits == 16 else a), a.dtype
+
+
+def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: Any) -> Any:
+    """Return the variance of the elements where the mask is true, about their mean or the one that is given."""
+    a = as_variable(a)
+    mask, about = mask_of(a, where), given(about)
+    if mask is None and about is None:
+        return xp.var(a, axis=axis, correction=free, keepdims=keepdims)
+    wide, dtype = _wide(a)
+    centre = _mean_kept(wide, mask, axis) if about is None else like(wide, about)
+    rest = wide - centre if mask is None else xp.where(mask, wide - centre, 0)
+    squares = xp.real(rest * xp.conj(rest)) if rest.node.spec.complex else rest * rest
+    y = xp.sum(squares, axis=axis, keepdims=keepdims)
+    count: Any = reduced_count(a.node.spec, axis) if mask is None else _count(wide, mask, axis, keepdims)
+    left = count - free
+    left = max(left, 0) if mask is None else xp.maximum(left, 0)  # as NumPy: fewer than none are none
+    y = y / left if mask is not None or left else y * math.nan
+    return xp.astype(y, xp.real(a).dtype if a.node.spec.complex else dtype, copy=False)
+
+
+def _mean_kept(a: Variable, mask: Any, axis: Any) -> Any:
+    return xp.mean(a, axis=axis, keepdims=True) if mask is None else _mean(a, mask, axis, True)
+
+
+def deviation(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: Any) -> Any:
+    """Return the square root of what `variance` gives."""
+    a = as_variable(a)
+    if mask_of(a, where) is None and given(about) is None:
+        return xp.std(a, axis=axis, correction=free, keepdims=keepdims)
+    return root(variance(a, axis, free, keepdims, where, about))
+
+
+def root(y: Any) -> Any:
+    """Return the square root of a variance; its derivative is 0 where it is 0, as that of `std`."""
+    same = y == 0
+    return xp.where(same, 0.0, xp.sqrt(xp.where(same, 1.0, y)))
+
+
+def test(reduce: Function, neutral: bool) -> Function:
+    """Return `all` or `any` of the elements where the mask is true."""
+
+    def reduced(a: Any, where: Any = None, **options: Any) -> Any:
+        a = as_variable(a)
+        mask = mask_of(a, where)
+        return reduce(a if mask is None else _replaced(a, mask, neutral), **options)
+
+    return reduced
+
+
+def _replaced(a: Variable, mask: Variable, value: bool) -> Any:
+    truth = a if a.node.spec.backend.is_kind(a.dtype, "bool") else a != 0
+    return xp.logical_or(truth, xp.logical_not(mask)) if value else xp.logical_and(truth, mask)
+
+
+def without(a: Any, where: Any) -> Any:
+    """Return `a` with NaN where the mask is false, for the reductions that leave NaN out."""
+    a = as_variable(a)
+    mask = mask_of(a, where)
+    if mask is None:
+        return a
+    wide = a if a.node.spec.differentiable else xp.astype(a, a.node.spec.backend.default_dtype("float"))
+    return xp.where(mask, wide, math.nan)
+
+
+SUM = total(xp.sum, 0, xp.add)
+PROD = total(xp.prod, 1, xp.multiply)
+MAX = extremum(xp.max, xp.maximum, "max")
+MIN = extremum(xp.min, xp.minimum, "min")
+ALL = test(xp.all, True)
+ANY = test(xp.any, False)
+LOGADDEXP = total(ops.logsumexp, -math.inf, xp.logaddexp)
