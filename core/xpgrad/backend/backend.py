@@ -299,6 +299,10 @@ class Backend:
 
     # Values, for debug mode and printing
 
+    def has_values(self, array: Array) -> bool:
+        """Tell whether the elements of `array` can be looked at: those of an array that is being traced cannot."""
+        return True
+
     def has_nan(self, array: Array) -> bool:
         """Tell whether any element is not a number."""
         if not self.is_kind(array.dtype, ("real floating", "complex floating")):

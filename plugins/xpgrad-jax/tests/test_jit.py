@@ -1,5 +1,7 @@
 """Whole gradients by xpgrad within jax's transformations."""
 
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -12,6 +14,9 @@ import xpgrad.array_api as xp
 import xpgrad.functions as F
 from xpgrad import Variable
 from xpgrad.errors import DeviceMismatch, GraphError
+from xpgrad.testing.case import Case
+from xpgrad.testing.cases import CASES
+from xpgrad.testing.scenario import Scenario
 from xpgrad.transforms import grad, hvp, value_and_grad
 
 Tree = Any
@@ -141,3 +146,99 @@ def test_random_numbers_within_a_traced_function_are_refused() -> None:
 def test_a_decision_on_a_traced_value_is_the_error_of_jax() -> None:
     with pytest.raises(jax.errors.TracerBoolConversionError):
         jax.jit(lambda x: (Variable(x) if xp.sum(Variable(x)) > 0 else -Variable(x)).array)(jnp.ones(3))
+
+
+# The case table
+
+UNTRACEABLE = {"F.dropout", "F.rrelu", "bincount", "bincount-weights"}
+"""Random numbers, and a length that is the largest value; beside the cases whose shapes depend on values."""
+LINALG = [case for case in CASES if case.name.startswith("linalg.")]
+
+
+def with_gradients(case: Case) -> tuple[Any, list[Any]]:
+    """A function of arrays that gives a case's outputs and gradients, and its arguments."""
+    scenario = Scenario(case, xpgrad.get_device("@jax:cpu:0"), "float64")
+
+    def call(*arrays: Any) -> Tree:
+        variables = scenario.variables(arrays)
+        outputs = scenario.call(variables)
+        ends = [outputs[i] for i in scenario.differentiable(outputs)]
+        roots = [variables[i] for i in scenario.floating]
+        gradients = xpgrad.grad(ends, roots, [y * 0.0 + 1.5 for y in ends]) if ends and roots else []
+        return [getattr(y, "array", y) for y in outputs], [None if g is None else g.array for g in gradients]
+
+    return call, scenario.arrays()
+
+
+def test_no_function_of_the_table_decides_on_values_unless_its_shape_does() -> None:
+    lacking, refused = xpgrad.get_device("@jax").backend.capabilities.lacking, set()
+    for case in CASES:
+        if lacking(case.needs) or "data_dependent_shapes" in case.needs:
+            continue
+        call, arrays = with_gradients(case)
+        try:
+            jax.eval_shape(call, *arrays)  # traced, and not compiled
+        except Exception:
+            refused.add(case.name)
+    assert refused == UNTRACEABLE
+
+
+@pytest.mark.parametrize("case", [c for c in LINALG if "-" not in c.name or "det" in c.name], ids=lambda c: c.name)
+def test_linear_algebra_and_its_gradients_are_the_same_under_jit(case: Case) -> None:
+    call, arrays = with_gradients(case)
+    assert_close(jax.jit(call)(*arrays), call(*arrays))
+
+
+def test_higher_derivatives_of_det_are_the_same_under_jit_at_regular_and_singular_matrices() -> None:
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((4, 3, 3)))
+    x = x.at[1, 2].set(x[1, 0]).at[2].set(0.0)  # of rank 2, and of none
+
+    def f(x: Any) -> Variable:
+        return xp.sum(xp.sin(xp.linalg.det(x)))
+
+    def product(x: Any) -> Any:
+        return hvp(f, (x,), (x + 1.0,))[0]
+
+    assert_close(jax.jit(product)(x), product(x))
+    assert bool(jnp.all(jnp.isfinite(product(x))))
+
+
+# jax first met within a function that it traces
+
+FIRST_MET = """
+import jax, jax.numpy as jnp, numpy as np
+
+def step(x):
+    import xpgrad, xpgrad.array_api as xp, xpgrad.functions as F
+    outside = xpgrad.Variable(np.ones(2, np.float32)).to_device("@jax")  # by DLPack, which is found out here, too
+    v = xpgrad.Variable(x)
+    xp.sum(F.relu(v * outside) * 2.0).backward()
+    return v.grad
+
+x = jnp.asarray([1.0, -1.0])
+given = {transformed}
+import xpgrad
+jax_cpu = xpgrad.get_device("@jax")
+assert jax_cpu.backend.array_types[0] is type(x), jax_cpu.backend.array_types[0]
+assert jax_cpu.backend.dlpack_device(jax_cpu) is not None
+v = xpgrad.Variable(x)
+assert (v * 2).device.name == "@jax:cpu:0" and type((v * 2).array) is type(x)
+assert np.asarray(step(x)).tolist() == [2.0, 0.0]
+"""
+
+
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        "jax.jit(step)(x)",
+        "jax.vmap(step)(x[None])",
+        "jax.grad(lambda x: jnp.sum(step(x)))(x)",
+        "jax.lax.scan(lambda carry, _: (step(carry), None), x, None, length=2)",
+        "jax.eval_shape(step, x)",
+        "jax.make_jaxpr(step)(x)",
+    ],
+)
+def test_jax_may_first_be_met_within_a_function_that_it_traces(transformed: str) -> None:
+    program = FIRST_MET.replace("{transformed}", transformed)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -25,6 +25,11 @@ def _all_but_one(xp: Namespace, s: Array) -> Array:
     return before * after
 
 
+def _holds(xp: Namespace, conditions: Array) -> bool:
+    """Tell whether `conditions` are known to hold for all matrices; while a function is traced nothing is known."""
+    return xp._backend.has_values(conditions) and bool(xp.all(conditions))
+
+
 def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHandle) -> Array:
     """Return `x` with the identity in place of the matrices that are `singular`."""
     identity = xp.eye(x.shape[-1], dtype=x.dtype, device=device)
@@ -67,7 +72,7 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     `d` is a help only; as a function of both this is constant in `d`.
     """
     singular = d == 0
-    if not bool(xp.any(singular)):
+    if _holds(xp, ~singular):
         return d[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
     inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
@@ -99,7 +104,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
     regular = _changes_by_inverse(xp, g, inverse, d)
     divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
-    if bool(xp.all(divided)):
+    if _holds(xp, divided):
         return regular
     changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))
     overflown = ~xp.all(xp.isfinite(changes), axis=(-2, -1))  # products of the largest singular values alone may

@@ -35,7 +35,8 @@ class JaxBackend(ArrayAPIBackend):
     """
 
     def __init__(self) -> None:
-        self._array_type = type(jnp.zeros(()))
+        with jax.ensure_compile_time_eval():  # the first jax array may turn up within a function that jax traces
+            self._array_type = type(jnp.zeros(()))
         super().__init__(
             "jax",
             namespace,
@@ -95,6 +96,11 @@ class JaxBackend(ArrayAPIBackend):
             found = self._handles[sharding] = handle_for(sharding)
         return found
 
+    def dlpack_device(self, device: Device) -> Any:
+        """Return what DLPack calls the memory of `device`; what is found out while jax traces holds afterwards, too."""
+        with jax.ensure_compile_time_eval():
+            return super().dlpack_device(device)
+
     def synchronize(self, device: Device) -> None:
         """Wait for every array on `device`."""
         everything: Any = jax.live_arrays()  # type: ignore[no-untyped-call]  # jax has no types there
@@ -152,6 +158,10 @@ class JaxBackend(ArrayAPIBackend):
         """Return a copy of a NumPy array on `device`."""
         dtypes.checked(array.dtype, f"to {device}")
         return jax.device_put(np.array(array), placement(device.handle))  # jax may keep the memory that it is given
+
+    def has_values(self, array: Array) -> bool:
+        """Tell whether `array` is no tracer, whose elements are known only when the compiled function runs."""
+        return type(array) is self._array_type
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as text; a tracer has none, and gives its name."""

@@ -2,7 +2,9 @@
 
 import operator
 
+import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from xpgrad.types import Array
 
@@ -22,7 +24,8 @@ _OPERATORS = {
 _SAME_NAME = """acos acosh asin asinh atan atanh cos cosh exp expm1 isfinite isinf isnan log log10 log1p log2
 logical_not reciprocal sin sinh sqrt square tan tanh where"""
 
-ONES = {dtype: torch.ones((), dtype=dtype, device="cpu") for dtype in (torch.float32, torch.float64)}
+# Of NumPy's memory: within `torch.func.functionalize`, where this may be imported, PyTorch's own ones are wrapped.
+ONES = {getattr(torch, name): from_dlpack(np.ones((), name)) for name in ("float32", "float64")}
 """0-d tensors, which PyTorch subtracts from in half the time of a Python number; they meet tensors on every device."""
 
 
