@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.graph.ending import taken
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
@@ -63,10 +64,10 @@ class Convertible(Declared):
 
     def __format__(self, format_spec: str) -> str:
         one = bool(format_spec) and self.size == 1
-        return format(self.item() if one else str(self), format_spec)
+        return format(self._number() if one else str(self), format_spec)
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self._number())
 
     def __int__(self) -> int:
         return int(self.item())
@@ -83,7 +84,17 @@ class Convertible(Declared):
         return int(self.item())
 
     def item(self) -> Any:
-        """Return the only element as a Python scalar."""
+        """Return the only element as a Python scalar, through which no gradient flows.
+
+        So do ``float(v)`` and its like, which call this. Out of a Variable that requires a gradient it is a
+        `GraphEndWarning`; ``v.array.item()`` says that it is meant.
+        """
+        number = self._number()
+        if self._node.requires_grad:
+            taken(self._node)
+        return number
+
+    def _number(self) -> Any:
         if self.size != 1:
             raise ValueError(f"item: expected one element, got shape {self.shape}")
         backend, array = self._node.spec.backend, self._array
