@@ -27,6 +27,7 @@ from xpgrad.errors import (
     DeviceMismatch,
     DtypeError,
     GradientError,
+    GraphEndWarning,
     GraphError,
     NotANumber,
     PluginError,
@@ -61,8 +62,8 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api", "functions",
     "AnomalyError", "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError",
-    "GradientError", "GraphError", "NotANumber", "PluginError", "ShapeError", "SingularMatrix", "SpecifierError",
-    "StructureError", "UnknownArray", "XpgradError",
+    "GradientError", "GraphEndWarning", "GraphError", "NotANumber", "PluginError", "ShapeError", "SingularMatrix",
+    "SpecifierError", "StructureError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 

@@ -49,6 +49,8 @@ class GlobalConfig:
         In debug mode: "nan" or "inf" stops at the first NaN, or Inf too; `anomaly_detection` sets both.
     keep_graph_on_report : bool
         For programs that collect losses: whether to keep them with their graph.
+    warn_graph_end : bool
+        Whether taking a number out of a Variable that requires a gradient is a `GraphEndWarning`, once for each line.
     """
 
     def __init__(self) -> None:
@@ -61,6 +63,7 @@ class GlobalConfig:
             "in_recomputing": False,
             "anomaly": None,
             "keep_graph_on_report": False,
+            "warn_graph_end": True,
         }
         self.__dict__.update(values)
 

@@ -74,6 +74,10 @@ class AnomalyError(NotANumber):
     """Anomaly detection found the first NaN or Inf; the text names the function, the pass and the line."""
 
 
+class GraphEndWarning(UserWarning):
+    """A number was taken out of a Variable that requires a gradient, which does not flow through it."""
+
+
 class StructureError(XpgradError, ValueError):
     """A tree of arrays is not built like the one that it belongs to."""
 

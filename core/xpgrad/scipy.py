@@ -23,7 +23,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
-from xpgrad.transforms.matrices import jacobian
+from xpgrad.transforms.matrices import JacobianMode, jacobian
 from xpgrad.transforms.products import hvp as product_of
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
@@ -90,7 +90,9 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
     return _vector(flatten(tree)[0]), layout.unraveled
 
 
-def value_and_grad(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., tuple[float, Array]]:
+def value_and_grad(
+    f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
+) -> Callable[..., tuple[float, Array]]:
     """Return the function that ``scipy.optimize.minimize(..., jac=True)`` wants.
 
     Parameters
@@ -101,22 +103,26 @@ def value_and_grad(f: Callable[..., Any], like: Any = None, device: Any = None) 
         What `f` takes instead of a vector: shapes, dtypes, devices, structure. Values do not matter.
     device : as `get_device` takes it, or None
         Where `f` computes, whatever `like` says.
+    allow_constant : bool
+        Zeros instead of an error where `f` ends the graph, as for `xpgrad.transforms.value_and_grad`.
 
     Returns
     -------
     callable
         Takes a vector, returns a float and the gradient, a float64 NumPy vector.
     """
-    layout, both = Layout(like, device), both_of(f)
+    layout, both = Layout(like, device), both_of(f, allow_constant=allow_constant)
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
-        return float(value), _vector(flatten(found)[0])
+        return float(plugins.unwrap(value)), _vector(flatten(found)[0])
 
     return function
 
 
-def hvp(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
+def hvp(
+    f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
+) -> Callable[..., Array]:
     """Return the function that ``minimize(..., hessp=)`` wants: the product of the Hessian at a vector with another.
 
     Parameters are those of `value_and_grad`.
@@ -127,18 +133,21 @@ def hvp(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable
         def at(tree: Any) -> Any:
             return f(tree, *args)
 
-        (found,) = product_of(at, (layout.unraveled(x),), (layout.unraveled(p),))
+        at_x, along_p = (layout.unraveled(x),), (layout.unraveled(p),)
+        (found,) = product_of(at, at_x, along_p, allow_constant=allow_constant)
         return _vector(flatten(found)[0])
 
     return function
 
 
-def hess(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
+def hess(
+    f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
+) -> Callable[..., Array]:
     """Return the function that ``minimize(..., hess=)`` wants: the Hessian as a float64 NumPy matrix.
 
     Parameters are those of `value_and_grad`. It takes a sweep for each row.
     """
-    return jac(grad(f), like, device)
+    return jac(grad(f, allow_constant=allow_constant), like, device, mode="reverse", allow_constant=allow_constant)
 
 
 def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
@@ -160,10 +169,25 @@ def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Ca
     return function
 
 
-def jac(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
+def jac(
+    f: Callable[..., Any],
+    like: Any = None,
+    device: Any = None,
+    *,
+    mode: JacobianMode = "auto",
+    allow_constant: bool = False,
+) -> Callable[..., Array]:
     """Return the function that ``least_squares(..., jac=)`` wants: the Jacobian of `residuals` as a float64 matrix.
 
-    Parameters are those of `residuals`. It takes a sweep for each row.
+    Parameters
+    ----------
+    f : callable
+        Takes Variables like `like`, returns a tree of Variables.
+    like, device, allow_constant
+        As for `value_and_grad`.
+    mode : {"auto", "forward", "reverse"}
+        As for `xpgrad.transforms.jacobian`: by default a sweep for each column where there are many more rows, as in a
+        fit of few parameters to much data, else one for each row.
     """
     layout = Layout(like, device)
 
@@ -173,7 +197,7 @@ def jac(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable
         def values(tree: Any, *args: Any) -> list[Any]:
             return [as_leaf(y, "scipy: what the function returned") for y in flatten(f(tree, *args))[0]]
 
-        for block in jacobian(values)(layout.unraveled(x), *args):
+        for block in jacobian(values, mode=mode, allow_constant=allow_constant)(layout.unraveled(x), *args):
             rows.append(flatten(block)[0])
         return _matrix(rows, [spec.size for spec, _ in layout.specs] or [len(x)])
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.graph.ending import taken
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
@@ -65,7 +66,7 @@ class Convertible(Declared):
         if not format_spec:
             return str(self)
         if self.size == 1:
-            return format(self.item(), format_spec)
+            return format(self._number(), format_spec)
         try:
             return format(str(self), format_spec)
         except ValueError:
@@ -80,7 +81,7 @@ class Convertible(Declared):
                 f"bool: expected one element, got shape {self.shape}, whose truth is ambiguous; reduce it with "
                 "xpgrad.array_api.any or all"
             )
-        return bool(self.item())
+        return bool(self._number())
 
     def __int__(self) -> int:
         return int(self.item())
@@ -97,7 +98,17 @@ class Convertible(Declared):
         return int(self.item())
 
     def item(self) -> Any:
-        """Return the only element as a Python scalar."""
+        """Return the only element as a Python scalar, through which no gradient flows.
+
+        So do ``float(v)`` and its like, which call this. Out of a Variable that requires a gradient it is a
+        `GraphEndWarning`; ``v.array.item()`` says that it is meant.
+        """
+        number = self._number()
+        if self._node.requires_grad:
+            taken(self._node)
+        return number
+
+    def _number(self) -> Any:
         if self.size != 1:
             raise ValueError(f"item: expected one element, got shape {self.shape}")
         backend, array = self._node.spec.backend, self._array

@@ -9,6 +9,7 @@ from typing import Any
 from xpgrad.config import PLAIN_OFF, force_backprop_mode, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.ending import Watch, noting
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, variables_in
 from xpgrad.transforms.trees import flatten, map_leaves, where
@@ -114,11 +115,13 @@ class Call:
         Its structure.
     aux : object
         What `f` returned besides.
+    watch : Watch
+        The numbers that `f` took out of Variables.
     """
 
     def __init__(
         self, name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, args: tuple[Any, ...],
-        kwargs: dict[str, Any], *more: Any,
+        kwargs: dict[str, Any], *more: Any, allow_constant: bool = False,
     ) -> None:  # fmt: skip
         if not callable(f):
             raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
@@ -132,7 +135,10 @@ class Call:
                 passed[i] = made[i].tree
         self.arguments = [made[i] for i in places]
         self.roots = [x for argument in self.arguments for x in argument.roots]
-        with transforming():
+        self._allow_constant = allow_constant
+        self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
+        self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
+        with transforming(), noting(self.watch):
             result = f(*passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -146,6 +152,22 @@ class Call:
             as_leaf(y, f"{name}: what the function returned{where(path)}")
             for y, path in zip(leaves, self.structure.paths(), strict=True)
         ]
+        if self.watch:
+            self.check_dependence(self.outputs, "what the function returned")
+            if not allow_constant or self.watch.behind(y._node for y in self.outputs):
+                self.watch.warn()
+
+    def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:
+        """Raise if `outputs` do not depend on an argument because the function took a number out of a Variable.
+
+        `what` names them in the error.
+        """
+        if self._allow_constant or not self.watch:
+            return
+        nodes = [y._node for y in outputs if y is not None]
+        for i, roots in self._watched:
+            told = f"{self.name}: {what} does not depend on argument {i}"
+            self.watch.refuse(nodes, roots, told, "; allow_constant=True gives zeros")
 
     def gradients(self, cotangents: Sequence[Variable | None], *, recorded: bool) -> list[Variable | None]:
         """Return the gradient of each root, from a cotangent of each output; outputs with None do not matter."""

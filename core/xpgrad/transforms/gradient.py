@@ -10,7 +10,7 @@ from xpgrad.transforms.leaves import or_zeros
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that returns what `f` returns, and its gradient.
 
@@ -23,6 +23,9 @@ def value_and_grad(
         Variables, arrays or scalars. Their floating-point leaves reach `f` as Variables; all else, as it is.
     has_aux : bool
         `f` returns ``(number, aux)``; `aux` is handed through.
+    allow_constant : bool
+        Zeros instead of an error where the number does not depend on an argument, although `f` took another number out
+        of a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array).
 
     Returns
     -------
@@ -34,7 +37,8 @@ def value_and_grad(
     Raises
     ------
     GradientError
-        `f` returns more than one number.
+        `f` returns more than one number, or one that does not depend on an argument because it was computed with
+        numbers taken out of Variables, not with these.
     DtypeError
         `f` returns a complex number, or an argument has no floating-point leaf.
 
@@ -47,13 +51,15 @@ def value_and_grad(
 
     @documented(f, "value_and_grad")
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        value, aux, gradient = _run("value_and_grad", f, argnums, has_aux, args, kwargs)
+        value, aux, gradient = _run("value_and_grad", f, argnums, has_aux, args, kwargs, allow_constant)
         return ((value, aux) if has_aux else value), gradient
 
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
+) -> Callable[..., Any]:
     """Return the gradient of `f` as a function; with `has_aux` it returns ``(gradient, aux)``.
 
     Parameters, results, errors and types are those of `value_and_grad`; ``grad(grad(f))`` works to any order.
@@ -61,7 +67,7 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
     @documented(f, "grad")
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, aux, found = _run("grad", f, argnums, has_aux, args, kwargs)
+        _, aux, found = _run("grad", f, argnums, has_aux, args, kwargs, allow_constant)
         return (found, aux) if has_aux else found
 
     return gradient
@@ -69,9 +75,9 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
 def _run(
     name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    kwargs: dict[str, Any], allow_constant: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    call = Call(name, f, argnums, has_aux, args, kwargs)
+    call = Call(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
     y = call.number()
     gradients = or_zeros(call.gradients([ones_like(y)], recorded=call.mode.recorded), call.roots)
     return call.output(), call.shown_aux(), call.over_arguments([call.mode.shown(g) for g in gradients])

@@ -10,6 +10,7 @@ from typing import Any
 from xpgrad.config import config, no_backprop_mode
 from xpgrad.errors import GradientError
 from xpgrad.graph import inspection
+from xpgrad.graph.ending import Watch, noting
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
@@ -101,7 +102,15 @@ class _Implicit(FunctionNode):
             result = self.f(self.structure.build(roots))
             return cotangents(self.structure, result, list(roots), f"{self.label}: what the function returned")
 
-        return Trace(run, roots)
+        nodes = [x._node for x in roots]
+        watch = Watch(nodes, recorded=True)
+        with noting(watch):
+            trace = Trace(run, roots)
+        if watch:
+            told = f"{self.label}: what the function returned does not depend on its argument"
+            watch.refuse([y._node for y in trace.outputs], nodes, told, "")
+            watch.warn()
+        return trace
 
     def connected(self, inputs: list[Variable], xs: list[Variable]) -> Sequence[Variable]:
         """Return the solution, connected to `inputs` and to what the user's function captured."""

@@ -7,16 +7,22 @@ from typing import Any, Literal
 from xpgrad import array_api
 from xpgrad.config import no_backprop_mode
 from xpgrad.errors import DtypeError
+from xpgrad.graph.function import FunctionAdapter
+from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Call
 from xpgrad.transforms.gradient import documented, grad
 from xpgrad.transforms.leaves import zeros_like
 from xpgrad.transforms.products import Pushforward, linear_pullback
 
+JacobianMode = Literal["reverse", "forward", "auto"]
+FORWARD_COST = 2
+"""Sweeps by rows that one by a column costs, rounded up: it goes through the graph of a recorded sweep."""
+
 
 def jacobian(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, mode: Literal["reverse", "forward"] = "reverse",
-    has_aux: bool = False, holomorphic: bool = False,
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, mode: JacobianMode = "reverse", has_aux: bool = False,
+    holomorphic: bool = False, *, allow_constant: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """Return the Jacobian of `f` as a function.
 
@@ -26,12 +32,16 @@ def jacobian(
         Returns a tree of Variables.
     argnums : int or sequence of int
         The positional arguments to differentiate by: trees of Variables, arrays or scalars.
-    mode : {"reverse", "forward"}
-        One sweep for each element of the output, or for each element of the arguments: take the fewer.
+    mode : {"reverse", "forward", "auto"}
+        One sweep for each element of the output, or for each element of the arguments: take the fewer. "auto" does,
+        and takes reverse mode where a gradient is a user's code (a `FunctionNode`, `custom_vjp`, `checkpoint`), which
+        need not be differentiable itself.
     has_aux : bool
         `f` returns ``(output, aux)``; the result is ``(jacobian, aux)``.
     holomorphic : bool
         Promise that `f` of complex arguments is holomorphic; the result is then the complex derivative.
+    allow_constant : bool
+        As for `value_and_grad`.
 
     Returns
     -------
@@ -51,15 +61,16 @@ def jacobian(
     number is what `grad` gives. A complex output's derivative by a real argument is that of its real part plus i times
     that of its imaginary part.
     """
-    if mode not in ("reverse", "forward"):
-        raise ValueError(f"jacobian: mode must be 'reverse' or 'forward', got {mode!r}")
+    if mode not in ("reverse", "forward", "auto"):
+        raise ValueError(f"jacobian: mode must be 'reverse', 'forward' or 'auto', got {mode!r}")
 
     @documented(f, "jacobian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        call = Call("jacobian", f, argnums, has_aux, args, kwargs)
+        call = Call("jacobian", f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
         _check(call, holomorphic)
+        forward = mode == "forward" or (mode == "auto" and _is_tall(call))
         with nullcontext() if call.mode.recorded else no_backprop_mode():
-            blocks = (_by_rows if mode == "reverse" else _by_columns)(call)
+            blocks = (_by_columns if forward else _by_rows)(call)
         shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
         found = call.structure.build(shown)
         return (found, call.shown_aux()) if has_aux else found
@@ -67,27 +78,34 @@ def jacobian(
     return matrix
 
 
-def jacrev(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacrev(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
+) -> Callable[..., Any]:
     """Return `jacobian` of `f` by reverse mode: best for fewer outputs than arguments."""
-    return jacobian(f, argnums, "reverse", has_aux)
+    return jacobian(f, argnums, "reverse", has_aux, allow_constant=allow_constant)
 
 
-def jacfwd(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
+) -> Callable[..., Any]:
     """Return `jacobian` of `f` by forward mode: best for more outputs than arguments."""
-    return jacobian(f, argnums, "forward", has_aux)
+    return jacobian(f, argnums, "forward", has_aux, allow_constant=allow_constant)
 
 
-def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def hessian(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, *, allow_constant: bool = False
+) -> Callable[..., Any]:
     """Return the Hessian of `f`, which returns one real number, as a function: the Jacobian of its gradient.
 
     The result has the structure of the argument, with a tree like the argument in place of each leaf; for a sequence of
-    `argnums` both are tuples. Leaves have the shapes of both. The arguments are real.
+    `argnums` both are tuples. Leaves have the shapes of both. The arguments are real. `allow_constant` is as for
+    `value_and_grad`, and holds for the gradient, too.
     """
-    gradient = grad(f, argnums)
+    gradient = grad(f, argnums, allow_constant=allow_constant)
 
     @documented(f, "hessian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        return jacobian(gradient, argnums)(*args, **kwargs)
+        return jacobian(gradient, argnums, allow_constant=allow_constant)(*args, **kwargs)
 
     return matrix
 
@@ -100,6 +118,33 @@ def _check(call: Call, holomorphic: bool) -> None:
             "jacobian: a complex output of a complex argument has a Jacobian only if the function is holomorphic; say "
             "holomorphic=True, or differentiate real and imaginary parts"
         )
+
+
+def _is_tall(call: Call) -> bool:
+    """Tell whether forward mode takes less time than reverse mode, and is sure to work."""
+    rows, columns = (sum(x.size for x in side) for side in (call.outputs, call.roots))
+    if rows <= FORWARD_COST * (columns + 1):
+        return False
+    return not any(_may_end(f) for f in _functions(call.outputs))
+
+
+def _may_end(f: FunctionNode) -> bool:
+    """Tell whether the gradient of `f` is a user's code, which need not be differentiable itself."""
+    library, _, rest = type(f).__module__.partition(".")
+    return library != "xpgrad" or rest.startswith("transforms.") or isinstance(f, FunctionAdapter)
+
+
+def _functions(outputs: Sequence[Variable]) -> Iterator[FunctionNode]:
+    """Yield the functions that `outputs` were computed by, each once."""
+    seen: set[FunctionNode] = set()
+    waiting = [y._node.live_creator() for y in outputs]
+    while waiting:
+        f = waiting.pop()
+        if f is None or f in seen:
+            continue
+        seen.add(f)
+        yield f
+        waiting.extend(node.live_creator() for node in f.inputs or () if node is not None)
 
 
 def _by_rows(call: Call) -> list[list[Variable]]:

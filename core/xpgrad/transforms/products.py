@@ -10,7 +10,7 @@ from xpgrad.transforms.leaves import cotangents, or_zeros, zeros_like
 from xpgrad.transforms.trees import LEAF, where
 
 
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_constant: bool = False) -> tuple[Any, ...]:
     """Return what `f` returns at `primals`, and the function that pulls a cotangent back to them.
 
     Parameters
@@ -20,6 +20,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     *primals : trees of Variables, arrays or scalars, floating-point
     has_aux : bool
         `f` returns ``(output, aux)``.
+    allow_constant : bool
+        As for `value_and_grad`.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     StructureError, GradientError
         A cotangent does not fit the output.
     """
-    call = Call("vjp", f, range(len(primals)), has_aux, primals, {})
+    call = Call("vjp", f, range(len(primals)), has_aux, primals, {}, allow_constant=allow_constant)
     gradients = linear_pullback(call)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -100,7 +102,12 @@ def _tangents(call: Call, name: str, tangents: Any) -> list[Variable]:
 
 
 def jvp(
-    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    allow_constant: bool = False,
 ) -> tuple[Any, ...]:
     """Return what `f` returns at `primals`, and its derivative in the direction `tangents`.
 
@@ -113,6 +120,8 @@ def jvp(
         Like `primals`; integer leaves take None.
     has_aux : bool
         `f` returns ``(output, aux)``.
+    allow_constant : bool
+        As for `value_and_grad`.
 
     Returns
     -------
@@ -128,14 +137,17 @@ def jvp(
     """
     if not isinstance(primals, (tuple, list)):
         raise TypeError(f"jvp: primals must be a tuple, got {type(primals).__name__}")
-    call = Call("jvp", f, range(len(primals)), has_aux, tuple(primals), {}, tangents)
+    places = range(len(primals))
+    call = Call("jvp", f, places, has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
     directions = _tangents(call, "jvp", tangents)
     found = Pushforward(call)(directions, recorded=call.mode.recorded)
     tangent = call.mode.shown(call.structure.build(found))
     return (call.output(), tangent, call.shown_aux()) if has_aux else (call.output(), tangent)
 
 
-def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:
+def hvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, allow_constant: bool = False
+) -> tuple[Any, ...]:
     """Return the product of the Hessian of `f` at `primals` with `tangents`, by a sweep over a recorded sweep.
 
     Parameters
@@ -145,6 +157,8 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     primals : tuple of trees of Variables, arrays or scalars, floating-point
     tangents : tuple of trees
         Like `primals`; integer leaves take None.
+    allow_constant : bool
+        As for `value_and_grad`; it holds for the gradient, too.
 
     Returns
     -------
@@ -153,9 +167,11 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """
     if not isinstance(primals, (tuple, list)):
         raise TypeError(f"hvp: primals must be a tuple, got {type(primals).__name__}")
-    call = Call("hvp", f, range(len(primals)), False, tuple(primals), {}, tangents)
+    places = range(len(primals))
+    call = Call("hvp", f, places, False, tuple(primals), {}, tangents, allow_constant=allow_constant)
     directions = _tangents(call, "hvp", tangents)
     gradients = call.gradients([ones_like(call.number())], recorded=True)
+    call.check_dependence(gradients, "the gradient of the function")
     pairs = [(g, t) for g, t in zip(gradients, directions, strict=True) if g is not None and g._node.requires_grad]
     found = pulled([g for g, _ in pairs], call.roots, [t for _, t in pairs], recorded=call.mode.recorded)
     products = or_zeros(found, call.roots)

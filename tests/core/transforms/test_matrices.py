@@ -105,5 +105,5 @@ def test_hessian_of_a_linear_function_is_zero(device):
 
 
 def test_the_mode_is_checked():
-    with pytest.raises(ValueError, match="mode must be 'reverse' or 'forward', got 'backward'"):
+    with pytest.raises(ValueError, match="mode must be 'reverse', 'forward' or 'auto', got 'backward'"):
         jacobian(xp.sum, mode="backward")
