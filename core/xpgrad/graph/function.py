@@ -133,6 +133,10 @@ class Function:
     _adapter: FunctionAdapter | None = None
     _weak_adapter: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
+        """Return what the author has put on the function; a copy has not been called."""
+        return {name: value for name, value in vars(self).items() if name not in ("_adapter", "_weak_adapter")}
+
     @property
     def label(self) -> str:
         """Short text that names the function."""
