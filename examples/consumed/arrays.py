@@ -130,6 +130,7 @@ ARRAYS = (
         where(X > 1, X, 0.0).data
         X.clip(0.5, 1.2).data
         X.coarsen(i=2, boundary='trim').mean().data
+        X.copy().data
         X.cumsum('i').data
         X.diff('i').data
         X.expand_dims('k').data
@@ -137,11 +138,16 @@ ARRAYS = (
         X.groupby('i').mean().data
         X.integrate('i').data
         X.pad(i=1, constant_values=0.0).data
+        X.reindex(i=[4, 2, 0]).data
+        X.reindex(i=[0, 9], fill_value=0.0).data
         X.roll(i=1).data
         X.rolling(i=3).mean().data  # raises: asks for xp.lib, which the standard does not have
         X.sel(i=[0, 4]).data
         X.shift(i=1, fill_value=0.0).data
+        X.sortby('i', ascending=False).data
         X.weighted(Y).mean().data
+        X.where(X > 1, drop=True).data
+        align(X, Y.isel(i=[1, 3]), join='inner')[0].data
         apply_ufunc(xp.tanh, X).data
         concat([X, Y], dim='i').data
         corr(X, Y).data

@@ -15,7 +15,7 @@ from xpgrad_chx.backprop import anygraph
 from xpgrad_chx.device import get_device
 from xpgrad_chx.errors import ChainerxError, DimensionError
 from xpgrad_chx.evaluation import assign, call, getitem
-from xpgrad_chx.memory import Memory, over
+from xpgrad_chx.memory import Memory, another, over
 
 
 class Methods(Arithmetic, Autograd):
@@ -212,8 +212,16 @@ class Methods(Arithmetic, Autograd):
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        memo[id(self)] = made = over(type(self), self._device.buffers.copy(self._data), self._device)
+        memo[id(self)] = made = (self if self._is_computed() else another(self)).copy()
         return made
+
+    def _is_computed(self) -> bool:
+        """Tell whether a gradient goes on from this array to what it was computed from."""
+        return (
+            self._graph is not None
+            and self._graph.variable.creator_node is not None
+            and self.is_backprop_required(anygraph)
+        )
 
     def astype(self, dtype: Dtype, copy: bool = True) -> Any:
         """Return the array in another dtype."""
@@ -229,6 +237,10 @@ class Methods(Arithmetic, Autograd):
         return graph.record("copy", (self,), {"device": target.place})
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._is_computed():
+            raise xpgrad.GraphError(
+                "pickle: expected an array in no graph, its gradient would be lost; pickle a.as_grad_stopped()"
+            )
         return restored, (type(self), self._device.buffers.to_host(self._data), self._device.name)
 
     # Out of this library

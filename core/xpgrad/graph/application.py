@@ -45,6 +45,9 @@ class Application(FunctionNode):
     c: Array
     d: Any
 
+    def __reduce__(self) -> Any:
+        raise GraphError(f"copy: {self.label} is part of a graph; copy a Variable that it made, or pickle v.array")
+
     @property
     def outputs(self) -> None:
         """None: the node of the output knows the primitive, not the other way round; that saves 40 ns and 72 bytes."""

@@ -1,42 +1,79 @@
-"""Copies of Variables: shallow, deep, and through pickle. All are roots; hooks and graphs stay behind."""
+"""Copies of Variables: shallow, deep, and through pickle.
+
+A copy of a Variable in a graph is recorded, so that gradients go through it; a copy of a root is a root of its own. Hooks
+stay behind, and so does everything that is in a graph when it is pickled.
+"""
 
 import copy
+import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.errors import GraphError
 from xpgrad.graph.node import leaf_node
+from xpgrad.graph.slot import slot
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
 
 OWN = ("__dict__", "__weakref__", "_array", "_grad", "_node")
+PASSING_ON = {"dataclasses"}
+"""Modules whose deep copies are steps of a computation, for which a root is a value like others; `interop` adds more."""
 new = object.__new__
 
 
 def shallow(x: "Variable") -> "Variable":
-    """Return a Variable with the array and gradient of `x`, and a node of its own."""
+    """Return a Variable with the gradient of `x`: over the same array if `x` is a root, else a recorded copy."""
     copied = new(type(x))
-    copied._array, copied._grad = x._array, x._grad
+    copied._grad = x._grad
+    if in_graph(x):
+        _record(copied, x)
+    else:
+        copied._array, copied._node = x._array, leaf_node(copied, x._node.spec, x.requires_grad)
     _complete(copied, x, attributes_of(x))
     return copied
 
 
 def deep(x: "Variable", memo: dict[int, Any]) -> "Variable":
-    """Return a Variable with copies of the array, gradient and attributes of `x`, and a node of its own."""
+    """Return a Variable with copies of the array, gradient and attributes of `x`, in the graph if `x` is."""
     copied = memo[id(x)] = new(type(x))
     grad = x._grad
-    grad = grad._array if hasattr(grad, "_node") else grad
-    copied._array, copied._grad = (None if a is None else plugins.backend_of(a).copy(a) for a in (x._array, grad))
+    if hasattr(grad, "_node"):
+        grad = slot.functions.copy(grad) if in_graph(grad) else grad._array
+    copied._grad = grad if grad is None or hasattr(grad, "_node") else plugins.backend_of(grad).copy(grad)
+    if in_graph(x) or (x._node.requires_grad and _caller() in PASSING_ON):
+        _record(copied, x)
+    else:
+        copied._array = None if x._array is None else plugins.backend_of(x._array).copy(x._array)
+        copied._node = leaf_node(copied, x._node.spec, x.requires_grad)
     _complete(copied, x, {})
     _set_attributes(copied, {name: copy.deepcopy(value, memo) for name, value in attributes_of(x).items()})
     return copied
 
 
+def in_graph(x: "Variable") -> bool:
+    """Tell whether a gradient goes on from `x`: to what it was computed from, or to the argument of a transform."""
+    node = x._node
+    return node.requires_grad and (node.live_creator() is not None or (node.extra is not None and node.extra.passed))
+
+
 def reduced(x: "Variable") -> tuple[Any, ...]:
-    """Return what pickle needs to make `x` again on its device; the arrays travel as the host's."""
+    """Return what pickle needs to make `x` again on its device; the arrays travel as the host's.
+
+    Raises
+    ------
+    GraphError
+        The Variable is in a graph, which would be lost.
+    """
+    if in_graph(x):
+        raise GraphError(
+            f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
+            "lost; pickle v.array"
+        )
     grad, extra, host = x._grad, x._node.extra, plugins.role("cpu").default_device
     grad = grad._array if hasattr(grad, "_node") else grad
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, grad))
@@ -76,9 +113,33 @@ def attributes_of(x: "Variable") -> dict[str, Any]:
     return found
 
 
+def _record(copied: "Variable", x: "Variable") -> None:
+    """Let `copied` be the output of the function `copy` for `x`."""
+    made = slot.functions.copy(x)
+    copied._array, copied._node = made._array, made._node
+    copied._node.variable = weakref.ref(copied)
+
+
+def _caller() -> str:
+    """Return the name of the package that asked for a deep copy, of this object or of one that it is in."""
+    frame = sys._getframe(1)
+    own = __name__.partition(".")[0]
+    while frame.f_back is not None:
+        frame = frame.f_back
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name not in ("copy", own):
+            return name
+    return ""
+
+
+def _maker(x: "Variable") -> str:
+    creator = x._node.live_creator()
+    return "the transform whose argument it is" if creator is None else creator.label
+
+
 def _complete(copied: "Variable", x: "Variable", attributes: dict[str, Any]) -> None:
-    """Give a copy of `x` a node of its own, with the name and the intended device of the old one."""
-    copied._node, extra = leaf_node(copied, x._node.spec, x.requires_grad), x._node.extra
+    """Give a copy of `x` the name and the intended device of the old one."""
+    extra = x._node.extra
     if extra is not None:
         _note(copied, extra.name, extra.device)
     _set_attributes(copied, attributes)

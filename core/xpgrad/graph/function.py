@@ -136,6 +136,10 @@ class Function:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.label!r}>"
 
+    def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
+        """Return what the author has put on the function; a copy has not been called."""
+        return {name: value for name, value in vars(self).items() if name not in ("_adapter", "_weak_adapter")}
+
     @property
     def label(self) -> str:
         """Short text that names the function."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from xpgrad.graph.pullback import Pullback
 
 new = object.__new__
+OF_APPLICATION = frozenset(
+    ("inputs", "outputs", "rank", "stack", "pullback", "_kept_inputs", "_kept_outputs", "_origin", "_guards", "_hooks")
+)
+"""What `apply` puts on a function, and what was added to that one application."""
 
 
 class FunctionNode:
@@ -63,6 +67,10 @@ class FunctionNode:
     @property
     def _impl_name(self) -> str:
         return type(self).__name__
+
+    def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
+        """Return what the author has put on the function; a copy has not been applied, and has no hooks of its own."""
+        return {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in OF_APPLICATION}
 
     def implementation(self) -> Any:
         """Return what users know as the function: the old-style `Function` behind an adapter, else this node."""

@@ -4,6 +4,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import GraphError
 from xpgrad.graph import carried
 from xpgrad.types import Array, Dtype, Shape
 
@@ -18,7 +19,9 @@ new = object.__new__
 class NodeExtra:
     """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves."""
 
-    __slots__ = ("data", "declared", "device", "hooks", "index", "loss_scale", "name", "predecessors", "successor")
+    __slots__ = (
+        "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors", "successor",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -27,6 +30,7 @@ class NodeExtra:
         self.index = 0
         self.loss_scale: float | None = None
         self.declared = False
+        self.passed = False  # a root that a transform passed to the user's function: copies are connected to it
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
@@ -83,6 +87,9 @@ class VariableNode:
         self.requires_grad, self.spec, self.variable = old.requires_grad, old.spec, weakref.ref(variable)
         if name is not None:
             self.name = name
+
+    def __reduce__(self) -> Any:
+        raise GraphError("copy: a VariableNode is part of a graph; copy its Variable, or pickle v.array")
 
     def own_extra(self) -> NodeExtra:
         """Return the node's extra part, made at the first use."""

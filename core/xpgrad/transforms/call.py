@@ -11,7 +11,7 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.ending import Watch, noting
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, variables_in
+from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import flatten, map_leaves, where
 
 _inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
@@ -98,7 +98,7 @@ def _root(x: Variable, mode: Mode) -> Variable:
     if mode.recorded and x._node.requires_grad:
         with force_backprop_mode():
             return alias(x)  # type: ignore[no-any-return]  # a primitive
-    return Variable(x._array)
+    return root(x._array)
 
 
 class Call:

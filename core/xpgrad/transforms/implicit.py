@@ -15,7 +15,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
-from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros
+from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros, root
 from xpgrad.transforms.trees import Structure, flatten
 
 Map = Callable[[Any], Any]
@@ -114,7 +114,7 @@ class _Implicit(FunctionNode):
 
     def connected(self, inputs: list[Variable], xs: list[Variable]) -> Sequence[Variable]:
         """Return the solution, connected to `inputs` and to what the user's function captured."""
-        captured = self.traced([Variable(x._array) for x in xs]).captured
+        captured = self.traced([root(x._array) for x in xs]).captured
         known = [*inputs, *(variable_over(node, None) for node in captured)]
         if not any(x._node.requires_grad for x in known):
             return [constant_variable(x._array) for x in xs]
@@ -127,7 +127,7 @@ class _Implicit(FunctionNode):
         """Return the trace of the user's function at the solution, and its transposed derivative there."""
         recorded = recording()
         xs = self.get_retained_outputs()
-        roots = [alias(x) if recorded and x._node.requires_grad else Variable(x._array) for x in xs]
+        roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in xs]
         trace = self.traced(roots)
 
         def transposed(u: Any) -> Any:

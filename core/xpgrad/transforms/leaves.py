@@ -20,6 +20,13 @@ def alias(xp: Namespace, x: Array, /) -> Array:
     return x
 
 
+def root(array: Array) -> Variable:
+    """Return a Variable over `array` for a user's function to get as an argument: copies of it pass gradients on."""
+    x = Variable(array)
+    x._node.own_extra().passed = True
+    return x
+
+
 def is_array(leaf: Any) -> bool:
     """Tell whether a leaf is a Variable or an array of a backend."""
     if isinstance(leaf, Variable) or type(leaf) in plugins.by_type:

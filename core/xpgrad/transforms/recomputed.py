@@ -12,7 +12,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
-from xpgrad.transforms.leaves import alias, is_differentiable
+from xpgrad.transforms.leaves import alias, is_differentiable, root
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trees import Structure, flatten
 
@@ -59,8 +59,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what ``f(*args, **kwargs)`` returns, connected by one node of the graph."""
     replay = Replay(f, *flatten((args, kwargs)))
-    roots = [Variable(x._array) for x in replay.inputs]
-    with noting(Standing({root._node: x._node for root, x in zip(roots, replay.inputs, strict=True)})):
+    roots = [root(x._array) for x in replay.inputs]
+    with noting(Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)})):
         trace = replay.run(roots)
     results: Iterator[Any]
     if trace.outputs and (trace.captured or any(x._node.requires_grad for x in replay.inputs)):
@@ -146,7 +146,7 @@ class Recomputed(FunctionNode):
         """Run the function again, and return the gradients through its graph."""
         recorded = recording()
         arguments = self.get_retained_inputs()
-        roots = [alias(x) if recorded and x._node.requires_grad else Variable(x._array) for x in arguments]
+        roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in arguments]
         with self.replay.surroundings.again(self._origin):
             trace = self.replay.run(roots)
         self.replay.forget()

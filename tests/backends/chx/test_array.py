@@ -159,6 +159,13 @@ def test_copies():
         assert made.device is a.device
         assert not made.is_backprop_required(chx.anygraph)
     assert copy.copy(a).is_backprop_required()
+    b = copy.deepcopy([a * a])[0]
+    b.backward()
+    assert values(a.grad) == values(2 * a.as_grad_stopped())
+    with pytest.raises(xpgrad.GraphError, match="as_grad_stopped"):
+        pickle.dumps(a * a)
+    with chx.no_backprop_mode():
+        assert values(pickle.loads(pickle.dumps(a * a))) == values(a * a)
     device = chx.get_device("native:1")
     assert pickle.loads(pickle.dumps(device)) is device
 

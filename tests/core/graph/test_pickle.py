@@ -1,6 +1,7 @@
 """Copies of Variables: `copy`, `deepcopy` and pickle."""
 
 import copy
+import dataclasses
 import pickle
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 from tests.building import array, place, values, variable
 
 import xpgrad
-from xpgrad import Parameter, Variable
+import xpgrad.functions as F
+from xpgrad import GraphError, Parameter, Variable, transforms
 
 
 class Tagged(Variable):
@@ -80,29 +82,206 @@ def test_a_deep_copy_shares_nothing(device, way):
 
 
 @WAYS
-def test_a_copy_is_a_root_of_its_own(device, way):
+def test_a_copy_of_a_root_is_a_root_of_its_own(device, way):
+    x = variable(device, [2.0])
+    z = way(x)
+    assert z.creator_node is None
+    assert z.requires_grad
+    (z * z).backward()
+    assert values(z.grad) == [4.0]
+    assert x.grad is None
+
+
+# Inside a graph
+
+COPIES = pytest.mark.parametrize("way", [shallow, deep])
+PARTS = {
+    "primitive": lambda x: x * x,
+    "reduction": lambda x: x.sum(),
+    "view": lambda x: x[1:],
+    "complex": lambda x: x.__array_namespace__().astype(x, x.__array_namespace__().complex64) * (1 + 2j),
+    "several": lambda x: F.split_axis(x * 2, 2, 0)[1],
+    "old": lambda x: Doubled()(x),
+}
+
+
+class Doubled(xpgrad.Function):
+    def forward(self, inputs):
+        return (inputs[0] + inputs[0],)
+
+    def backward(self, inputs, grad_outputs):
+        return (grad_outputs[0] + grad_outputs[0],)
+
+
+@COPIES
+@pytest.mark.parametrize("part", PARTS)
+def test_a_copy_inside_a_graph_passes_gradients_on(device, way, part):
+    def through(copied):
+        x = variable(device, [2.0, 3.0], "float64" if part == "complex" else "float32")
+        y = copied(PARTS[part](x))
+        xp = x.__array_namespace__()
+        xp.sum(xp.real(y * y * 3)).backward()
+        return values(y), values(x.grad)
+
+    assert through(way) == through(lambda y: y)
+
+
+@COPIES
+def test_a_copy_inside_a_graph_has_a_node_and_memory_of_its_own(device, way):
+    x = variable(device, [2.0, 3.0])
+    y = x * x
+    y.name = "y"
+    y.register_hook(lambda g: g * 100)
+    z = way(y)
+    assert z.node is not y.node
+    assert z.node.get_variable() is z
+    assert y.node.get_variable() is y
+    assert (z.name, z.requires_grad, z.rank) == ("y", True, y.rank + 1)
+    z.array[...] = 0.0
+    assert values(y) == [4.0, 9.0]
+    z.grad = array(device, [1.0, 0.0])
+    z.backward()
+    assert values(x.grad) == [400.0, 0.0]
+
+
+@COPIES
+def test_a_copy_inside_a_graph_has_derivatives_of_every_order(device, way):
+    x = variable(device, [2.0])
+    (g,) = xpgrad.grad([way(x * x) * x], [x], enable_double_backprop=True)
+    (gg,) = xpgrad.grad([way(g)], [x])
+    assert (values(g), values(gg)) == ([12.0], [12.0])
+
+
+@COPIES
+def test_a_copy_inside_a_graph_keeps_its_class_attributes_and_gradient(device, way):
+    x = variable(device, [2.0])
+    y = Tagged(array(device, [0.0]), requires_grad=False)
+    y[...] = x * 3
+    y.tag = ["a"]
+    y.grad = array(device, [5.0])
+    z = way(y)
+    assert (type(z), z.tag, values(z.grad)) == (Tagged, ["a"], [5.0])
+    assert (z.tag is y.tag, z.grad is y.grad) == (way is shallow, way is shallow)
+    z.backward()
+    assert values(x.grad) == [15.0]
+
+
+@COPIES
+def test_a_copy_without_recording_is_a_constant(device, way):
+    y = variable(device, [2.0]) * 3
+    with xpgrad.no_backprop_mode():
+        z = way(y)
+    assert (z.creator_node, z.requires_grad, values(z)) == (None, False, [6.0])
+
+
+def test_a_deep_copy_of_a_container_copies_each_variable_of_a_graph_once(device):
     x = variable(device, [2.0])
     y = x * x
-    z = way(y)
-    assert z.creator_node is None
-    assert z.rank == 0
-    assert z.requires_grad
-    assert y.creator_node is not None
-    (z * z).backward()
-    assert values(z.grad) == [8.0]
-    assert x.grad is None
-    y.backward()
-    assert values(x.grad) == [4.0]
+    a, (b, c) = deep([y, (y, x)])
+    assert a is b
+    (a * 2).backward()
+    assert values(x.grad) == [8.0]
+    assert c.creator_node is None
 
 
-@DEEP
-def test_a_recorded_gradient_is_copied_without_its_graph(device, way):
+@COPIES
+def test_a_recorded_gradient_is_copied_with_its_graph(device, way):
     x = variable(device, [2.0])
     (x * x * x).backward(enable_double_backprop=True)
     y = way(x)
     assert values(y.grad) == [12.0]
+    x.cleargrad()
+    y.grad_var.backward()
+    assert values(x.grad) == [12.0]
+    assert y.creator_node is None
+
+
+@COPIES
+def test_arguments_of_transforms_pass_gradients_on(device, way):
+    a = array(device, [2.0, 3.0])
+    square = lambda x: (way(x) * x).sum()  # noqa: E731 - as users write it
+    assert values(transforms.grad(square)(a)) == [4.0, 6.0]
+    assert values(transforms.grad(transforms.checkpoint(square))(a)) == [4.0, 6.0]
+    assert values(transforms.hessian(square)(a)) == [[2.0, 0.0], [0.0, 2.0]]
+
+
+@pytest.mark.parametrize("convert", [dataclasses.asdict, lambda p: {"w": dataclasses.astuple(p)[0]}])
+def test_a_dataclass_that_is_taken_apart_passes_gradients_on(device, convert):
+    x = variable(device, [2.0])
+    (convert(Holder(x))["w"] * convert(Holder(x * 3))["w"]).backward()
+    assert values(x.grad) == [12.0]
+
+
+@dataclasses.dataclass
+class Holder:
+    w: object
+
+
+def test_pickling_inside_a_graph_is_an_error(device):
+    y = variable(device, [2.0]) * 3
+    for inside in (y, [y], Holder(y)):
+        with pytest.raises(GraphError, match=r"pickle: .*float32 \(1,\).*_ \* 3.*pickle v.array"):
+            pickle.dumps(inside)
+    with pytest.raises(GraphError, match="argument"):
+        transforms.grad(lambda x: (pickled(x) * x).sum())(array(device, [2.0]))
+    y.unchain()
+    assert values(pickled(y)) == [6.0]
+
+
+def test_a_recorded_gradient_is_pickled_as_an_array(device):
+    x = variable(device, [2.0])
+    (x * x * x).backward(enable_double_backprop=True)
+    y = pickled(x)
+    assert values(y.grad) == [12.0]
     assert y.grad_var.creator_node is None
-    assert x.grad_var.creator_node is not None
+
+
+@WAYS
+def test_nodes_are_not_copied(device, way):
+    y = variable(device, [2.0]) * 3
+    for part in (y.node, y.creator_node):
+        with pytest.raises(GraphError, match=r"part of a graph.*pickle v\.array"):
+            way(part)
+
+
+class Scaled(xpgrad.FunctionNode):
+    def __init__(self, factors):
+        self.factors = factors
+
+    def forward(self, inputs):
+        self.retain_inputs(())
+        return (inputs[0] * self.factors[0],)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return (grad_outputs[0] * self.factors[0],)
+
+
+class Tripled(xpgrad.Function):
+    def forward(self, inputs):
+        return (inputs[0] * 3,)
+
+    def backward(self, inputs, grad_outputs):
+        return (grad_outputs[0] * 3,)
+
+
+@WAYS
+def test_copies_of_functions_have_not_been_applied(device, way):
+    x = variable(device, [2.0])
+    f = Scaled([3.0])
+    (y,) = f.apply((x,))
+    g = way(f)
+    assert (g.inputs, g.outputs, g.rank, g.factors) == (None, None, 0, [3.0])
+    assert (g.factors is f.factors) == (way is shallow)
+    (z,) = g.apply((y,))
+    z.backward()
+    assert values(x.grad) == [9.0]
+    old = Tripled()
+    y = old(x)
+    assert way(old).inputs is None
+    assert values(way(old)(y)) == [18.0]
+
+
+# Attributes and containers
 
 
 @WAYS
