@@ -10,8 +10,9 @@ import sys
 import threading
 import warnings
 import weakref
+from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any, TextIO
 
 PLAIN_OFF = 1  # mode bit: enable_backprop is False
@@ -132,6 +133,41 @@ def set_hooks(hooks: dict[str, Any]) -> None:
     _current.set(Switches(_current.get().overlay, hooks))
 
 
+def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., Any], /, *args: Any, **kw: Any) -> Any:
+    """Return ``function(*args, **kw)``, called with these values of context variables, which end whatever happens.
+
+    The call has a context of its own, which the interpreter enters and leaves in one step. A context manager has lines
+    of its own, at each of which a KeyboardInterrupt could arrive and leave the thread in another mode. What the
+    function sets besides stays set.
+    """
+    context = copy_context()
+    for variable, value in values.items():
+        context.run(variable.set, value)
+    try:
+        return context.run(function, *args, **kw)
+    finally:
+        for variable, value in context.items():
+            if variable.get(values) is value:
+                continue
+            if variable not in values:
+                variable.set(value)
+            elif variable is _current and value is not values[_current]:
+                _current.set(_with_mode_of(value, _current.get()))
+
+
+def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the mode in which the graph is made, or not."""
+    return {_current: _current.get().with_entry("enable_backprop", recording)}
+
+
+def _with_mode_of(changed: Switches, before: Switches) -> Switches:
+    """Return the switches that a function has `changed` with the mode from before its call."""
+    overlay = {name: value for name, value in changed.overlay.items() if name != "enable_backprop"}
+    if "enable_backprop" in before.overlay:
+        overlay["enable_backprop"] = before.overlay["enable_backprop"]
+    return Switches(overlay, changed.hooks)
+
+
 class LocalConfig:
     """The configuration as this thread sees it: its own value where it has set one, else the global one."""
 
@@ -221,7 +257,12 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
             return
         after = before.with_entry(name, self._value)
         self._saved.append((name in before.overlay, before.overlay.get(name), before, after))
-        _current.set(after)
+        try:
+            _current.set(after)
+        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
+            _current.set(before)
+            self._saved.pop()
+            raise
 
     def __exit__(self, *_: object) -> None:
         had, old, before, after = self._saved.pop()

@@ -83,4 +83,4 @@ class StructureError(XpgradError, ValueError):
 
 
 class ChangedArray(XpgradError, RuntimeError):
-    """Debug mode found that an array which the graph kept was written to after the forward computation."""
+    """An array was written to that must not be: one that the graph kept, in debug mode, or a recorded gradient."""

@@ -30,6 +30,7 @@ class TimerHook(FunctionHook):
     """
 
     name = "TimerHook"
+    reads_only = True
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
@@ -139,6 +140,7 @@ class PrintHook(FunctionHook):
     """
 
     name = "PrintHook"
+    reads_only = True
 
     def __init__(self, sep: Any = None, end: str = "\n", file: TextIO | None = None, flush: bool = True) -> None:
         if sep is not None:

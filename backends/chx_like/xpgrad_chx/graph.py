@@ -61,6 +61,8 @@ class View(xpgrad.FunctionNode):
     A class, because that depends on which id a computation back runs for.
     """
 
+    of_library = True
+
     def __init__(self, blocked: frozenset[BackpropId] = frozenset()) -> None:
         self.blocked = blocked
 

@@ -18,6 +18,8 @@ class Copy(FunctionNode):
     A class, because its input and its output belong to two backends; the gradient goes back to where the input is.
     """
 
+    of_library = True
+
     def __init__(self, target: Device) -> None:
         self.target = target
 

@@ -14,6 +14,8 @@ class ScatterAdd(FunctionNode):
     A class, because it has any number of inputs and an index for each.
     """
 
+    of_library = True
+
     def __init__(self, spec: Spec, indices: list[Index]) -> None:
         self.spec, self.indices = spec, indices
 

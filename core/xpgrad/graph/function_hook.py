@@ -15,6 +15,10 @@ class FunctionHook:
     function. Derive from it and override what is needed. All methods get tuples of arrays, in which None stands for
     what was not kept; scalar operands are no arrays and do not occur.
 
+    What `backward_preprocess` writes into the gradients that it gets takes effect for this one function;
+    `backward_postprocess` is too late for that. In a recorded sweep writing is an error. Hooks may make graphs of their
+    own and call `grad` and `backward` on them.
+
     Attributes
     ----------
     name : str

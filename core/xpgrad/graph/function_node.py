@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xpgrad.backend.current import call_on
@@ -12,7 +13,7 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphE
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
-from xpgrad.graph.variable import Variable, as_variable, variable_over
+from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ OF_APPLICATION = frozenset(
     ("inputs", "outputs", "rank", "stack", "pullback", "_kept_inputs", "_kept_outputs", "_origin", "_guards", "_hooks")
 )
 """What `apply` puts on a function, and what was added to that one application."""
+raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", default=None)
+"""The user's function whose `backward` a raw sweep of this thread runs now: what it retained is constant there."""
 
 
 class FunctionNode:
@@ -30,7 +33,9 @@ class FunctionNode:
 
     Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
     Inside `forward`, `retain_inputs` and `retain_outputs` say which arrays `backward` needs; nothing else is kept.
-    Everything that `backward` computes from the retained Variables can be differentiated again.
+    Everything that `backward` computes from the retained Variables can be differentiated again. Where that is not asked
+    for, they are constants there. `backward` may make graphs of its own and call `grad` on them, and may write into the
+    arrays of the gradients that it gets, which no other function sees; where all is recorded such a write is an error.
 
     Attributes
     ----------
@@ -51,6 +56,7 @@ class FunctionNode:
     lazy_grad_sum: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
     chainerx_device: ClassVar[None] = None
+    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
     unchained: bool = False  # only functions that do not know their outputs say True here
     pullback: "Pullback | None" = None
     _kept_inputs: Any = None  # of index to array
@@ -112,6 +118,10 @@ class FunctionNode:
             Sorted; the inputs that require a gradient.
         grad_outputs : tuple of Variable or None
             Gradients of the outputs.
+
+        Notes
+        -----
+        A complex gradient of a real input counts by its real part; other dtypes are cast.
         """
         return (None,) * len(target_input_indexes)
 
@@ -151,10 +161,14 @@ class FunctionNode:
 
     def get_retained_inputs(self) -> tuple[Any, ...]:
         """Return the retained inputs as Variables of the graph, in the order in which they were named."""
+        if raw_rule.get() is self:
+            return _constants(self._kept_inputs)
         return tuple(self._over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
         """Return the retained outputs as Variables of the graph, rebuilt where nobody else holds them any more."""
+        if raw_rule.get() is self:
+            return _constants(self._kept_outputs)
         return tuple(self._over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
 
     @staticmethod
@@ -390,6 +404,10 @@ def _new_output(array: Array, spec: Spec) -> Variable:
     node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
     node.variable = weakref.ref(y)
     return y
+
+
+def _constants(kept: dict[int, Any] | None) -> tuple[Variable | None, ...]:
+    return tuple(None if array is None else constant_variable(array) for array in (kept or {}).values())
 
 
 def _check_families(function: FunctionNode, inputs: list[Variable]) -> None:

@@ -1,10 +1,19 @@
-"""Function hooks on one application of a primitive: its shared pullback gives way to one that calls them."""
+"""Hooks around backward computations, and users' computations themselves.
 
-from collections.abc import Sequence
+Function hooks on one application of a primitive: its shared pullback gives way to one that calls them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph import carried
+from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, force_backprop_mode, switches
+from xpgrad.graph import carried, inspection
+from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
@@ -29,22 +38,96 @@ class HookedPullback(Pullback):
             setattr(self, name, getattr(inner, name))
         self.inner, self.hooks = inner, hooks
         # Closures over these two, not over self: that would be a cycle.
-        self.pull = lambda f, gy: _called(hooks, f, gy, inner.pull, ())
-        self.record = lambda f, gy, node: _called(hooks, f, gy, inner.record, (node,))
+        self.pull = lambda f, gy: called(hooks.values(), f, gy, lambda g: inner.pull(f, g), recorded=False)
+        self.record = lambda f, gy, node: called(
+            hooks.values(), f, gy, lambda g: inner.record(f, g, node), recorded=True
+        )
 
     def narrowed(self, needed: tuple[bool, ...]) -> Pullback:
         """Return the pullback for fewer inputs, with the same hooks."""
         return self if needed == self.needed else HookedPullback(self.inner.narrowed(needed), self.hooks)
 
 
-def _called(hooks: dict[str, Any], f: Any, gy: Any, call: Any, rest: tuple[Any, ...]) -> Sequence[Any]:
-    seen, active = (f.kept_inputs(), (shown(gy),)), list(hooks.values())
-    for hook in active:
-        hook.backward_preprocess(f, *seen)
-    gxs: Sequence[Any] = call(f, gy, *rest)
-    for hook in active:
-        hook.backward_postprocess(f, *seen)
+def users_mode() -> AbstractContextManager[Any]:
+    """Return the context in which hooks and users' backward computations run: they may make graphs and sweep them."""
+    return force_backprop_mode() if switches().mode & PLAIN_OFF else nullcontext()
+
+
+def writing(hooks: Iterable[Any]) -> bool:
+    """Tell whether one of `hooks` may write into what it gets: all but the library's own may."""
+    return any("reads_only" not in vars(type(hook)) for hook in hooks)
+
+
+def called(
+    hooks: Iterable[Any], f: Any, gy: Any, rule: Callable[[Any], Sequence[Any]], *, recorded: bool
+) -> Sequence[Any]:
+    """Return what `rule` makes of the cotangent of a primitive, with hooks called before and after.
+
+    What a hook writes into the gradient before the rule runs takes effect on this function's gradient and no other;
+    later it has none.
+    """
+    active = list(hooks)
+    copied = writing(active)
+    given = private(gy) if copied else gy
+    seen = f.kept_inputs(), (shown(given),)
+    with users_mode():
+        for hook in active:
+            hook.backward_preprocess(f, *seen)
+    if copied and not recorded:
+        gy = carried.operand(shown(seen[1][0])) if plugins.backend_of(given).spec(given).complex else given
+    gxs = rule(gy)
+    if copied and not recorded and may_share([g for g in gxs if g is not None], gy):
+        seen = seen[0], (shown(private(gy)),)
+    with users_mode():
+        for hook in active:
+            hook.backward_postprocess(f, *seen)
+    if copied and recorded:
+        check_unwritten(seen[1][0], shown(gy), f"{f.label}: a function hook")
     return gxs
+
+
+def swept(
+    f: FunctionNode, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], *, copied: bool, recorded: bool
+) -> Sequence[Any]:
+    """Return what the `backward` of `f` makes of gradients, with hooks called before and after.
+
+    Gradients that were not `copied` for it belong to others, and are not written to by anybody here.
+    """
+    seen = f.kept_inputs(), _arrays(gys)
+    with users_mode():
+        for hook in hooks:
+            hook.backward_preprocess(f, *seen)
+    gxs = _pulled(f, tuple(gys), targets, recorded)
+    if hooks:
+        if copied and not recorded:  # what was returned may lie in the same memory
+            seen = seen[0], _arrays([None if g is None else private(g) for g in gys])
+        with users_mode():
+            for hook in hooks:
+                hook.backward_postprocess(f, *seen)
+    return gxs
+
+
+def _arrays(gys: list[Any]) -> tuple[Any, ...]:
+    return tuple(None if g is None else carried.visible(g._array) for g in gys)
+
+
+def _pulled(f: FunctionNode, gys: tuple[Any, ...], targets: tuple[int, ...], recorded: bool) -> Sequence[Any]:
+    """Return what the `backward` of `f` makes of `gys`; a raw sweep records none of it."""
+    lead = next(g._array for g in gys if g is not None)
+    values: dict[ContextVar[Any], Any] = {}
+    if f.of_library:
+        values = {} if recorded else backprop_mode(False)
+    elif not recorded or raw_rule.get() is not None:
+        values = {raw_rule: None if recorded else f}
+        if switches().mode & PLAIN_OFF:
+            values |= backprop_mode(True)
+    try:
+        if values:
+            return called_with(values, call_on, lead, f.pull, gys, targets)  # type: ignore[no-any-return]  # as `pull`
+        return call_on(lead, f.pull, gys, targets)  # type: ignore[no-any-return]  # as `pull`
+    except Exception as error:
+        inspection.annotate(error, f)
+        raise
 
 
 def shown(gy: Any) -> Array:

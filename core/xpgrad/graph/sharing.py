@@ -23,6 +23,8 @@ class Share(FunctionNode):
     label : str
     """
 
+    of_library = True
+
     def __init__(self, convert: Convert, back: Convert, label: str) -> None:
         self._convert, self._back, self._label = convert, back, label
 

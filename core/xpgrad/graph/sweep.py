@@ -7,23 +7,23 @@ Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
 import heapq
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+import weakref
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, config, force_backprop_mode, no_backprop_mode, switches
+from xpgrad.config import CAREFUL, PLAIN_OFF, backprop_mode, called_with, config, switches
 from xpgrad.errors import GradientError, GraphError
-from xpgrad.graph import anomaly, carried, inspection
+from xpgrad.graph import anomaly, carried, hooked, inspection
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED, FunctionNode
 from xpgrad.graph.hooked import shown
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import LAZY, Gathered, dense
 from xpgrad.graph.slot import slot
@@ -31,7 +31,6 @@ from xpgrad.graph.specs import check_device, same_place
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
-NOTHING = nullcontext()
 Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
 
 
@@ -82,6 +81,9 @@ class Sweep:
         if recorded and not retain_graph:
             raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
         self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
+        # Of a recorded sweep: what users' functions made for roots, when it arrived and before; one total for each.
+        self.made: dict[Key, tuple[Any, Variable]] = {}
+        self.named: dict[VariableNode, Variable] = {}
         self.retain_graph = retain_graph
         self.careful = bool(switches().mode & CAREFUL)
         self.slots: dict[Key, Any] = {}
@@ -100,26 +102,24 @@ class Sweep:
 
     def run(self) -> "Sweep":
         """Run the sweep to its end, and return it."""
-        before = anomaly.running.set(None) if self.careful else None
-        try:
-            return self._run()
-        finally:
-            if before is not None:
-                anomaly.running.reset(before)
+        values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
+        if self.recorded and switches().mode & PLAIN_OFF:
+            values |= backprop_mode(True)
+        return called_with(values, self._run) if values else self._run()  # type: ignore[no-any-return]  # as `_run`
 
     def _run(self) -> "Sweep":
-        with force_backprop_mode() if self.recorded and switches().mode & PLAIN_OFF else NOTHING:
-            for node, g in self.seeds:
-                self._deposit(node, g, True)
-            self._loop()
-            everything = self.active is None
-            for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
-                self._finish(key)
+        for node, g in self.seeds:
+            self._deposit(node, g, True)
+        self._loop()
+        everything = self.active is None
+        for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
+            self._finish(key)
+        if self.made:
+            self.made.clear()
+        for node, g in self.named.items():
+            if node.variable() is None:
+                node.variable = weakref.ref(g)
         return self
-
-    def _mode(self) -> AbstractContextManager[None]:
-        """Return the context in which code of others runs: rules need none, they compute on arrays or on Variables."""
-        return NOTHING if self.recorded else no_backprop_mode()
 
     def _loop(self) -> None:
         """Run the functions, highest rank first, those of one rank in order of discovery.
@@ -312,28 +312,35 @@ class Sweep:
     def _total(self, key: Key, node: VariableNode, gy: Any) -> Any:
         """Let hooks see the complete cotangent of `node`, keep it where it is wanted, and return it."""
         extra = node.extra
+        handed = self._private
         if extra is not None and extra.hooks:
             gy = self._hooked(node, gy)
+            handed = self._copied  # the hook may have kept what it saw
         if key in self.watch:
-            self.totals[key] = self._private(self._conjugated(gy, node.spec))
+            self.totals[key] = handed(self._conjugated(gy, node.spec))
         if self.retain and node.get_variable_or_none() is not None:
-            self.retained.append((node, self._private(self._conjugated(gy, node.spec))))
+            self.retained.append((node, handed(self._conjugated(gy, node.spec))))
         return gy
 
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
+        """Return what the hooks of `node` make of its complete cotangent; each gets a copy, and may write into it."""
         seen = self._conjugated(gy, node.spec)
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
-            with self._mode():
-                visible = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
-                result = hook(visible)
+            before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
+            given = private(before)
+            with hooked.users_mode():
+                result = hook(given)
+            if self.recorded and given._node is before._node:
+                check_unwritten(given._array, before._array, f"register_hook: the hook of {node.label}")
+                given = before
             if result is not None:
                 given = result if isinstance(result, Variable) else Variable(result, requires_grad=False)
-                if not same_place(given._node.spec, node.spec):
-                    raise GradientError(
-                        f"register_hook: the hook of {node.label} returned {given._node.spec!r} on {given.device}; "
-                        f"expected the array's shape and dtype on {node.device}"
-                    )
-                seen = given if self.recorded else given._array
+            if not same_place(given._node.spec, node.spec):
+                raise GradientError(
+                    f"register_hook: the hook of {node.label} returned {given._node.spec!r} on {given.device}; "
+                    f"expected the array's shape and dtype on {node.device}"
+                )
+            seen = given if self.recorded else given._array
         return self._conjugated(seen, node.spec)
 
     def _finish(self, key: Key) -> None:
@@ -346,12 +353,12 @@ class Sweep:
             if not self.recorded:
                 g = _as_array(g, node)
         if node.extra is not None and node.extra.hooks:
-            hooked = self._hooked(node, g)
-            if hooked is not g:
-                self.borrowed.add(key)
-            g = hooked
+            g = self._hooked(node, g)
+            self.borrowed.add(key)  # the hook may have kept it
         if self.careful and config.anomaly:
             anomaly.check_total(g._array if type(g) is Variable else g, node)
+        if self.made and self._kept_creator(key, g):
+            return
         if spec.complex:
             g = self._conjugated(g, spec)
         if spec.backend.has_layouts and type(g) is not Variable:
@@ -360,6 +367,14 @@ class Sweep:
             self.totals[key] = self._copied(g)
         else:
             self.totals[key] = g if key in self.owned else self._private(g)
+
+    def _kept_creator(self, key: Key, g: Any) -> bool:
+        """Let the total of a root be what a user's function made, not a copy by another; False if it is not that."""
+        arrived, made = self.made.get(key, (None, None))
+        if made is None or arrived is not g or made._node in self.named:
+            return False
+        self.named[made._node] = self.totals[key] = private(made)
+        return True
 
     def _private(self, g: Any) -> Any:
         """Return `g` in memory that no other gradient shares."""
@@ -393,50 +408,53 @@ class Sweep:
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
+        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
+        copied = not f.of_library or hooked.writing(hooks)  # what users get may be written to
         gys: list[Any] = []
-        count = max(len(f.outputs or ()), 1)
-        for index in range(count):
+        shared: list[Any] = []  # the same before anybody could write
+        for index in range(max(len(f.outputs or ()), 1)):
             key = (f, index) if index else f
             g = self.slots.pop(key, None)
             node = self.nodes.pop(key, None)
+            mine = g
             if g is not None:
                 g = dense(g, self.recorded)
                 if not isinstance(g, Variable):
                     g = g if type(g) in plugins.by_type else _restored(g, f.inputs[0].spec.backend)
                 if node is not None:
                     g = self._total(key, node, g)
-                g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
-                g = self._conjugated(g, g._node.spec)
-            gys.append(g)
+                mine = g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
+                mine = g = self._conjugated(g, g._node.spec)
+                if copied and (self.recorded or key not in self.owned or id(g._array) in self.given):
+                    mine = private(g)
+            shared.append(g)
+            gys.append(mine)
         targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
         if not targets:
             return
         if f.changed():
             raise inspection.changed_error(f)
-        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
         seen = f.kept_inputs(), tuple(None if g is None else carried.visible(g._array) for g in gys)
         if self.careful:
             inspection.arrived(f, seen[1])
-        with self._mode():
-            for hook in hooks:
-                hook.backward_preprocess(f, *seen)
-            try:
-                lead = next(g._array for g in gys if g is not None)
-                gxs = call_on(lead, f.pull, tuple(gys), targets)
-            except Exception as error:
-                inspection.annotate(error, f)
-                raise
-            for hook in hooks:
-                hook.backward_postprocess(f, *seen)
+        gxs = hooked.swept(f, gys, targets, hooks, copied=copied, recorded=self.recorded)
+        if copied and self.recorded:
+            for g, before in zip(gys, shared, strict=True):
+                if g is not None:
+                    check_unwritten(g._array, before._array, f.label)
         if self.careful and config.debug:
+            if f.changed():
+                raise inspection.changed_error(f)
             inspection.check_finite([None if g is None else g._array for g in gxs], f, "backward", seen[1])
         for node, gx in zip(f.inputs, gxs, strict=True):
             if gx is not None and node.requires_grad:
                 check_device(gx._node.spec, node.spec, f.label)
-                gx = self._conjugated(gx, gx._node.spec)
+                made, gx = gx, self._conjugated(gx, gx._node.spec)
                 given = gx if self.recorded else gx._array
                 if gx.shape != node.shape or gx.dtype is not node.dtype:
                     given = fit(given, node.spec, f, f.is_elementwise)
+                elif self.recorded and not f.of_library and node.creator_node is None and made.creator_node is not None:
+                    self.made.setdefault(node, (gx, made))
                 self._deposit(node, given, True)
         if not self.retain_graph:
             f.release()
@@ -445,24 +463,26 @@ class Sweep:
         """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
         hooks = inspection.hooks_of(f)
         pullback = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are called here
-        if getattr(f, "_guards", None) is not None and inspection.changed(f._guards):
+        guards = getattr(f, "_guards", None)
+        if guards is not None and inspection.changed(guards):
             raise inspection.changed_error(f)
-        seen = f.kept_inputs(), (shown(gy),)
-        inspection.arrived(f, seen[1])
-        with self._mode():
-            for hook in hooks:
-                hook.backward_preprocess(f, *seen)
+        seen = (shown(gy),)
+        inspection.arrived(f, seen)
+
+        def rule(gy: Any) -> Sequence[Any]:
             try:
-                gxs = pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
+                return pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
             except Exception as error:
                 inspection.annotate(error, f)
                 raise
-            for hook in hooks:
-                hook.backward_postprocess(f, *seen)
+
+        gxs = hooked.called(hooks, f, gy, rule, recorded=self.recorded) if hooks else rule(gy)
         if config.debug:
+            if hooks and guards is not None and inspection.changed(guards):
+                raise inspection.changed_error(f)
             arrays = [dense(g, self.recorded) for g in gxs]
             arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
-            inspection.check_finite(arrays, f, "backward", seen[1])
+            inspection.check_finite(arrays, f, "backward", seen)
         return gxs
 
 

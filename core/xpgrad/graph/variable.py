@@ -258,7 +258,8 @@ class Variable(Convertible):
         Parameters
         ----------
         hook : callable
-            Gets the gradient as a Variable. What it returns, a Variable or an array, replaces it; None keeps it.
+            Gets the gradient as a Variable. What it returns, a Variable or an array, replaces it; None keeps it, with
+            what the hook wrote into its array. No other gradient sees that; in a recorded sweep it is an error.
 
         Returns
         -------
@@ -320,7 +321,7 @@ class Variable(Convertible):
             self._grad = backend.xp.zeros_like(self._array)
             return
         if isinstance(self._grad, Variable):
-            self._grad.unchain()  # what computed it no longer says what it holds
+            self._grad._node = leaf_node(self._grad, self._node.spec, True)  # its values are no longer the graph's
         backend.follow(operator.setitem)(grad, ..., 0)
         self._grad = carried.operand(grad)
 

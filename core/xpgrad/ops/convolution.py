@@ -14,6 +14,8 @@ from xpgrad.types import Array
 class Convolve(FunctionNode):
     """Full convolution; a class, because its gradients are convolutions themselves, which no namespace has."""
 
+    of_library = True
+
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the convolution."""
         a, v = inputs

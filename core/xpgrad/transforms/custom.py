@@ -8,7 +8,7 @@ from typing import Any
 from xpgrad.config import config, no_backprop_mode
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import inspection
-from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, variables_in, zeros_of
@@ -186,7 +186,7 @@ class CustomGradient(FunctionNode):
         inputs = dict(zip(self._kept_inputs, self.get_retained_inputs(), strict=True))
         outputs = dict(zip(self._kept_outputs, self.get_retained_outputs(), strict=True))
         others = [x for _, x in places]
-        if self.repeat and recording():
+        if self.repeat and recording() and raw_rule.get() is not self:
             with self.surroundings.again(self._origin):
                 others = flatten(self.run([inputs[i] for i in range(len(inputs))])[1])[0]
         values = {"input": inputs.get, "output": outputs.get}

@@ -92,6 +92,8 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
 class _Implicit(FunctionNode):
     """A solution of an equation in which Variables from elsewhere occur. The inputs end with these."""
 
+    of_library = True
+
     def __init__(self, f: Map, structure: Structure) -> None:
         self.f, self.structure = f, structure
 

@@ -122,6 +122,8 @@ class Recomputed(FunctionNode):
     captured.
     """
 
+    of_library = True
+
     def __init__(self, replay: Replay, trace: Trace) -> None:
         self.replay, self.captured, self.count = replay, trace.captured, len(trace.outputs)
         self.specs = [y._node.spec for y in trace.outputs]

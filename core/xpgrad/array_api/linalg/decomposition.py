@@ -30,6 +30,8 @@ class Decomposition(FunctionNode):
         That of the first input.
     """
 
+    of_library = True
+
     name: ClassVar[str]
     keeps_inputs: ClassVar[tuple[int, ...]] = ()
     keeps_outputs: ClassVar[tuple[int, ...]] = ()
