@@ -64,12 +64,11 @@ def _exact(x, gs, bits):
 def _derivatives(device, x, gs):
     """Return the gradient of determinants, and its derivatives along one after the other of `gs`."""
     v = Variable(placed(x, device))
-    y = array_api.linalg.det(v)
-    found = []
-    for g in (None, *gs):
-        if g is not None:
-            y = array_api.sum(gx * Variable(placed(np.conj(g), device)))
-        (gx,) = xpgrad.grad([array_api.sum(array_api.real(y))], [v], enable_double_backprop=True)
+    (gx,) = xpgrad.grad([array_api.sum(array_api.real(array_api.linalg.det(v)))], [v], enable_double_backprop=True)
+    found = [np.conj(on_host(gx))]
+    for g in gs:
+        along = array_api.real(array_api.sum(gx * Variable(placed(np.conj(g), device))))
+        (gx,) = xpgrad.grad([along], [v], enable_double_backprop=True)
         if gx is None:
             break
         found.append(np.conj(on_host(gx)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, square
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -28,6 +28,16 @@ def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHand
     """Return `x` with the identity in place of the matrices that are `singular`."""
     identity = xp.eye(x.shape[-1], dtype=x.dtype, device=device)
     return xp.where(singular[..., None, None], identity, x)
+
+
+def _inverse(xp: Namespace, x: Array) -> Array | None:
+    """Return the inverses, None where the library finds a matrix singular whose determinant it does not round to 0."""
+    try:
+        return xp.linalg.inv(x)
+    except EXPECTED as error:
+        if not is_numerical(error):
+            raise
+        return None
 
 
 def _phase(xp: Namespace, u: Array, vh: Array) -> Array:
@@ -67,8 +77,13 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     """
     singular = d == 0
     if not bool(xp.any(singular)):
-        return d[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
+        inverse = _inverse(xp, x)
+        if inverse is None:
+            return _cofactors_by_svd(xp, x)
+        return d[..., None, None] * xp.matrix_transpose(inverse)
+    inverse = _inverse(xp, _identity_where(xp, singular, x, xp._backend.handle_of(x)))
+    if inverse is None:
+        return _cofactors_by_svd(xp, x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
     return xp.where(singular[..., None, None], _cofactors_by_svd(xp, x), regular)
 
@@ -86,7 +101,9 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     if x.shape[-1] < 2:
         return xp.zeros_like(x)
     singular, device = d == 0, xp._backend.handle_of(x)
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
+    inverse = _inverse(xp, _identity_where(xp, singular, x, device))
+    if inverse is None:
+        return _changes_by_svd(xp, g, x)
     regular = _changes_by_inverse(xp, g, inverse, d)
     divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
     if bool(xp.all(divided)):
