@@ -7,7 +7,7 @@ takes its seed from the stream, so that `seed`, `get_state` and `set_state` hold
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
@@ -18,7 +18,15 @@ from xpgrad.types import Array, Dtype, Shape
 
 class _Streams(threading.local):
     def __init__(self) -> None:
+        self.initial: int | None = None  # the seed of streams that are not started yet
         self.by_device: dict[str, Any] = {}
+
+
+class Snapshot(NamedTuple):
+    """The seed of streams that were not started, and the states of the others by name of device."""
+
+    initial: int | None
+    states: dict[str, Any]
 
 
 _streams = _Streams()
@@ -27,47 +35,63 @@ _streams = _Streams()
 def _generator(device: Device) -> Any:
     found = _streams.by_device.get(device.name)
     if found is None:
-        found = _streams.by_device[device.name] = plugins.role("cpu").generator(None)
+        found = _streams.by_device[device.name] = plugins.role("cpu").generator(_streams.initial)
     return found
 
 
-def seed(value: int, device: Any = None) -> None:
-    """Start the stream of this thread on `device` (the current one by default) at `value`.
+def seed(value: int | None, device: Any = None) -> None:
+    """Start the streams of this thread at `value`: those of all devices, or that on `device` alone.
 
-    One seed gives the same numbers on every device whose kernels are the defaults.
+    Parameters
+    ----------
+    value : int or None
+        One seed gives the same numbers on every device whose kernels are the defaults. None seeds by chance.
+    device : Device or specifier, optional
+        Without it, streams of devices that are not in use yet, and of backends that are loaded later, start at `value`
+        too. Other threads have streams of their own, which are seeded there.
     """
-    _streams.by_device[get_device(device).name] = plugins.role("cpu").generator(value)
+    started = plugins.role("cpu").generator(value)
+    if device is None:
+        _streams.initial, _streams.by_device = value, {}
+    else:
+        _streams.by_device[get_device(device).name] = started
 
 
 def get_state(device: Any = None) -> Any:
-    """Return the state of this thread's stream on `device`, to be given to `set_state`; it can be pickled."""
+    """Return the state of this thread's stream on `device`, to be given to `set_state`; it can be pickled.
+
+    It is the state of one stream: by default that of the current device.
+    """
     return _generator(get_device(device)).bit_generator.state
 
 
 def set_state(state: Any, device: Any = None) -> None:
-    """Put this thread's stream on `device` back to `state`, as `get_state` returned it."""
+    """Put this thread's stream on `device`, by default the current one, back to `state`, as `get_state` returned it."""
     _generator(get_device(device)).bit_generator.state = state
 
 
-def snapshot(devices: Iterable[Device]) -> dict[str, Any]:
+def snapshot(devices: Iterable[Device]) -> Snapshot:
     """Return the states of all streams that this thread has, those of `devices` among them, for `replaying`."""
     for device in devices:
         _generator(device)
-    return {name: generator.bit_generator.state for name, generator in _streams.by_device.items()}
+    if _streams.initial is None:  # what is drawn on other devices from now on must be the same when it is replayed
+        _streams.initial = int(plugins.role("cpu").generator(None).integers(2**63))
+    states = {name: generator.bit_generator.state for name, generator in _streams.by_device.items()}
+    return Snapshot(_streams.initial, states)
 
 
 @contextmanager
-def replaying(states: dict[str, Any]) -> Iterator[None]:
-    """Context manager in which this thread's streams start from `states`; afterwards they are as they were."""
-    held = _streams.by_device
-    _streams.by_device = {}
+def replaying(held: Snapshot) -> Iterator[None]:
+    """Context manager in which this thread's streams start from `held`; afterwards they are as they were."""
+    before = _streams.initial, _streams.by_device
+    _streams.initial, _streams.by_device = held.initial, {}
     try:
-        for name, state in states.items():
+        for name, state in held.states.items():
             generator = _streams.by_device[name] = plugins.role("cpu").generator(0)
             generator.bit_generator.state = state
         yield
     finally:
-        _streams.by_device = held
+        _streams.initial, _streams.by_device = before
 
 
 def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:

@@ -248,3 +248,18 @@ def test_deviation_over_no_axes_is_that_of_single_elements():
     x = torch.tensor([[1.0, 2.0]])
     assert A.std(x, axis=()).array.tolist() == [[0, 0]]
     assert torch.isnan(A.std(x, axis=(), correction=1, keepdims=True).array).tolist() == [[True, True]]
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "complex", "stack"])
+def test_gradient_of_det_where_it_is_singular_but_for_rounding(layout, rng):
+    for n in range(3, 6):
+        x = torch.from_numpy((rng.integers(-3, 4, (20, n, n - 1)) @ rng.integers(-3, 4, (20, n - 1, n))).astype(float))
+        u, s, vh = np.linalg.svd(x.numpy())
+        phase = np.linalg.det(u) * np.linalg.det(vh) * np.prod(s[:, :-1], axis=-1)
+        expected = phase[:, None, None] * u[:, :, -1:] * vh[:, -1:, :]
+        whole = {"columns": x.mT.contiguous().mT, "complex": x * (1 + 0j)}.get(layout, x)
+        for i, matrix in enumerate([whole] if layout == "stack" else whole):
+            v = Variable(matrix)
+            A.sum(A.real(A.linalg.det(v))).backward()
+            one = expected if layout == "stack" else expected[i]
+            np.testing.assert_allclose(v.grad.resolve_conj(), one, 1e-9, 1e-9)

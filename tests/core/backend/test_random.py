@@ -1,4 +1,6 @@
 import pickle
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -44,6 +46,71 @@ def test_one_seed_gives_the_same_numbers_on_every_device() -> None:
         drawn.append(on_host(random.normal((4,), device=name)).tolist())
     assert drawn[0] == drawn[1] == drawn[2]
     assert len(set(drawn[0])) == 4
+
+
+def test_a_seed_without_a_device_holds_for_all_devices_also_those_not_used_yet(device: xpgrad.Device) -> None:
+    places = (device, "@numpy", "@strict:device1", "native:0")
+    random.uniform((3,), device=device)
+    random.seed(11)
+    first = [on_host(random.normal((4,), device=place)).tolist() for place in places]
+    random.seed(11)
+    again = [on_host(random.normal((4,), device=place)).tolist() for place in places]
+    assert first == again
+    random.seed(11, device)
+    assert on_host(random.normal((4,), device=device)).tolist() == first[0]
+
+
+def test_a_seed_without_a_device_holds_for_backends_that_are_loaded_later() -> None:
+    program = """
+import sys, xpgrad
+xpgrad.random.seed(5)
+assert "array_api_strict" not in sys.modules
+print([float(v) for v in xpgrad.random.uniform((3,), device="@strict:device1")])
+"""
+    found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
+    assert len(found) == 1
+
+
+def test_a_seed_holds_for_its_thread_and_is_refused_at_once_if_it_is_none() -> None:
+    random.seed(11)
+    expected = random.uniform((3,)).tolist()
+    random.seed(11)
+    thread = threading.Thread(target=random.seed, args=(12,))
+    thread.start()
+    thread.join()
+    with pytest.raises(TypeError):
+        random.seed("eleven")  # type: ignore[arg-type]  # on purpose
+    assert random.uniform((3,)).tolist() == expected
+
+
+def test_a_stream_first_met_in_a_checkpoint_starts_from_the_seed_when_it_is_replayed() -> None:
+    random.seed(13)
+    held = random.snapshot(())
+    first = random.uniform((3,)).tolist()
+    random.seed(14)
+    with random.replaying(held):
+        assert random.uniform((3,)).tolist() == first
+    random.seed(14)
+    expected = random.uniform((3,)).tolist()
+    random.seed(14)
+    with random.replaying(held):
+        pass
+    assert random.uniform((3,)).tolist() == expected
+
+
+def test_a_stream_that_nobody_seeded_is_replayed_too() -> None:
+    drawn: list[Any] = []
+
+    def draw() -> None:
+        held = random.snapshot(())
+        drawn.append(random.uniform((3,), device="@strict:device1"))
+        with random.replaying(held):
+            drawn.append(random.uniform((3,), device="@strict:device1"))
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    thread.join()
+    assert on_host(drawn[0]).tolist() == on_host(drawn[1]).tolist()
 
 
 def test_streams_of_devices_are_separate() -> None:

@@ -6,7 +6,8 @@ depend on that choice.
 """
 
 from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - declares them
-from xpgrad.array_api.linalg.determinants import cofactor_changes as cofactor_changes  # rules call it
+from xpgrad.array_api.linalg.cofactors import cofactor_derivatives as cofactor_derivatives  # rules call it
+from xpgrad.array_api.linalg.determinants import cofactor_changes as cofactor_changes  # as above
 from xpgrad.array_api.linalg.determinants import cofactors as cofactors  # as above
 from xpgrad.array_api.linalg.determinants import det, slogdet
 from xpgrad.array_api.linalg.diagonals import diagonal, trace

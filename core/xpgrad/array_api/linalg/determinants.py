@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, square
 from xpgrad.array_api.linalg.decomposition import Decomposition
-from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, DeviceHandle, Namespace
@@ -34,6 +33,16 @@ def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHand
     """Return `x` with the identity in place of the matrices that are `singular`."""
     identity = xp.eye(x.shape[-1], dtype=x.dtype, device=device)
     return xp.where(singular[..., None, None], identity, x)
+
+
+def _inverse(xp: Namespace, x: Array) -> Array | None:
+    """Return the inverses, None where the library finds a matrix singular whose determinant it does not round to 0."""
+    try:
+        return xp.linalg.inv(x)
+    except EXPECTED as error:
+        if not is_numerical(error):
+            raise
+        return None
 
 
 def _phase(xp: Namespace, u: Array, vh: Array) -> Array:
@@ -73,35 +82,33 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     """
     singular = d == 0
     if _holds(xp, ~singular):
-        return d[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, xp._backend.handle_of(x)))
+        inverse = _inverse(xp, x)
+        if inverse is None:
+            return _cofactors_by_svd(xp, x)
+        return d[..., None, None] * xp.matrix_transpose(inverse)
+    inverse = _inverse(xp, _identity_where(xp, singular, x, xp._backend.handle_of(x)))
+    if inverse is None:
+        return _cofactors_by_svd(xp, x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
     return xp.where(singular[..., None, None], _cofactors_by_svd(xp, x), regular)
 
 
-def _third_order(xp: Namespace, gy: Array, g: Array, x: Array, d: Array, x_spec: Spec) -> Array:
-    if x_spec.shape[-1] < 3:
-        return xp.zeros_like(x)
-    singular = d == 0
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, x_spec.device))
-    a, b = xp.matmul(inverse, g), xp.matmul(inverse, gy)
-    ab, ba = xp.matmul(a, b), xp.matmul(b, a)
-    trace_a, trace_b, trace_ab = (xp.linalg.trace(m)[..., None, None] for m in (a, b, ab))
-    scale = trace_a * trace_b - trace_ab
-    rest = ab + ba - trace_a * b - trace_b * a
-    gx = d[..., None, None] * xp.matrix_transpose(scale * inverse + xp.matmul(rest, inverse))
-    return xp.where(singular[..., None, None], float("nan"), gx)
+def _third_order(xp: Namespace, gy: Array, g: Array, x: Array) -> Array:
+    return xp.linalg.cofactor_derivatives(xp.stack([g, gy], axis=-3), x)
 
 
 @primitive(extension="linalg", g=lambda xp, gy, x, d: xp.linalg.cofactor_changes(gy, x, d), x=_third_order)
 def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     """The change of the cofactors of `x` along `g`: the second derivative of the determinant, as a map.
 
-    `d` are the determinants, a help only. At an exactly singular matrix of three or more rows its own derivative, the
-    third of the determinant, is NaN.
+    `d` are the determinants, a help only.
     """
+    if x.shape[-1] < 2:
+        return xp.zeros_like(x)
     singular, device = d == 0, xp._backend.handle_of(x)
-    inverse = xp.linalg.inv(_identity_where(xp, singular, x, device))
+    inverse = _inverse(xp, _identity_where(xp, singular, x, device))
+    if inverse is None:
+        return _changes_by_svd(xp, g, x)
     regular = _changes_by_inverse(xp, g, inverse, d)
     divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
     if _holds(xp, divided):
@@ -138,10 +145,9 @@ def det(xp: Namespace, x: Array, /) -> Array:
 
     Notes
     -----
-    The gradient, the matrix of cofactors, is right at singular matrices too, and so are second derivatives. Third and
-    higher derivatives are NaN for three rows or more where the computed determinant is exactly 0; and where a matrix is
-    nearly singular, so that its determinant is rounding, they lose accuracy. There first derivatives are as exact as
-    the library's `det` and `inv` agree: errors of rounding grow with the condition unless both factorise alike.
+    The gradient, the matrix of cofactors, is right at singular matrices too, and so are derivatives of any order. Where
+    a matrix is nearly singular, first derivatives are as exact as the library's `det` and `inv` agree: errors of
+    rounding grow with the condition unless both factorise alike.
     """
     square(x, "det")
     return xp.linalg.det(x)

@@ -94,9 +94,9 @@ DETERMINANTS = (
     _det("det-two", Input((2, 2)), order=3),
     _det("det-one", Input((1, 1), low=0.5), order=3),
     _det("det-identity", Input(values=np.eye(3)), order=3, complex=True),
-    _det("det-rank-2", Input(values=NULL), complex=True),
-    _det("det-rank-1", Input(values=ONE), complex=True),
-    _det("det-rank-0", Input(values=np.zeros((4, 4)))),
+    _det("det-rank-2", Input(values=NULL), order=3, complex=True),
+    _det("det-rank-1", Input(values=ONE), order=3, complex=True),
+    _det("det-rank-0", Input(values=np.zeros((4, 4))), order=3),
     _det("det-singular-two", Input(values=[[1.0, 2.0], [2.0, 4.0]]), order=3),
     _case(
         "det-nearly-singular",
@@ -104,10 +104,11 @@ DETERMINANTS = (
         _leibniz,
         (Input(values=np.add(NULL, 1e-13 * np.eye(3))),),
         ("x", "y"),
+        3,
         complex=True,
         rtol={"float64": 1e-2, "complex128": 1e-2},  # rounding times the condition, which is 1e13
     ),
-    _det("det-some-singular", Input(values=[NULL, np.diag([1.0, 2.0, 3.0]), ONE])),
+    _det("det-some-singular", Input(values=[NULL, np.diag([1.0, 2.0, 3.0]), ONE]), order=3),
     _det("det-empty", Input((0, 3, 3)), order=1),
     _det("det-without-rows", Input((2, 0, 0)), order=1),
     _case(

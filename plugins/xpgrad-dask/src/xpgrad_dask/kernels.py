@@ -70,6 +70,15 @@ def cofactor_changes(g: Array, x: Array, d: Array, /) -> Array:
     return cores(_cofactor_changes, "(m,n),(m,n),()->(m,n)", g, x, d, dtypes=x.dtype)
 
 
+def _cofactor_derivatives(gs: Any, x: Any) -> Any:
+    return xpgrad.get_device("@numpy").backend.xp.linalg.cofactor_derivatives(gs, x)
+
+
+def cofactor_derivatives(gs: Array, x: Array, /) -> Array:
+    """Return the derivatives of the cofactors of `x` along all of `gs`."""
+    return cores(_cofactor_derivatives, "(k,m,n),(m,n)->(m,n)", gs, x, dtypes=x.dtype)
+
+
 KERNELS: dict[str, Kernel] = {
     **images.KERNELS,
     "sum.x": sum_gradient,
@@ -78,4 +87,5 @@ KERNELS: dict[str, Kernel] = {
     "random_normal": random_normal,
     "linalg.cofactors": cofactors,
     "linalg.cofactor_changes": cofactor_changes,
+    "linalg.cofactor_derivatives": cofactor_derivatives,
 }

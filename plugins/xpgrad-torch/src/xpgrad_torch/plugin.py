@@ -22,13 +22,14 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: random numbers are for accelerators, losses for the host's memory."""
+    """Return the kernels that may decline: random numbers on the host, losses elsewhere, cofactors without inverse."""
     if backend.name != "torch":
         return {}
+    from xpgrad_torch.kernels.linalg import LINALG
     from xpgrad_torch.kernels.losses import LOSSES
     from xpgrad_torch.kernels.random import RANDOM
 
-    return RANDOM | LOSSES
+    return RANDOM | LOSSES | LINALG
 
 
 @hookimpl
