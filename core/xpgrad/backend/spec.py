@@ -18,6 +18,8 @@ class Spec:
     dtype : dtype of the array's library
     device : what the array's library calls the device
     backend : Backend
+    wide : dtype
+        The dtype in which sums and counts for arrays of this dtype are made: float32 for half precision, else the same.
     ndim, size : int
     differentiable : bool
         Floating-point, real or complex. Other arrays have no gradient.
@@ -46,6 +48,11 @@ class Spec:
     def size(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
+
+    @property
+    def wide(self) -> Dtype:
+        """The dtype in which sums and counts for arrays of this dtype are made."""
+        return self.backend.wide(self.dtype)
 
     def __repr__(self) -> str:
         return f"{self.backend.dtype_name(self.dtype)} {self.shape}"

@@ -5,6 +5,8 @@ import torch
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
 
+WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}  # in which a sum of many losses is made
+
 
 def cross_entropy(
     x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
@@ -15,7 +17,9 @@ def cross_entropy(
         return NotImplemented
     log_p: torch.Tensor = torch.log_softmax(x, 1) if score is None else score
     losses = log_p.gather(1, labels).squeeze(1).neg_()
-    return losses if reduce == "no" else losses.sum() / _count(t, normalize)
+    if reduce == "no":
+        return losses
+    return (losses.sum(dtype=WIDE.get(x.dtype)) / _count(t, normalize)).to(x.dtype)
 
 
 def cross_entropy_x(
