@@ -4,20 +4,27 @@ float16 ends at 65,504 and has whole numbers up to 2,048, bfloat16 up to 256. Wh
 count is therefore computed in `Spec.wide`, which is the array's own dtype from float32 on, and rounded once at the end.
 """
 
+from types import ModuleType
 from typing import Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Array, Dtype, Kernel, Namespace
 
 
+def spec_in(xp: Namespace, x: Array) -> Spec:
+    """Return the spec of `x`, an array of the library of `xp`, or in a recorded sweep a Variable."""
+    spec: Spec = x.node.spec if isinstance(xp, ModuleType) else xp._backend.spec(x)
+    return spec
+
+
 def widened(xp: Namespace, x: Array, spec: Spec) -> Array:
     """Return `x`, of the dtype of `spec`, in its wide dtype."""
-    return x if spec.wide == spec.dtype else xp.astype(x, spec.wide)
+    return xp.astype(x, spec.wide) if spec.half else x
 
 
 def narrowed(xp: Namespace, x: Array, spec: Spec) -> Array:
     """Return `x`, of the wide dtype of `spec`, in its own."""
-    return x if spec.wide == spec.dtype else xp.astype(x, spec.dtype)
+    return xp.astype(x, spec.dtype) if spec.half else x
 
 
 def divided(xp: Namespace, g: Array, count: float | Array, spec: Spec) -> Array:

@@ -219,7 +219,7 @@ def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = 
         weights = broadcast_to(weights, shape=x.shape)
     product = x * weights
     spec = product.node.spec
-    if spec.wide != spec.dtype:
+    if spec.half:
         weights = astype(weights, spec.wide)
         product = astype(x, spec.wide) * weights
     total = sum(product, axis=axis, keepdims=keepdims)
@@ -238,7 +238,7 @@ def sum_by_count(x: Any, count: Any, /, axis: Axis = None, keepdims: bool = Fals
     """
     x = as_variable(x)
     spec = x.node.spec
-    if spec.wide == spec.dtype:
+    if not spec.half:
         return sum(x, axis=axis, keepdims=keepdims) / count  # type: ignore[no-any-return]  # a primitive
     return astype(sum(x, axis=axis, dtype=spec.wide, keepdims=keepdims) / count, spec.dtype)
 

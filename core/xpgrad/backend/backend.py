@@ -175,7 +175,8 @@ class Backend:
         found = self._wide.get(dtype)
         if found is None:
             half = self.is_kind(dtype, "real floating") and self.namespace.finfo(dtype).bits < 32
-            found = self._wide[dtype] = self.namespace.float32 if half else dtype
+            single = self.namespace.empty((0,), dtype=self.namespace.float32).dtype if half else dtype
+            found = self._wide[dtype] = single
         return found
 
     def default_dtype(self, kind: str) -> Dtype:

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, real_floating, require_option
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
 
 __all__ = ["cross_covariance", "decov"]
 

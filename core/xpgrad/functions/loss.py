@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api.precision import divided, narrowed, widened
+from xpgrad.array_api.precision import divided, narrowed, spec_in, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, config, switches
@@ -70,7 +70,13 @@ def labels_count(xp: Namespace, t: Array, /, spec: Spec, ignore_label: int) -> A
     return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.wide, device=spec.device))
 
 
-@primitive(x=lambda xp, gy, y: y * (gy - xp.sum(gy * y, axis=1, keepdims=True)))
+def _softmax_of_score_rule(xp: Namespace, gy: Array, y: Array) -> Array:
+    spec = spec_in(xp, y)
+    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
+    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=1, keepdims=True)), spec)
+
+
+@primitive(x=_softmax_of_score_rule)
 def softmax_of_score(xp: Namespace, x: Array, score: Array | None, /) -> Array:
     """Softmax of `x` along axis 1, from its logarithm `score` where that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)

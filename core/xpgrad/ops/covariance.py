@@ -33,7 +33,7 @@ def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = Non
     """
     m = as_variable(m)
     spec = m.node.spec
-    if spec.wide != spec.dtype:
+    if spec.half:
         wide = cov(astype(m, spec.wide), axis=axis, correction=correction, fweights=fweights, aweights=_wide(aweights))
         return astype(wide, spec.dtype)
     x = reshape(m, shape=(1, -1)) if m.ndim < 2 else moveaxis(m, axis, -1)
@@ -67,7 +67,7 @@ def corrcoef(m: Any, /, *, axis: int = -1) -> Variable:
     """Matrix of the correlation coefficients of variables, as in `cov`; NaN for a variable that is constant."""
     m = as_variable(m)
     spec = m.node.spec
-    if spec.wide != spec.dtype:
+    if spec.half:
         return astype(corrcoef(astype(m, spec.wide), axis=axis), spec.dtype)
     y = cov(m, axis=axis)
     if not y.ndim:

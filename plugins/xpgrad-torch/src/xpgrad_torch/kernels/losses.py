@@ -4,8 +4,7 @@ import torch
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
-
-WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}  # in which a sum of many losses is made
+from xpgrad_torch.kernels.neural import HALF
 
 
 def cross_entropy(
@@ -19,7 +18,7 @@ def cross_entropy(
     losses = log_p.gather(1, labels).squeeze(1).neg_()
     if reduce == "no":
         return losses
-    return (losses.sum(dtype=WIDE.get(x.dtype)) / _count(t, normalize)).to(x.dtype)
+    return (losses.sum(dtype=torch.float32 if x.dtype in HALF else None) / _count(t, normalize)).to(x.dtype)
 
 
 def cross_entropy_x(
