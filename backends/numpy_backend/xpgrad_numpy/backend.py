@@ -10,6 +10,7 @@ import numpy as np
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
+from xpgrad_numpy.kernels.precision import wide
 
 MOST_CONSTANTS = 1024
 CPU = "cpu"
@@ -81,6 +82,10 @@ class NumPyBackend(Backend):
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
         return bool(np.isdtype(dtype, kind))
+
+    def wide(self, dtype: Dtype) -> Dtype:
+        """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
+        return wide(dtype)
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the name of `dtype`, whatever its byte order."""

@@ -176,7 +176,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Variable, ...]:
 def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int | None) -> Array:
     shape, along = (x_spec.shape, axis % x_spec.ndim) if axis is not None else ((x_spec.size,), 0)
     split = (*shape[: along + 1], repeats, *shape[along + 1 :])
-    return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1, dtype=gy.dtype), shape=x_spec.shape)
+    return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1), shape=x_spec.shape)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Variable, ...]:

@@ -6,6 +6,7 @@ the product of the others, and that is put together by a tree, or by a scan, of 
 
 import math
 
+from xpgrad.array_api.precision import narrowed, reduced, widened
 from xpgrad.array_api.statistical import Axis, reduced_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
@@ -16,6 +17,7 @@ from xpgrad.types import Array, Dtype, Namespace
 def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> Array:
     if not x_spec.size:
         return xp.zeros_like(x)
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
     axes = reduced_axes(axis, x_spec.ndim)
     rest = tuple(i for i in range(x_spec.ndim) if i not in axes)
     order, shape = rest + axes, x_spec.shape
@@ -23,7 +25,7 @@ def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> 
     lines = xp.reshape(xp.permute_dims(x, axes=order), shape=(-1, math.prod(shape[a] for a in axes)))
     others = _products_of_others(xp, lines) * xp.reshape(gy, shape=(-1, 1))
     back = tuple(order.index(i) for i in range(len(order)))
-    return xp.permute_dims(xp.reshape(others, shape=moved), axes=back)
+    return narrowed(xp, xp.permute_dims(xp.reshape(others, shape=moved), axes=back), x_spec)
 
 
 def _products_of_others(xp: Namespace, lines: Array) -> Array:
@@ -53,7 +55,7 @@ def prod(xp: Namespace, x: Array, /, axis: Axis = None, *, dtype: Dtype | None =
     keepdims : bool
         Leave reduced axes with length 1. An empty product is 1.
     """
-    return xp.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return reduced(xp, xp.prod, x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def _cumulative_prod_rule(
@@ -66,6 +68,7 @@ def _cumulative_prod_rule(
     """
     if not x_spec.size:
         return xp.zeros_like(x)
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
     along = 0 if axis is None else axis % x_spec.ndim
     first, rest, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(1, None), slice(0, -1)))
     if include_initial:
@@ -78,7 +81,7 @@ def _cumulative_prod_rule(
         after = xp.concat([after[head] + reach[head] * after[tail], after[end]], axis=along)
         reach = xp.concat([reach[head] * reach[tail], reach[end]], axis=along)
         step *= 2
-    return before * after
+    return narrowed(xp, before * after, x_spec)
 
 
 @primitive(x=_cumulative_prod_rule)
@@ -102,4 +105,4 @@ def cumulative_prod(
     include_initial : bool
         Start with a 1, so that the result is longer by one.
     """
-    return xp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return reduced(xp, xp.cumulative_prod, x, axis=axis, dtype=dtype, include_initial=include_initial)

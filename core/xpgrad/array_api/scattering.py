@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from xpgrad.backend.scattering import scattered
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, as_variable
@@ -21,7 +22,7 @@ class ScatterAdd(FunctionNode):
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the dense array."""
-        return (self.spec.backend.xp.scatter_add(self.spec, list(zip(self.indices, inputs, strict=True))),)
+        return (scattered(self.spec, list(zip(self.indices, inputs, strict=True))),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
         """Return what lies at each index."""

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.copying import astype
 from xpgrad.array_api.manipulation import permute_dims, reshape
+from xpgrad.array_api.precision import divided, narrowed, reduced, widened
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
@@ -60,11 +62,11 @@ def sum(xp: Namespace, x: Array, /, axis: Axis = None, *, dtype: Dtype | None = 
     keepdims : bool
         Leave reduced axes with length 1. An empty sum is 0.
     """
-    return xp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return reduced(xp, xp.sum, x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    share = gy / (reduced_count(x_spec, axis) or 1)
+    share = divided(xp, gy, reduced_count(x_spec, axis) or 1, x_spec)
     return xp.broadcast_to(with_kept_axes(xp, share, x_spec, axis, keepdims), shape=x_spec.shape)
 
 
@@ -78,13 +80,13 @@ def mean(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = Fals
     axis : int, tuple of int or None
     keepdims : bool
     """
-    return xp.mean(x, axis=axis, keepdims=keepdims)
+    return reduced(xp, xp.mean, x, axis=axis, keepdims=keepdims)
 
 
 def _extremum_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
     extreme = x == with_kept_axes(xp, y, x_spec, axis, keepdims)
-    count = xp.sum(xp.astype(extreme, x_spec.dtype), axis=axis, keepdims=True)
-    share = with_kept_axes(xp, gy, x_spec, axis, keepdims) / count
+    count = xp.sum(xp.astype(extreme, x_spec.wide), axis=axis, keepdims=True)
+    share = divided(xp, with_kept_axes(xp, gy, x_spec, axis, keepdims), count, x_spec)
     return xp.where(extreme, share, xp.zeros_like(share))
 
 
@@ -120,8 +122,9 @@ def _variance_rule(
     xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
     count = reduced_count(x_spec, axis) - correction
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
-    return with_kept_axes(xp, gy * 2.0 / count, x_spec, axis, keepdims) * centred
+    return narrowed(xp, with_kept_axes(xp, gy * 2.0 / count, x_spec, axis, keepdims) * centred, x_spec)
 
 
 @primitive(x=_variance_rule)
@@ -136,17 +139,18 @@ def var(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.
         The sum of squares is divided by the number of elements less `correction`; 1 gives the unbiased estimate.
     keepdims : bool
     """
-    return xp.var(x, axis=axis, correction=correction, keepdims=keepdims)
+    return reduced(xp, xp.var, x, axis=axis, correction=correction, keepdims=keepdims)
 
 
 def _deviation_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
     count = reduced_count(x_spec, axis) - correction
+    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     same = y == 0
     share = xp.where(same, 0.0, gy / (xp.where(same, 1.0, y) * count))
-    return with_kept_axes(xp, share, x_spec, axis, keepdims) * centred
+    return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * centred, x_spec)
 
 
 @primitive(x=_deviation_rule)
@@ -161,14 +165,15 @@ def std(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.
         The sum of squares is divided by the number of elements less `correction`.
     keepdims : bool
     """
-    return xp.std(x, axis=axis, correction=correction, keepdims=keepdims)
+    return reduced(xp, xp.std, x, axis=axis, correction=correction, keepdims=keepdims)
 
 
 def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | None, include_initial: bool) -> Array:
     along = 0 if axis is None else axis % x_spec.ndim
     if include_initial:
         gy = gy[at_axis(along, slice(1, None))]
-    return xp.flip(xp.cumulative_sum(xp.flip(gy, axis=along), axis=along), axis=along)
+    total = xp.cumulative_sum(widened(xp, xp.flip(gy, axis=along), x_spec), axis=along)
+    return narrowed(xp, xp.flip(total, axis=along), x_spec)
 
 
 @primitive(x=_cumulative_sum_rule)
@@ -192,7 +197,7 @@ def cumulative_sum(
     include_initial : bool
         Start with a 0, so that the result is longer by one.
     """
-    return xp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return reduced(xp, xp.cumulative_sum, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
@@ -212,8 +217,35 @@ def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = 
     if weights.shape != x.shape:
         weights = reshape(_in_order(weights, axis, x), shape=_weight_shape(x, weights, axis))
         weights = broadcast_to(weights, shape=x.shape)
-    total = sum(x * weights, axis=axis, keepdims=keepdims)
-    return total / sum(weights, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    product = x * weights
+    spec = product.node.spec
+    if spec.half:
+        weights = astype(weights, spec.wide)
+        product = astype(x, spec.wide) * weights
+    total = sum(product, axis=axis, keepdims=keepdims)
+    return astype(total / sum(weights, axis=axis, keepdims=keepdims), spec.dtype, copy=False)
+
+
+def sum_by_count(x: Any, count: Any, /, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Sum over `axis` divided by `count`, neither of which need fit in the dtype of `x`, which the result has.
+
+    Parameters
+    ----------
+    x : Variable or array, floating-point
+    count : int or float, or Variable of the wide dtype of `x`
+    axis : int, tuple of int or None
+    keepdims : bool
+    """
+    x = as_variable(x)
+    spec = x.node.spec
+    if not spec.half:
+        return sum(x, axis=axis, keepdims=keepdims) / count  # type: ignore[no-any-return]  # a primitive
+    return astype(sum(x, axis=axis, dtype=spec.wide, keepdims=keepdims) / count, spec.dtype)
+
+
+def count_of(present: Any, dtype_of: Any, /, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Number of elements over `axis` that are True, in the wide dtype of the floating-point array `dtype_of`."""
+    return sum(astype(present, as_variable(dtype_of).node.spec.wide), axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
 
 
 def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:

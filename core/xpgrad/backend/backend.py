@@ -72,6 +72,7 @@ class Backend:
         self._specs: dict[Any, Spec] = {}
         self._constants: dict[Dtype, dict[Any, Any]] = {}
         self._complex: dict[Dtype, bool] = {}
+        self._wide: dict[Dtype, Dtype] = {}
         self._memories: dict[str, Any] = {}
         self.xp = KernelNamespace(self)
 
@@ -171,6 +172,15 @@ class Backend:
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
         return bool(self.namespace.isdtype(dtype, kind))
+
+    def wide(self, dtype: Dtype) -> Dtype:
+        """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
+        found = self._wide.get(dtype)
+        if found is None:
+            half = self.is_kind(dtype, "real floating") and self.namespace.finfo(dtype).bits < 32
+            single = self.namespace.empty((0,), dtype=self.namespace.float32).dtype if half else dtype
+            found = self._wide[dtype] = single
+        return found
 
     def default_dtype(self, kind: str) -> Dtype:
         """Return the default dtype of the library for "int", "float" or "complex"."""

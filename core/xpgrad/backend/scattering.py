@@ -1,8 +1,20 @@
-"""Scatter-add in standard calls, for a plugin whose library has none of its own."""
+"""Scatter-add: in the wide dtype for half precision, and in standard calls for a library that has none of its own."""
 
-from xpgrad.backend.indexing import block, getitem
+from xpgrad.backend.indexing import block, getitem, is_basic
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Array, Index, Namespace, Shape
+
+
+def scattered(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
+    """Return zeros of `spec` with every value added at its index, by the kernel of its backend.
+
+    Sums of many values at one position would stall in half precision, so they are made in single precision.
+    """
+    xp = spec.backend.xp
+    if not spec.half or all(is_basic(index) for index, _ in parts):
+        return xp.scatter_add(spec, parts)
+    wide = spec.backend.spec_for(spec.shape, spec.wide, spec.device)
+    return xp.astype(xp.scatter_add(wide, [(index, xp.astype(value, spec.wide)) for index, value in parts]), spec.dtype)
 
 
 def scatter_add_by_sorting(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:

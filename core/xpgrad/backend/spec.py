@@ -18,6 +18,10 @@ class Spec:
     dtype : dtype of the array's library
     device : what the array's library calls the device
     backend : Backend
+    wide : dtype
+        The dtype in which sums and counts for arrays of this dtype are made: float32 for half precision, else the same.
+    half : bool
+        Whether that is another one.
     ndim, size : int
     differentiable : bool
         Floating-point, real or complex. Other arrays have no gradient.
@@ -28,12 +32,25 @@ class Spec:
         Python scalars that the backend has prepared as operands for arrays of this dtype.
     """
 
-    __slots__ = ("backend", "complex", "constants", "device", "differentiable", "dtype", "large", "shape")
+    __slots__ = (
+        "backend",
+        "complex",
+        "constants",
+        "device",
+        "differentiable",
+        "dtype",
+        "half",
+        "large",
+        "shape",
+        "wide",
+    )
 
     def __init__(self, shape: Shape, dtype: Dtype, device: DeviceHandle, backend: "Backend") -> None:
         self.shape, self.dtype, self.device, self.backend = shape, dtype, device, backend
         self.complex = backend.is_kind(dtype, "complex floating")
         self.differentiable = self.complex or backend.is_kind(dtype, "real floating")
+        self.wide = backend.wide(dtype)
+        self.half = bool(self.wide != dtype)
         self.large = self.size >= backend.in_place_from
         self.constants: dict[Any, Any] = backend.constants_of(dtype)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
+from xpgrad.array_api.precision import narrowed, spec_in, widened
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real_floating, require_axis
@@ -248,7 +249,9 @@ def softplus(xp: Namespace, x: Array, /, beta: float = 1.0) -> Array:
 
 
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    return y * (gy - xp.sum(gy * y, axis=axis, keepdims=True))
+    spec = spec_in(xp, y)
+    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
+    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=axis, keepdims=True)), spec)
 
 
 @floating
@@ -266,12 +269,16 @@ def softmax(xp: Namespace, x: Array, /, axis: int = 1) -> Array:
     Variable, shape of `x`
         Positive, with sum 1 along `axis`.
     """
+    spec = xp._backend.spec(x)
+    x = widened(xp, x, spec)
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
-    return e / xp.sum(e, axis=axis, keepdims=True)
+    return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
 
 
 def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    return gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True)
+    spec = spec_in(xp, y)
+    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
+    return narrowed(xp, gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True), spec)
 
 
 @floating
@@ -284,5 +291,7 @@ def log_softmax(xp: Namespace, x: Array, /, axis: int = 1) -> Array:
     x : Variable or array, real floating-point
     axis : int
     """
+    spec = xp._backend.spec(x)
+    x = widened(xp, x, spec)
     shifted = x - xp.max(x, axis=axis, keepdims=True)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
+    return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)

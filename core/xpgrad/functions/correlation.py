@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, real_floating, require_option
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
 
 __all__ = ["cross_covariance", "decov"]
 
@@ -33,7 +33,10 @@ def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variab
     if specs[0].shape[:1] != specs[1].shape[:1] or any(spec.ndim != 2 for spec in specs):
         actual = f"y is {specs[0]!r}, z is {specs[1]!r}"
         raise invalid("cross_covariance", "y of shape (N, K) and z of shape (N, L)", actual)
-    return _half_squared_sum(_covariance(_centred(y), _centred(z), specs[0]), reduce)
+    a, b = (_centred(x, spec) for x, spec in zip((y, z), specs, strict=True))
+    y = _half_squared_sum(_covariance(a, b, specs[0]), reduce)
+    dtype = specs[0].backend.namespace.result_type(specs[0].dtype, specs[1].dtype)
+    return array_api.astype(y, dtype, copy=False)
 
 
 def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
@@ -58,14 +61,16 @@ def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
     spec = real_floating(h, "decov", "h")
     if spec.ndim != 2:
         raise invalid("decov", "h of shape (N, K)", f"h is {spec!r}")
-    centred = _centred(h)
-    identity = spec.backend.namespace.eye(spec.shape[1], dtype=spec.dtype, device=spec.device)
+    centred = _centred(h, spec)
+    identity = spec.backend.namespace.eye(spec.shape[1], dtype=spec.wide, device=spec.device)
     others = spec.backend.follow(operator.sub)(1, identity)
-    return _half_squared_sum(_covariance(centred, centred, spec) * others, reduce)
+    y = _half_squared_sum(_covariance(centred, centred, spec) * others, reduce)
+    return array_api.astype(y, spec.dtype, copy=False)
 
 
-def _centred(x: Any) -> Variable:
-    return as_variable(x) - array_api.mean(x, axis=0, keepdims=True)  # type: ignore[no-any-return]  # a primitive
+def _centred(x: Any, spec: Spec) -> Variable:
+    x = array_api.astype(x, spec.wide, copy=False)
+    return x - array_api.mean(x, axis=0, keepdims=True)  # type: ignore[no-any-return]  # a primitive
 
 
 def _covariance(a: Variable, b: Variable, spec: Spec) -> Variable:

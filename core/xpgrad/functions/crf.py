@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import expand_dims, reshape
+from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.array import select_item, split_axis
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
@@ -61,7 +62,7 @@ def crf1d(cost: Any, xs: Sequence[Any], ys: Sequence[Any], reduce: str = "mean")
     ended.append((total, score))
     totals, scores = (array_api.concat(each, axis=0) for each in zip(*reversed(ended), strict=True))
     losses = logsumexp(totals, axis=1) - scores
-    return losses if reduce == "no" else array_api.sum(losses) / (batches[0] or 1)  # type: ignore[no-any-return]  # primitives
+    return losses if reduce == "no" else sum_by_count(losses, batches[0] or 1)
 
 
 def argmax_crf1d(cost: Any, xs: Sequence[Any]) -> tuple[Variable, list[Array]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
+from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import log_softmax
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
@@ -87,7 +88,7 @@ def connectionist_temporal_classification(
         empty = final == 0  # one way only, of blanks
         last = where(array_api.concat([empty, empty & False], axis=1), nowhere, last)
     losses = -logsumexp(last, axis=1)
-    return losses if reduce == "no" else array_api.sum(losses) / (batch or 1)
+    return losses if reduce == "no" else sum_by_count(losses, batch or 1)
 
 
 def _checked(name: str, x: Any, t: Any, blank_symbol: int, reduce: str) -> tuple[Spec, Spec]:

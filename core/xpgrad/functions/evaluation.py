@@ -16,11 +16,12 @@ def hit_rate(xp: Namespace, y: Array, t: Array, /, ignore_label: int | None) -> 
     """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
-    hit = xp.astype(best == labels, y.dtype)
+    wide = xp._backend.wide(y.dtype)
+    hit = xp.astype(best == labels, wide)
     if ignore_label is None:
-        return xp.mean(hit)
-    counted = xp.astype(labels != ignore_label, y.dtype)
-    return xp.sum(hit * counted) / xp.clip(xp.sum(counted), 1)
+        return xp.astype(xp.mean(hit), y.dtype, copy=False)
+    counted = xp.astype(labels != ignore_label, wide)
+    return xp.astype(xp.sum(hit * counted) / xp.clip(xp.sum(counted), 1), y.dtype, copy=False)
 
 
 def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:

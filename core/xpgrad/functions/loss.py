@@ -5,6 +5,8 @@ from types import ModuleType
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.precision import divided, narrowed, spec_in, widened
+from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
@@ -63,12 +65,18 @@ def labels_weight(xp: Namespace, t: Array, weight: Array | None, /, spec: Spec, 
 
 @primitive()
 def labels_count(xp: Namespace, t: Array, /, spec: Spec, ignore_label: int) -> Array:
-    """The number of examples that are not ignored, at least 1, shape ()."""
-    counted = xp.astype(xp.astype(t, xp.arange(1, device=spec.device).dtype) != ignore_label, spec.dtype)
-    return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.dtype, device=spec.device))
+    """The number of examples that are not ignored, at least 1, shape (), in the wide dtype of `spec`."""
+    counted = xp.astype(xp.astype(t, xp.arange(1, device=spec.device).dtype) != ignore_label, spec.wide)
+    return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.wide, device=spec.device))
 
 
-@primitive(x=lambda xp, gy, y: y * (gy - xp.sum(gy * y, axis=1, keepdims=True)))
+def _softmax_of_score_rule(xp: Namespace, gy: Array, y: Array) -> Array:
+    spec = spec_in(xp, y)
+    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
+    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=1, keepdims=True)), spec)
+
+
+@primitive(x=_softmax_of_score_rule)
 def softmax_of_score(xp: Namespace, x: Array, score: Array | None, /) -> Array:
     """Softmax of `x` along axis 1, from its logarithm `score` where that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)
@@ -106,7 +114,7 @@ def _cross_entropy_rule(
     if reduce == "no":
         share = xp.reshape(gy, shape=weights.shape)
     else:
-        share = gy / _count(xp, t, x_spec, normalize, ignore_label)
+        share = divided(xp, gy, _count(xp, t, x_spec, normalize, ignore_label), x_spec)
     return here(xp, weighted)(here(xp, softmax_of_score)(x, score) - chosen, weights, share)
 
 
@@ -124,7 +132,10 @@ def cross_entropy(
     chosen = xp.labels_one_hot(t, spec=spec, ignore_label=ignore_label)
     weights = xp.labels_weight(t, weight, spec=spec, ignore_label=ignore_label)
     losses = -xp.sum(xp.where(chosen == 1, log_p, 0.0), axis=1) * xp.reshape(weights, t.shape)
-    return losses if reduce == "no" else xp.sum(losses) / _count(xp, t, spec, normalize, ignore_label)
+    if reduce == "no":
+        return losses
+    total = xp.sum(widened(xp, losses, spec))
+    return narrowed(xp, total / _count(xp, t, spec, normalize, ignore_label), spec)
 
 
 def softmax_cross_entropy(
@@ -252,7 +263,7 @@ def _soft_cross_entropy(
     if reduce == "no":
         return losses  # type: ignore[no-any-return]  # a primitive
     count = losses.size if normalize else losses.shape[0]
-    return array_api.sum(losses) / (count or 1)  # type: ignore[no-any-return]  # a primitive
+    return sum_by_count(losses, count or 1)
 
 
 def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:
@@ -283,5 +294,5 @@ def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = 
         return losses  # type: ignore[no-any-return]  # a primitive
     count: Any = spec.shape[0] or 1
     if normalize:
-        count = array_api.maximum(array_api.sum(array_api.astype(counted, spec.dtype)), 1.0)
-    return array_api.sum(losses) / count  # type: ignore[no-any-return]  # a primitive
+        count = array_api.maximum(count_of(counted, x), 1.0)
+    return sum_by_count(losses, count)

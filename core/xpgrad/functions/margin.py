@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import relu
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
@@ -46,7 +47,7 @@ def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
     losses = relu(1 - as_variable(x) * sides)
     if norm == "L2":
         losses = array_api.square(losses)
-    return losses if reduce == "no" else array_api.sum(losses) / (spec.shape[0] or 1)  # type: ignore[no-any-return]  # primitives
+    return losses if reduce == "no" else sum_by_count(losses, spec.shape[0] or 1)
 
 
 def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
@@ -123,4 +124,4 @@ def _squared_distance(x0: Any, x1: Any) -> Variable:
 
 
 def _mean(losses: Variable, reduce: str) -> Variable:
-    return losses if reduce == "no" else array_api.sum(losses) / (losses.shape[0] or 1)
+    return losses if reduce == "no" else sum_by_count(losses, losses.shape[0] or 1)

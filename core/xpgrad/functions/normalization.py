@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import linalg, reshape, square
+from xpgrad.array_api.precision import narrowed, widened
 from xpgrad.array_api.statistical import kept_shape, reduced_count
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import kernel
@@ -27,8 +28,9 @@ Axes = tuple[int, ...]
 
 
 def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axes) -> Array:
+    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
     centred = x - xp.mean(x, axis=axis, keepdims=True)
-    return centred * (gy * (y * y * y) / -reduced_count(x_spec, axis))
+    return narrowed(xp, centred * (gy * (y * y * y) / -reduced_count(x_spec, axis)), x_spec)
 
 
 @primitive(x=_inverse_rule)

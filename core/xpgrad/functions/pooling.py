@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.copying import astype
+from xpgrad.array_api.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, require_integral, require_real_floating
@@ -28,7 +30,7 @@ def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
     """Return which elements of windows are the largest, and how many they are, at least 1 (all may be NaN)."""
     largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
-    count = xp.sum(xp.astype(largest, x.dtype), axis=geometry.within)
+    count = xp.sum(xp.astype(largest, xp._backend.wide(x.dtype)), axis=geometry.within)
     return largest, xp.where(count == 0, 1.0, count)
 
 
@@ -53,8 +55,9 @@ def dealt(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) 
     `top` has the windows' largest elements. It is linear in `g`, and constant in `x` wherever there is a derivative.
     """
     largest, count = _ties(xp, x, top, geometry)
-    share = _over_windows(xp, g / count, geometry)
-    return xp.fold(xp.where(largest, share, 0.0), geometry=geometry)
+    spec = xp._backend.spec(g)
+    share = _over_windows(xp, widened(xp, g, spec) / count, geometry)
+    return narrowed(xp, xp.fold(xp.where(largest, share, 0.0), geometry=geometry), spec)
 
 
 def _collected_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Geometry) -> Array:
@@ -65,7 +68,9 @@ def _collected_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Ge
 def collected(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Means of `g` over the largest elements of windows on `x`; the gradient of `dealt`."""
     largest, count = _ties(xp, x, top, geometry)
-    return xp.sum(xp.where(largest, xp.windows(g, geometry=geometry, fill=0.0), 0.0), axis=geometry.within) / count
+    spec = xp._backend.spec(g)
+    taken = xp.where(largest, xp.windows(widened(xp, g, spec), geometry=geometry, fill=0.0), 0.0)
+    return narrowed(xp, xp.sum(taken, axis=geometry.within) / count, spec)
 
 
 @primitive()
@@ -308,12 +313,12 @@ def _averaged(
         raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")
     spec = images(x, function, ndim)
     geometry = _geometry_on(function, spec, ksize, stride, pad, False)
-    total = window_sums(x, geometry=geometry)
+    total = window_sums(astype(x, spec.wide, copy=False), geometry=geometry)
     if pad_value == 0 or not any(geometry.pad):
-        return total / math.prod(geometry.ksize)  # type: ignore[no-any-return]  # a primitive
+        return astype(total / math.prod(geometry.ksize), spec.dtype, copy=False)
     xp = spec.backend.xp
-    counts = xp.window_sums(xp.ones((1, 1, *geometry.size), dtype=spec.dtype, device=spec.device), geometry=geometry)
-    return total / xp.where(xp.equal(counts, 0), 1.0, counts)  # type: ignore[no-any-return]  # as above
+    counts = xp.window_sums(xp.ones((1, 1, *geometry.size), dtype=spec.wide, device=spec.device), geometry=geometry)
+    return astype(total / xp.where(xp.equal(counts, 0), 1.0, counts), spec.dtype, copy=False)
 
 
 def _unpooled(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from xpgrad.backend.scattering import scattered
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.product import MOST_PRODUCTS, Product, multiplied
 from xpgrad.graph.slot import slot
@@ -77,7 +78,7 @@ class Gathered:
         if self.recorded:
             made: Any = slot.functions.scatter(self.spec, parts)
         else:
-            made = self.spec.backend.xp.scatter_add(self.spec, parts)
+            made = scattered(self.spec, parts)
         self._add_dense(made, True)
 
     def _multiply(self) -> None:

@@ -45,7 +45,10 @@ def _vector_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
     if ord == 1:
         return xp.sum(size, axis=axes, keepdims=True)  # type: ignore[no-any-return]  # as above
     if ord == 2:
-        return xp.sqrt(xp.sum(size * size if x.node.spec.complex else x * x, axis=axes, keepdims=True))  # type: ignore[no-any-return]  # as above
+        spec = x.node.spec
+        x, size = (xp.astype(each, each.node.spec.wide, copy=False) for each in (x, size))
+        y = xp.sqrt(xp.sum(size * size if spec.complex else x * x, axis=axes, keepdims=True))
+        return xp.astype(y, spec.dtype) if spec.half else y  # type: ignore[no-any-return]  # as above
     return xp.sum(size**ord, axis=axes, keepdims=True) ** (1 / ord)  # type: ignore[no-any-return]  # as above
 
 

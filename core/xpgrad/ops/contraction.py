@@ -168,7 +168,8 @@ def _summed(x: Variable, labels: str, wanted: str) -> tuple[Variable, str]:
     axes = tuple(i for i, label in enumerate(labels) if label not in wanted)
     if not axes:
         return x, labels
-    return sum_(x, axis=axes, dtype=x.dtype), "".join(label for label in labels if label in wanted)
+    dtype = None if x.node.spec.differentiable else x.dtype
+    return sum_(x, axis=axes, dtype=dtype), "".join(label for label in labels if label in wanted)
 
 
 def _ordered(x: Variable, labels: str, wanted: str) -> Variable:

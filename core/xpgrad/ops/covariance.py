@@ -32,6 +32,10 @@ def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = Non
     Variable, shape (N, N), or () for one variable
     """
     m = as_variable(m)
+    spec = m.node.spec
+    if spec.half:
+        wide = cov(astype(m, spec.wide), axis=axis, correction=correction, fweights=fweights, aweights=_wide(aweights))
+        return astype(wide, spec.dtype)
     x = reshape(m, shape=(1, -1)) if m.ndim < 2 else moveaxis(m, axis, -1)
     weights: Any = None
     if fweights is not None:
@@ -55,8 +59,16 @@ def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = Non
     return reshape(y, shape=()) if m.ndim < 2 else y  # type: ignore[no-any-return]  # primitives
 
 
+def _wide(weights: Any) -> Any:
+    return None if weights is None else astype(weights, as_variable(weights).node.spec.wide, copy=False)
+
+
 def corrcoef(m: Any, /, *, axis: int = -1) -> Variable:
     """Matrix of the correlation coefficients of variables, as in `cov`; NaN for a variable that is constant."""
+    m = as_variable(m)
+    spec = m.node.spec
+    if spec.half:
+        return astype(corrcoef(astype(m, spec.wide), axis=axis), spec.dtype)
     y = cov(m, axis=axis)
     if not y.ndim:
         return y / y

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.exponential import exp, log, log1p, logaddexp
+from xpgrad.array_api.precision import narrowed, widened
 from xpgrad.array_api.statistical import Axis, with_kept_axes
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
@@ -24,9 +25,10 @@ def logit(x: Any, /) -> Variable:
 
 
 def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
     # Where there is nothing but -inf, no part of the sum changes it.
     known = with_kept_axes(xp, xp.where(y == -math.inf, 0.0, y), x_spec, axis, keepdims)
-    return with_kept_axes(xp, gy, x_spec, axis, keepdims) * xp.exp(x - known)
+    return narrowed(xp, with_kept_axes(xp, gy, x_spec, axis, keepdims) * xp.exp(x - known), x_spec)
 
 
 @primitive(x=_logsumexp_rule)
@@ -40,7 +42,9 @@ def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool =
     axis : int, tuple of int or None
     keepdims : bool
     """
+    spec = xp._backend.spec(x)
+    x = widened(xp, x, spec)
     largest = xp.max(x, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
     total = xp.sum(xp.exp(x - largest), axis=axis, keepdims=keepdims)
-    return xp.log(total) + xp.reshape(largest, total.shape)
+    return narrowed(xp, xp.log(total) + xp.reshape(largest, total.shape), spec)

@@ -6,7 +6,7 @@ from xpgrad.array_api.copying import astype, imag, real
 from xpgrad.array_api.logical import isinf, isnan, logical_not
 from xpgrad.array_api.products import cumulative_prod, prod
 from xpgrad.array_api.selection import where
-from xpgrad.array_api.statistical import Axis, cumulative_sum
+from xpgrad.array_api.statistical import Axis, count_of, cumulative_sum, sum_by_count
 from xpgrad.array_api.statistical import max as max_
 from xpgrad.array_api.statistical import min as min_
 from xpgrad.array_api.statistical import sum as sum_
@@ -67,17 +67,20 @@ def nancumprod(x: Any, /, *, axis: int | None = None, dtype: Dtype | None = None
 def nanmean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Mean over `axis` of what is not NaN; NaN if there is nothing."""
     present = logical_not(isnan(x))
-    count = sum_(astype(present, as_variable(x).dtype), axis=axis, keepdims=keepdims)
-    return nansum(x, axis=axis, keepdims=keepdims) / count  # type: ignore[no-any-return]  # as above
+    count = count_of(present, x, axis=axis, keepdims=keepdims)
+    return sum_by_count(where(present, x, 0.0), count, axis=axis, keepdims=keepdims)
 
 
 def nanvar(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
     """Variance over `axis` of what is not NaN, as in `var`."""
     present = logical_not(isnan(x))
-    count = sum_(astype(present, as_variable(x).dtype), axis=axis, keepdims=keepdims)
+    count = count_of(present, x, axis=axis, keepdims=keepdims)
+    x = as_variable(x)
+    dtype, x = x.dtype, astype(x, x.node.spec.wide, copy=False)
     mean = nanmean(x, axis=axis, keepdims=True)
     centred = where(present, x, mean) - mean
-    return sum_(centred * centred, axis=axis, keepdims=keepdims) / (count - correction)  # type: ignore[no-any-return]  # as above
+    y = sum_(centred * centred, axis=axis, keepdims=keepdims) / (count - correction)
+    return astype(y, dtype, copy=False)
 
 
 def nanmax(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:

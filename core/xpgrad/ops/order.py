@@ -13,8 +13,7 @@ from xpgrad.array_api.rounding import floor
 from xpgrad.array_api.rounding import round as round_
 from xpgrad.array_api.selection import maximum, minimum, where
 from xpgrad.array_api.sorting import argsort, sort
-from xpgrad.array_api.statistical import Axis, reduced_axes
-from xpgrad.array_api.statistical import sum as sum_
+from xpgrad.array_api.statistical import Axis, count_of, reduced_axes
 from xpgrad.array_api.utility import any as any_
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -84,7 +83,7 @@ def nanquantile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear",
     """Quantiles over `axis` of what is not NaN, as in `quantile`; NaN if there is nothing."""
     x = as_variable(x)
     missing = isnan(x)
-    last = sum_(astype(logical_not(missing), x.dtype), axis=axis) - 1
+    last = count_of(logical_not(missing), x, axis=axis) - 1  # in single precision, as are places counted from it
     return _quantile(where(missing, float("inf"), x), q, axis, method, keepdims, functools.partial(_of_numbers, last))
 
 
@@ -130,6 +129,7 @@ def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float
             weight = round_(place) - low
         elif method != "linear":
             weight = where(weight > 0, {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}[method], weight)
+        weight = astype(weight, lines.dtype, copy=False)
         one, other = element(low), element(minimum(low + 1, maximum(last, 0.0)))
         between = where(weight > 0, (other - one) * weight, 0.0)  # the difference may be infinite
         return where(last < 0, float("nan"), one + between)  # type: ignore[no-any-return]  # a primitive

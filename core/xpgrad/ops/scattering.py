@@ -83,13 +83,15 @@ def segment_sum(x: Any, segments: Any, /, num_segments: int) -> Variable:
 def segment_mean(x: Any, segments: Any, /, num_segments: int) -> Variable:
     """Means of those rows of `x` that belong to the same segment, as in `segment_sum`; 0 where a segment is empty."""
     x, ids = _rows(x, segments, "segment_mean")
-    return segment_sum(x, ids, num_segments) / _count(x, ids, num_segments)
+    spec = x.node.spec
+    total = segment_sum(astype(x, spec.wide, copy=False), ids, num_segments)
+    return astype(total / _count(x, ids, num_segments), spec.dtype, copy=False)
 
 
 def _count(x: Variable, ids: Array, num_segments: int) -> Variable:
     """Return the number of rows of each segment, at least 1, in a shape that broadcasts against sums of `x`."""
     xp = x.node.spec.backend.namespace
-    ones = xp.ones(ids.shape, dtype=x.dtype, device=x.node.spec.device)
+    ones = xp.ones(ids.shape, dtype=x.node.spec.wide, device=x.node.spec.device)
     count = segment_sum(ones, ids, num_segments)
     count = where(count == 0, 1.0, count)
     return reshape(count, shape=(num_segments,) + (1,) * (x.ndim - 1))  # type: ignore[no-any-return]  # as above
@@ -123,10 +125,12 @@ def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool
     spec = x.node.spec
     xp = spec.backend.xp
     extreme, chosen = spec.backend.follow(_extremes)(x.array, ids, spec, num_segments, smallest)
+    chosen = xp.astype(chosen, spec.wide)
     count = segment_sum(chosen, ids, num_segments).array
     share = xp.divide(chosen, xp.take(count, ids, axis=0))
-    weighted = where(xp.not_equal(chosen, 0), x, 0.0) * share
-    return _valued(segment_sum(weighted, ids, num_segments), extreme)  # type: ignore[no-any-return]  # a primitive
+    weighted = astype(where(xp.not_equal(chosen, 0), x, 0.0), spec.wide, copy=False) * share
+    y = _valued(segment_sum(weighted, ids, num_segments), xp.astype(extreme, spec.wide))
+    return astype(y, spec.dtype, copy=False)
 
 
 def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: bool) -> tuple[Array, Array]:

@@ -61,6 +61,10 @@ _counted = total("counted", "L t, int64 ignored", "int64 n", "(long long)t != ig
 _at_least_one = loop("at_least_one", "int64 n", "T y", "y = T(n > 1 ? n : 1)")
 
 
+def _is_half(x: Array) -> bool:
+    return bool(x.dtype.char == "e")
+
+
 def relu(x: Array, /) -> Array:
     """Return ``max(x, 0)``."""
     return cupy.maximum(x, 0)
@@ -80,18 +84,16 @@ def softmax(x: Array, /, axis: int) -> Array:
     """Return exponentials normalised along `axis`: their maximum, their sum and they themselves, in three launches."""
     if not x.size and x.shape[axis]:
         return cupy.empty_like(x)
+    if _is_half(x):
+        return softmax(x.astype(cupy.float32), axis).astype(x.dtype)
     top = x.max(axis=axis, keepdims=True)
-    return _softmax(x, top, _sum_of_exponentials(x, top, axis))
-
-
-def _sum_of_exponentials(x: Array, top: Array, axis: int) -> Array:
-    if x.dtype.char == "e":  # CuPy's own sum has a wider accumulator
-        return cupy.exp(x - top).sum(axis=axis, keepdims=True)
-    return _sum_of_exp(x, top, axis=axis, keepdims=True)
+    return _softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
 def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
     """Return ``y * (gy - sum(gy * y))``; the sum is CuPy's own, as in the formula."""
+    if _is_half(y):
+        return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
     return _softmax_x(gy, y, cupy.sum(gy * y, axis=axis, keepdims=True))
 
 
@@ -99,12 +101,16 @@ def log_softmax(x: Array, /, axis: int) -> Array:
     """Return the logarithm of `softmax` in three launches."""
     if not x.size and x.shape[axis]:
         return cupy.empty_like(x)
+    if _is_half(x):
+        return log_softmax(x.astype(cupy.float32), axis).astype(x.dtype)
     top = x.max(axis=axis, keepdims=True)
-    return _log_softmax(x, top, _sum_of_exponentials(x, top, axis))
+    return _log_softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
 def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)``; the sum is CuPy's own, as in the formula."""
+    if _is_half(y):
+        return log_softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
     return _log_softmax_x(gy, y, cupy.sum(gy, axis=axis, keepdims=True))
 
 
@@ -134,7 +140,7 @@ def labels_weight(t: Array, weight: Array | None, /, spec: Spec, ignore_label: i
 
 def labels_count(t: Array, /, spec: Spec, ignore_label: int) -> Array:
     """Return the number of examples that are not ignored, at least 1."""
-    return _at_least_one(_counted(t, ignore_label), cupy.empty((), spec.dtype))
+    return _at_least_one(_counted(t, ignore_label), cupy.empty((), spec.wide))
 
 
 def cross_entropy(
@@ -144,11 +150,17 @@ def cross_entropy(
     score = log_softmax(x, 1) if score is None else score  # it says shape and dtype like a spec
     weights = labels_weight(t, weight, spec=score, ignore_label=ignore_label).reshape(t.shape)
     losses = _losses(score, t, weights, score.shape[1], math.prod(score.shape[2:]), ignore_label)
-    return losses if reduce == "no" else losses.sum() / _count(t, score, normalize, ignore_label)
+    if reduce == "no":
+        return losses
+    total = losses.sum(dtype=cupy.float32 if _is_half(losses) else None)
+    return (total / _count(t, x, normalize, ignore_label)).astype(x.dtype, copy=False)
 
 
-def _count(t: Array, spec: Spec, normalize: bool, ignore_label: int) -> Any:
-    return labels_count(t, spec=spec, ignore_label=ignore_label) if normalize else spec.shape[0] or 1
+def _count(t: Array, x: Array, normalize: bool, ignore_label: int) -> Any:
+    """Return by what the sum of the losses of logits `x` is divided; of half precision in single."""
+    if not normalize:
+        return x.shape[0] or 1
+    return _at_least_one(_counted(t, ignore_label), cupy.empty((), cupy.float32 if _is_half(x) else x.dtype))
 
 
 def cross_entropy_x(
@@ -158,7 +170,11 @@ def cross_entropy_x(
     """Return the gradient of the cross entropy in one launch for the logits and a few for the labels."""
     score = log_softmax(x, 1) if score is None else score
     weights = labels_weight(t, weight, spec=x_spec, ignore_label=ignore_label)
-    share = gy.reshape(weights.shape) if reduce == "no" else gy / _count(t, x_spec, normalize, ignore_label)
+    if reduce == "no":
+        share = gy.reshape(weights.shape)
+    else:
+        wide = gy.astype(cupy.float32) if _is_half(gy) else gy
+        share = (wide / _count(t, score, normalize, ignore_label)).astype(gy.dtype, copy=False)
     return _cross_entropy_x(score, _column(t), _numbers(x_spec), weights, share, ignore_label)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Dtype
+from xpgrad_numpy.kernels.precision import SINGLE, is_half
 
 
 def diagonal(x: Array, /, offset: int = 0) -> Array:
@@ -36,6 +37,8 @@ def lower_half(x: Array, /) -> Array:
 
 def euclidean_norm(x: Array, /, axis: Any = None, keepdims: bool = False) -> Array:
     """Return the square root of the sum of squared moduli; `vdot` needs no array of squares."""
+    if is_half(x.dtype):
+        return euclidean_norm(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
     if axis is None and not keepdims:
         line = x.ravel(order="K")
         return np.sqrt(np.vdot(line, line).real)

@@ -4,6 +4,7 @@ import numpy as np
 
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array
+from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 from xpgrad_numpy.kernels.windows import elements, exact
 
 
@@ -29,11 +30,13 @@ def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> Array:
     for _, image, window in elements(geometry):
         count[window] += x[image] == top[window]
     np.maximum(count, 1, out=count)  # 0 where all is NaN
-    return g / count.astype(g.dtype)
+    return divided(g, count)
 
 
 def dealt(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return images on which each element is shared by the largest elements of its window."""
+    if is_half(g.dtype):
+        return dealt(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
     share, zero = _shares(g, x, top, geometry), g.dtype.type(0)
     if exact(geometry):
         y = np.empty(x.shape, share.dtype)
@@ -48,6 +51,8 @@ def dealt(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
 
 def collected(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return means over the largest elements of windows."""
+    if is_half(g.dtype):
+        return collected(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
     y, count = np.zeros(top.shape, g.dtype), np.zeros(top.shape, g.dtype)
     for _, image, window in elements(geometry):
         largest = x[image] == top[window]

@@ -8,6 +8,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Dtype, Kernel, Shape
+from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 
 Axis = int | Sequence[int] | None
 _add: Kernel = np.add.reduce
@@ -18,11 +19,15 @@ _minimum: Kernel = np.minimum.reduce
 
 def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
     """Sum over `axis`; small integers in the default integer, as the loop does by itself."""
+    if x.itemsize < 4 and is_half(dtype or x.dtype):
+        return _add(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
     return _add(x, axis, dtype, None, keepdims)
 
 
 def prod(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
     """Product over `axis`."""
+    if x.itemsize < 4 and is_half(dtype or x.dtype):
+        return _multiply(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
     return _multiply(x, axis, dtype, None, keepdims)
 
 
@@ -39,6 +44,8 @@ def min(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
 def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """Mean over `axis`; what needs a wider accumulator or a warning is left to NumPy."""
     count = _count(x, axis)
+    if count and is_half(x.dtype):
+        return (_add(x, axis, SINGLE, None, keepdims) / count).astype(x.dtype)
     if not count or x.dtype.char not in "fdFD":
         return np.mean(x, axis=axis, keepdims=keepdims)
     return _add(x, axis, None, None, keepdims) / count
@@ -46,6 +53,8 @@ def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
 
 def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over `axis`."""
+    if is_half(x.dtype):
+        return var(x.astype(SINGLE), axis, correction, keepdims).astype(x.dtype)
     count = _count(x, axis) - correction
     if count <= 0 or x.dtype.char not in "fd":
         return np.var(x, axis=axis, correction=correction, keepdims=keepdims)
@@ -55,6 +64,8 @@ def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
 
 def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`."""
+    if is_half(x.dtype):
+        return std(x.astype(SINGLE), axis, correction, keepdims).astype(x.dtype)
     return np.sqrt(var(x, axis, correction, keepdims))
 
 
@@ -87,6 +98,8 @@ def _stretched(small: Shape, strides: Shape, large: Shape) -> Shape | None:
 
 def sum_to(x: Array, /, shape: Shape) -> Array:
     """Return `x` summed over the axes that broadcasting from `shape` added or stretched."""
+    if x.itemsize < 4 and is_half(x.dtype) and x.shape != shape:
+        return sum_to(x.astype(SINGLE), shape).astype(x.dtype)
     if x.ndim == 2 and len(shape) == 1 and x.shape[1] == shape[0]:
         return _add(x, 0, x.dtype)  # a bias: no axis is to be kept
     axes = _summed(x.shape, shape)
@@ -121,10 +134,7 @@ def extremum_vjp(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdi
         shape = _kept(x.shape, axis if type(axis) is int else tuple(axis))  # type: ignore[arg-type]  # no None
         gy, y = gy.reshape(shape), y.reshape(shape)
     extreme = x == y
-    if axis is None:
-        share = gy / gy.dtype.type(np.count_nonzero(extreme))
-    else:
-        share = gy / _add(extreme, axis, gy.dtype, None, True)
+    share = divided(gy, np.count_nonzero(extreme) if axis is None else _add(extreme, axis, np.intp, None, True))
     return np.where(extreme, share, share.dtype.type(0))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array
+from xpgrad_numpy.kernels.precision import SINGLE, is_half
 
 Slices = tuple[slice, ...]
 Element = tuple[tuple[int, ...], Slices, Slices]
@@ -53,6 +54,8 @@ def windows(x: Array, /, geometry: Geometry, fill: float) -> Array:
 
 def fold(x: Array, /, geometry: Geometry) -> Array:
     """Return images with the elements of windows added in their places."""
+    if is_half(x.dtype):
+        return fold(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros((*x.shape[:2], *geometry.size), x.dtype)
     for number, image, window in elements(geometry):
         y[image] += x[(*window[:2], *number, *window[2:])]
@@ -61,6 +64,8 @@ def fold(x: Array, /, geometry: Geometry) -> Array:
 
 def window_sums(x: Array, /, geometry: Geometry) -> Array:
     """Return the sums of windows, without making the windows."""
+    if is_half(x.dtype):
+        return window_sums(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros((*x.shape[:2], *geometry.out), x.dtype)
     for _, image, window in elements(geometry):
         y[window] += x[image]
@@ -75,6 +80,8 @@ def spread(x: Array, /, geometry: Geometry) -> Array:
         for _, image, _ in elements(geometry):
             y[image] = x
         return y
+    if is_half(x.dtype):
+        return spread(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros(shape, x.dtype)
     for _, image, window in elements(geometry):
         y[image] += x[window]

@@ -8,6 +8,7 @@ from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.magnitude import abs
 from xpgrad.array_api.manipulation import expand_dims
+from xpgrad.array_api.precision import reduced
 from xpgrad.array_api.statistical import Axis, max, min, reduced_count, sum, with_kept_axes
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
@@ -26,7 +27,7 @@ def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
 @primitive(extension="linalg", label="vector_norm", x=_euclidean_rule)
 def euclidean_norm(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The square root of the sum of squared moduli over `axis`; the gradient at the origin is 0."""
-    return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=2)
+    return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=2)
 
 
 def _power_rule(
@@ -42,7 +43,7 @@ def _power_rule(
 @primitive(extension="linalg", label="vector_norm", x=_power_rule)
 def power_norm(xp: Namespace, x: Array, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The sum over `axis` of powers `ord` of numbers that are not negative, to the power ``1 / ord``."""
-    return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:

@@ -24,7 +24,8 @@ def mean_gradient(gy: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Arra
     count = 1
     for i in _axes(axis, x_spec.ndim):
         count *= x_spec.shape[i]
-    return _stretched(gy / (count or 1), x_spec, axis, keepdims)
+    share = (gy.astype(x_spec.wide) / (count or 1)).astype(x_spec.dtype) if x_spec.half else gy / (count or 1)
+    return _stretched(share, x_spec, axis, keepdims)
 
 
 def _axes(axis: Any, ndim: int) -> list[int]:

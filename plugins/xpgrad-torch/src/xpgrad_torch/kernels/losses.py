@@ -4,6 +4,7 @@ import torch
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_torch.kernels.neural import HALF
 
 
 def cross_entropy(
@@ -15,7 +16,9 @@ def cross_entropy(
         return NotImplemented
     log_p: torch.Tensor = torch.log_softmax(x, 1) if score is None else score
     losses = log_p.gather(1, labels).squeeze(1).neg_()
-    return losses if reduce == "no" else losses.sum() / _count(t, normalize)
+    if reduce == "no":
+        return losses
+    return (losses.sum(dtype=torch.float32 if x.dtype in HALF else None) / _count(t, normalize)).to(x.dtype)
 
 
 def cross_entropy_x(

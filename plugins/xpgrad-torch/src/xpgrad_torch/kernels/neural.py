@@ -5,6 +5,9 @@ import torch
 from xpgrad.types import Array
 from xpgrad_torch.kernels.elementwise import ONES
 
+HALF = frozenset((torch.float16, torch.bfloat16))
+"""Dtypes whose products with probabilities vanish, and whose sums are made in single precision."""
+
 _threshold = torch.ops.aten.threshold_backward.default
 
 
@@ -28,6 +31,8 @@ def softmax(x: Array, /, axis: int) -> Array:
 
 def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new tensor."""
+    if y.dtype in HALF:
+        return softmax_x(gy.float(), y.float(), axis).to(y.dtype)
     gx = gy * y
     total = gx.sum(axis, keepdim=True)
     return torch.sub(gy, total, out=gx).mul_(y)
