@@ -413,7 +413,7 @@ class Sweep:
             return
         if f.changed():
             raise inspection.changed_error(f)
-        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
+        hooks = self._listeners(f)
         seen = f.kept_inputs(), tuple(None if g is None else carried.visible(g._array) for g in gys)
         if self.careful:
             inspection.arrived(f, seen[1])
@@ -422,7 +422,7 @@ class Sweep:
                 hook.backward_preprocess(f, *seen)
             try:
                 lead = next(g._array for g in gys if g is not None)
-                gxs = call_on(lead, f.pull, tuple(gys), targets)
+                gxs = call_on(lead, f.pull, tuple(gys), targets, self)
             except Exception as error:
                 inspection.annotate(error, f)
                 raise
@@ -440,6 +440,10 @@ class Sweep:
                 self._deposit(node, given, True)
         if not self.retain_graph:
             f.release()
+
+    def _listeners(self, f: FunctionNode) -> list[Any]:
+        """Return the function hooks to call around the rule of `f`."""
+        return inspection.hooks_of(f) if self.careful or f._hooks else []
 
     def _inspected(self, f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
         """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
