@@ -2,12 +2,10 @@
 
 The gradient of a decomposition divides what the cotangents of its vectors say by gaps between its values. For a
 function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change of
-the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and near
-by but for a multiple of the gap. N' is the derivative of the cotangents with respect to the values, which all that was
-computed from the decomposition decides. One change that opens every gap is enough for all of them.
-
-In a recorded sweep K has to have the right derivative, too: ``N' / gap' - gap N'' / (2 gap'**2)`` is K but for a multiple
-of the gap's square. Its second derivative is not that of K, so it is made NaN.
+the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
+``N' / gap' - gap N'' / (2 gap'**2)`` but for a multiple of the gap's square. That has the right derivative, too; its
+second derivative is not that of K, so it is made NaN. N' is the derivative of the cotangents with respect to the values,
+which all that was computed from the decomposition decides; one change that opens every gap is enough for all of them.
 """
 
 from typing import Any
@@ -19,26 +17,24 @@ from xpgrad.types import Array
 NAN = float("nan")
 
 
-def differentiable_limit(
-    slope: Variable, second: Variable | None, gap: Variable, opening: Array, where: Array
-) -> Variable:
-    """Return the limit of a numerator divided by its `gap`, with its derivative.
+def limit(slope: Any, second: Any, gap: Any, opening: Array) -> Any:
+    """Return the limit of a numerator divided by its `gap`.
 
     Parameters
     ----------
-    slope, second : Variable
+    slope, second : array or Variable
         N' and N'', the derivatives of the numerator along a change of the values; None for 0.
-    gap : Variable
+    gap : array or Variable
     opening : array
         gap', that of the gap.
-    where : array
-        Where the limit is used.
     """
-    fence = Fence(where).apply((gap,))[0]
-    if second is None:
-        return slope / opening + fence
-    zero = gap - gap._array  # the second term is less than what is neglected anyway; only its derivative counts
-    return slope / opening - 0.5 * zero * second / (opening * opening) + fence
+    value = slope / opening
+    return value if second is None else value - 0.5 * gap * second / (opening * opening)
+
+
+def fenced(value: Variable, gap: Variable, where: Array) -> Variable:
+    """Return `value`, a limit that is used at some places, such that its second derivative is NaN there."""
+    return value + Fence(where).apply((gap,))[0]
 
 
 class Fence(FunctionNode):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from xpgrad.array_api.linalg.checks import epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Decomposition
-from xpgrad.array_api.linalg.limits import NAN, differentiable_limit
+from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.config import force_backprop_mode
 from xpgrad.errors import GraphError
 from xpgrad.graph.repetition import Derivative, repeated, unobserved
@@ -165,9 +165,9 @@ class Ties:
             with unobserved(), force_backprop_mode():
                 again, outputs, numerators = self._recorded(gys, sweep)
                 derivative = Derivative(numerators, outputs)
-                slopes = derivative.along(change, recorded)
+                slopes = derivative.along(change, True)
                 turned = derivative.along(self._turning(), False)
-                seconds = _seconds(slopes, outputs, change) if recorded else slopes
+                seconds = _seconds(slopes, outputs, change, recorded)
         except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
             return self.unknown()
         noise = self._noise(slopes)
@@ -251,7 +251,9 @@ class Ties:
         if turned is not None:
             everywhere = kernels.max(root * sizes + 16.0 * noise, axis=(-2, -1), keepdims=True)
             dependent = dependent | (kernels.abs(turned._array) > everywhere)
-        value = 0.0 * numerator if slope is None else as_array(slope) / opening
+        value: Any = 0.0 * numerator
+        if slope is not None:
+            value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
         fits = kernels.abs(numerator - gap * value) <= 8.0 * self.rounding * sizes + noise
         used = kernels.where(zero, ~dependent, self.small[i] & fits)
         none = gap == 0
@@ -259,8 +261,8 @@ class Ties:
             none = none | self._diagonal()
             used = used & ~self._diagonal()
             dependent = dependent & ~self._diagonal()
-        if slope is not None and xp is not kernels:
-            value = differentiable_limit(slope, second, self._gap(i), opening, used)
+        if xp is not kernels and slope is not None:
+            value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
         divided = self._divided(i, none, kernels.where(zero & dependent, kernels.full_like(gap, NAN), 0.0))
         return xp.where(used, value, divided)
 
@@ -270,7 +272,7 @@ def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
     return x if q.gap is row else x + xp.matrix_transpose(x)
 
 
-def _seconds(slopes: Sequence[Any], outputs: Sequence[Any], change: Sequence[Any]) -> list[Any]:
+def _seconds(slopes: Sequence[Any], outputs: Sequence[Any], change: Sequence[Any], recorded: bool) -> list[Any]:
     """Return the derivative of each slope along the change that gave it."""
-    found = iter(Derivative([s for s in slopes if s is not None], outputs).along(change, True))
+    found = iter(Derivative([s for s in slopes if s is not None], outputs).along(change, recorded))
     return [None if s is None else next(found) for s in slopes]
