@@ -213,7 +213,7 @@ def grad(
     sweep = Sweep(
         seeds,
         recorded=enable_double_backprop,
-        active=_between([node for node, _ in seeds], watch),
+        active=between([node for node, _ in seeds], watch),
         watch=watch,
         retain=retain_grad,
     ).run()
@@ -237,7 +237,7 @@ def grad(
     return results
 
 
-def _between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionNode, bool]:
+def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionNode, bool]:
     """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion.
 
     The value of each tells whether it has further inputs, whose gradients are of no use.

@@ -18,6 +18,7 @@ from xpgrad.types import Array
 
 if TYPE_CHECKING:
     from xpgrad.graph.pullback import Pullback
+    from xpgrad.graph.sweep import Sweep
 
 new = object.__new__
 OF_APPLICATION = frozenset(
@@ -294,8 +295,8 @@ class FunctionNode:
 
     # The sweep's side
 
-    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...]) -> Sequence[Any]:
-        """Return one gradient or None for each input, from Variables or None for each output."""
+    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...], sweep: "Sweep") -> Sequence[Any]:
+        """Return one gradient or None for each input, from Variables or None for each output; `sweep` runs it."""
         try:
             if getattr(self.backward_accumulate, "__func__", None) is FunctionNode.backward_accumulate:
                 gxs = self._checked(self.backward(targets, gys), targets)

@@ -6,7 +6,7 @@ Function hooks on one application of a primitive: its shared pullback gives way 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
@@ -17,6 +17,9 @@ from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
+
+if TYPE_CHECKING:
+    from xpgrad.graph.sweep import Sweep
 
 
 class HookedPullback(Pullback):
@@ -87,9 +90,9 @@ def called(
 
 
 def swept(
-    f: FunctionNode, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], *, copied: bool, recorded: bool
+    sweep: "Sweep", f: FunctionNode, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], *, copied: bool
 ) -> Sequence[Any]:
-    """Return what the `backward` of `f` makes of gradients, with hooks called before and after.
+    """Return what the `backward` of `f` makes of gradients in `sweep`, with hooks called before and after.
 
     Gradients that were not `copied` for it belong to others, and are not written to by anybody here.
     """
@@ -97,9 +100,9 @@ def swept(
     with users_mode():
         for hook in hooks:
             hook.backward_preprocess(f, *seen)
-    gxs = _pulled(f, tuple(gys), targets, recorded)
+    gxs = _pulled(sweep, f, tuple(gys), targets)
     if hooks:
-        if copied and not recorded:  # what was returned may lie in the same memory
+        if copied and not sweep.recorded:  # what was returned may lie in the same memory
             seen = seen[0], _arrays([None if g is None else private(g) for g in gys])
         with users_mode():
             for hook in hooks:
@@ -111,10 +114,10 @@ def _arrays(gys: list[Any]) -> tuple[Any, ...]:
     return tuple(None if g is None else carried.visible(g._array) for g in gys)
 
 
-def _pulled(f: FunctionNode, gys: tuple[Any, ...], targets: tuple[int, ...], recorded: bool) -> Sequence[Any]:
+def _pulled(sweep: "Sweep", f: FunctionNode, gys: tuple[Any, ...], targets: tuple[int, ...]) -> Sequence[Any]:
     """Return what the `backward` of `f` makes of `gys`; a raw sweep records none of it."""
     lead = next(g._array for g in gys if g is not None)
-    values: dict[ContextVar[Any], Any] = {}
+    recorded, values = sweep.recorded, dict[ContextVar[Any], Any]()
     if f.of_library:
         values = {} if recorded else backprop_mode(False)
     elif not recorded or raw_rule.get() is not None:
@@ -123,8 +126,8 @@ def _pulled(f: FunctionNode, gys: tuple[Any, ...], targets: tuple[int, ...], rec
             values |= backprop_mode(True)
     try:
         if values:
-            return called_with(values, call_on, lead, f.pull, gys, targets)  # type: ignore[no-any-return]  # as `pull`
-        return call_on(lead, f.pull, gys, targets)  # type: ignore[no-any-return]  # as `pull`
+            return called_with(values, call_on, lead, f.pull, gys, targets, sweep)  # type: ignore[no-any-return]  # as `pull`
+        return call_on(lead, f.pull, gys, targets, sweep)  # type: ignore[no-any-return]  # as `pull`
     except Exception as error:
         inspection.annotate(error, f)
         raise

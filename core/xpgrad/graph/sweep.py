@@ -408,7 +408,7 @@ class Sweep:
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
-        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
+        hooks = self._listeners(f)
         copied = not f.of_library or hooked.writing(hooks)  # what users get may be written to
         gys: list[Any] = []
         shared: list[Any] = []  # the same before anybody could write
@@ -437,7 +437,7 @@ class Sweep:
         seen = f.kept_inputs(), tuple(None if g is None else carried.visible(g._array) for g in gys)
         if self.careful:
             inspection.arrived(f, seen[1])
-        gxs = hooked.swept(f, gys, targets, hooks, copied=copied, recorded=self.recorded)
+        gxs = hooked.swept(self, f, gys, targets, hooks, copied=copied)
         if copied and self.recorded:
             for g, before in zip(gys, shared, strict=True):
                 if g is not None:
@@ -458,6 +458,10 @@ class Sweep:
                 self._deposit(node, given, True)
         if not self.retain_graph:
             f.release()
+
+    def _listeners(self, f: FunctionNode) -> list[Any]:
+        """Return the function hooks to call around the rule of `f`."""
+        return inspection.hooks_of(f) if self.careful or f._hooks else []
 
     def _inspected(self, f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
         """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""

@@ -45,3 +45,10 @@ def adjoint(xp: Namespace, x: Array, is_complex: bool) -> Array:
 def epsilon(spec: Spec) -> float:
     """Return the distance from 1 to the next number of this dtype."""
     return float(spec.backend.namespace.finfo(spec.dtype).eps)
+
+
+def readable(x: Array, spec: Spec) -> bool:
+    """Tell whether the values of `x` may be looked at: not if they are computed later, or within a traced function."""
+    backend = spec.backend
+    declared = backend.declared
+    return type(x) is backend.array_types[0] and (declared is None or "data_dependent_shapes" not in declared.missing)

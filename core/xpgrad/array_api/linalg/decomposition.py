@@ -73,6 +73,12 @@ class Decomposition(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what `rule` gives, computed on arrays if nothing is recorded."""
+        return self.gradients(target_input_indexes, grad_outputs)
+
+    def gradients(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...], *more: Any
+    ) -> tuple[Any, ...]:
+        """Return what `rule` gives, with `more` to tell it."""
         backend = self.spec.backend
         if not self.spec.size:
             specs = [self.inputs[i].spec for i in target_input_indexes]
@@ -81,10 +87,11 @@ class Decomposition(FunctionNode):
         try:
             if not switches().mode & PLAIN_OFF:
                 xs, ys = self.get_retained_inputs(), self.get_retained_outputs()
-                return tuple(self.rule(slot.functions.namespace(backend), grad_outputs, xs, ys, target_input_indexes))
+                xp = slot.functions.namespace(backend)
+                return tuple(self.rule(xp, grad_outputs, xs, ys, target_input_indexes, *more))
             gys = [None if gy is None else gy._array for gy in grad_outputs]
             kept, made = tuple((self._kept_inputs or {}).values()), tuple((self._kept_outputs or {}).values())
-            gxs = self.rule(backend.xp, gys, kept, made, target_input_indexes)
+            gxs = self.rule(backend.xp, gys, kept, made, target_input_indexes, *more)
         except EXPECTED as error:
             if not is_numerical(error):
                 raise

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.spectral import Quotient, Spectral, conjugate_difference, difference
+from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace
 
@@ -23,25 +24,12 @@ class EigResult(NamedTuple):
     eigenvectors: Variable
 
 
-def reciprocal_gaps(xp: Namespace, values: Array, tolerance: float) -> Array:
-    """Return ``1 / (values_j - values_i)``, and 0 where they are equal but for rounding.
-
-    Parameters
-    ----------
-    values : array, shape (..., K)
-    tolerance : float
-        Differences up to this part of the largest modulus count as rounding.
-    """
-    gaps = values[..., None, :] - values[..., :, None]
-    near = xp.abs(gaps) <= tolerance * xp.max(xp.abs(values), axis=-1, keepdims=True)[..., None]
-    return xp.where(near, 0.0, 1.0 / xp.where(near, 1.0, gaps))
-
-
-class Eigh(Decomposition):
+class Eigh(Spectral):
     """The decomposition of Hermitian matrices, a class because it has two outputs."""
 
     name = "eigh"
     keeps_outputs = (0, 1)
+    place = 0
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return eigenvalues and eigenvectors."""
@@ -49,29 +37,41 @@ class Eigh(Decomposition):
         square(x, "eigh")
         return xp.linalg.eigh(x)  # type: ignore[no-any-return]  # a pair
 
+    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
+        """Return twice the antihermitian part of ``V^H gV``, which the gaps divide."""
+        (_, gv), (_, v), is_complex = gys, ys, self.spec.complex
+        turning = xp.matmul(adjoint(xp, v, is_complex), gv)
+        return [Quotient(turning - adjoint(xp, turning, is_complex), difference, False)]
+
+    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+        """Return the lengths of the cotangents of the eigenvectors."""
+        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
+
+    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+        """Return the change of the eigenvectors."""
+        return [None, xp.matmul(ys[1], turn)]
+
     def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
-        """Return ``V (diag(gw) + H) V^H``, H the Hermitian part of ``V^H gV`` divided by the gaps."""
-        (gw, gv), (w, v), is_complex = gys, ys, self.spec.complex
-        adjoint_v = adjoint(xp, v, is_complex)
+        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
+        sweep: Sweep | None = None,
+    ) -> Sequence[Any]:  # fmt: skip
+        """Return ``V (diag(gw) + H) V^H``, H the antihermitian part of ``V^H gV`` divided by the gaps."""
+        (gw, gv), (_, v) = gys, ys
         left: Any = 0.0
         if gv is not None:
-            turning = xp.matmul(adjoint_v, gv)
-            weights = reciprocal_gaps(xp, w, epsilon(self.spec) * self.spec.shape[-1])
-            half = weights * turning
-            hermitian = 0.5 * (half + adjoint(xp, half, is_complex))
-            left = xp.matmul(v, hermitian)
+            (twice,), _ = self.divided(xp, gys, ys, sweep)
+            left = xp.matmul(v, 0.5 * twice)
         if gw is not None:
             left = left + v * gw[..., None, :]
-        return (xp.matmul(left, adjoint_v),)
+        return (xp.matmul(left, adjoint(xp, v, self.spec.complex)),)
 
 
-class Eig(Decomposition):
+class Eig(Spectral):
     """The decomposition of any square matrices, a class because it has two outputs."""
 
     name = "eig"
     keeps_outputs = (0, 1)
+    place = 0
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return eigenvalues and eigenvectors."""
@@ -79,25 +79,41 @@ class Eig(Decomposition):
         square(x, "eig")
         return xp.linalg.eig(x)  # type: ignore[no-any-return]  # a pair
 
+    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
+        """Return ``V^H gV'``, where gV' has lost what would change lengths; the conjugate gaps divide it."""
+        (_, gv), (_, v) = gys, ys
+        turning = xp.matmul(adjoint(xp, v, True), _across(xp, v, gv))
+        return [Quotient(turning, conjugate_difference, False)]
+
+    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+        """Return the lengths of the cotangents of the eigenvectors."""
+        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
+
+    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+        """Return the change of the eigenvectors, without that of their lengths."""
+        return [None, _across(xp, ys[1], xp.matmul(ys[1], turn))]
+
     def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
-        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``; gV' has lost what would change lengths."""
-        (gw, gv), (w, v) = gys, ys
+        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
+        sweep: Sweep | None = None,
+    ) -> Sequence[Any]:  # fmt: skip
+        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``."""
+        (gw, gv), (_, v) = gys, ys
         adjoint_v = adjoint(xp, v, True)
         inner: Any = None
         if gv is not None:
-            lengths = xp.sum(xp.real(xp.conj(v) * gv), axis=-2, keepdims=True)
-            along = v * lengths
-            turning = xp.matmul(adjoint_v, gv - along)
-            weights = xp.conj(reciprocal_gaps(xp, w, epsilon(self.spec) * self.spec.shape[-1]))
-            half = weights * turning
+            (half,), _ = self.divided(xp, gys, ys, sweep)
             inner = xp.matmul(half, adjoint_v)
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
         gx = xp.linalg.solve(adjoint_v, inner)
         return (gx if self.spec.complex else xp.real(gx),)
+
+
+def _across(xp: Namespace, v: Array, g: Array) -> Array:
+    """Return `g` without what changes the lengths of the columns of `v`, which are 1."""
+    return g - v * xp.sum(xp.real(xp.conj(v) * g), axis=-2, keepdims=True)
 
 
 def eigh(x: Any, /) -> EighResult:

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, epsilon, matrices
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.checks import adjoint, epsilon, matrices, readable
+from xpgrad.array_api.linalg.limits import NAN
+from xpgrad.array_api.linalg.spectral import Quotient, Spectral, difference, row, total
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.specs import beside
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.sweep import Sweep
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array, Namespace
 
 
@@ -21,11 +23,12 @@ class SVDResult(NamedTuple):
     Vh: Variable
 
 
-class SVD(Decomposition):
+class SVD(Spectral):
     """The singular value decomposition, a class because it has three outputs."""
 
     name = "svd"
     keeps_outputs = (0, 1, 2)
+    place = 1
 
     def __init__(self, full_matrices: bool) -> None:
         self.full_matrices = full_matrices
@@ -36,48 +39,112 @@ class SVD(Decomposition):
         matrices(x, "svd")
         return xp.linalg.svd(x, full_matrices=self.full_matrices)  # type: ignore[no-any-return]  # a triple
 
-    def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
-        """Return the gradient of the matrices: ``U1 (core + diag(line)) V1^H`` and what leaves their ranges."""
-        (gu, gs, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
+    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
+        """Return what turns pairs of vectors alike, by the differences of their values, and contrarily, by the sums.
+
+        Next, divided by the values: what turns the columns of U out of their span, if anything, and those of V.
+        """
+        (gu, _, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
         k = s.shape[-1]
-        u1, vh1 = u[..., :k], vh[..., :k, :]
-        tolerance = epsilon(self.spec) * max(self.spec.shape[-2:])
-        small = s <= tolerance * xp.max(s, axis=-1, keepdims=True)
-        line: Any = None if gs is None else xp.where(small, 0.0, gs)
-        if gu is None and gvh is None:
-            return (xp.matmul(u1 * line[..., None, :], vh1),)
-        weights = _reciprocal_gaps_of_squares(xp, s, tolerance)
-        inverse = xp.where(small, 0.0, 1.0 / xp.where(small, 1.0, s))
-        core, left, right = 0.0, 0.0, None
+        alike: Any = None
+        contrary: Any = None
+        outsides = []
         if gu is not None:
             turning, outside = _turning(xp, u, gu, k, is_complex)
-            skew = turning - adjoint(xp, turning, is_complex)
-            core = (weights * skew) * s[..., None, :]
-            line = _with_phases(xp, line, skew, 0.25 * inverse, is_complex)
-            left = 0.0 if outside is None else outside * inverse[..., None, :]
+            alike = contrary = turning - adjoint(xp, turning, is_complex)
+            outsides.append(outside)
         if gvh is not None:
             v, gv = adjoint(xp, vh, is_complex), adjoint(xp, gvh, is_complex)
             turning, outside = _turning(xp, v, gv, k, is_complex)
             skew = turning - adjoint(xp, turning, is_complex)
-            core = core + s[..., :, None] * (weights * skew)
-            line = _with_phases(xp, line, skew, -0.25 * inverse, is_complex)
-            if outside is not None:
-                right = xp.matmul(u1 * inverse[..., None, :], adjoint(xp, outside, is_complex))
-        left = left + xp.matmul(u1, core)
-        if line is not None:
-            left = left + u1 * line[..., None, :]
+            alike, contrary = (skew, -skew) if alike is None else (alike + skew, contrary - skew)
+            outsides.append(outside)
+        found = [Quotient(alike, difference, False), Quotient(contrary, total, is_complex)]
+        return found + [Quotient(outside, row, True) for outside in outsides if outside is not None]
+
+    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+        """Return the sums of the lengths of the cotangents of each pair of vectors."""
+        (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
+        left = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
+        right = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
+        return (right if left is None else left if right is None else left + right)[..., None, :]
+
+    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+        """Return the change of the vectors; those of values 0 are free to turn on the right as they do not on the left."""
+        u, s, vh = ys
+        k = s.shape[-1]
+        nothing = total(xp, s) <= 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * xp.max(s, axis=-1)[..., None, None]
+        other = xp.where(nothing, -2.0 * turn, turn)
+        left = xp.matmul(u[..., :k], turn)
+        right = xp.matmul(adjoint(xp, other, self.spec.complex), vh[..., :k, :])
+        if u.shape[-1] > k:
+            left = xp.concat([left, xp.zeros_like(u[..., k:])], axis=-1)
+        if vh.shape[-2] > k:
+            right = xp.concat([right, xp.zeros_like(vh[..., k:, :])], axis=-2)
+        return [left, None, right]
+
+    def rule(
+        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
+        sweep: Sweep | None = None,
+    ) -> Sequence[Any]:  # fmt: skip
+        """Return the gradient of the matrices: ``U1 (core + diag(gs)) V1^H`` and what leaves their ranges."""
+        (gu, gs, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
+        k = s.shape[-1]
+        u1, vh1 = u[..., :k], vh[..., :k, :]
+        zero = self._zeros(as_array(s))
+        if gu is None and gvh is None:
+            return (xp.matmul(u1 * _without_kinks(xp, gs, zero)[..., None, :], vh1),)
+        (alike, contrary, *outsides), _ = self.divided(xp, gys, ys, sweep)
+        left = xp.matmul(u1, 0.5 * (alike + contrary))
+        if gs is not None:
+            left = left + u1 * gs[..., None, :]
+        if gu is not None and self._leaves(u, k):
+            left = left + outsides.pop(0)
+        if zero is not None and gu is not None and gvh is not None:
+            left = left + self._jumps(gys, ys, zero)
         gx = xp.matmul(left, vh1)
-        return (gx if right is None else gx + right,)
+        return (gx + xp.matmul(u1, adjoint(xp, outsides[0], is_complex)) if outsides else gx,)
+
+    def _zeros(self, s: Array) -> Any:
+        """Return which singular values are 0 but for rounding, None if values can be looked at and none is."""
+        kernels = self.spec.backend.xp
+        tolerance = epsilon(self.spec) * max(self.spec.shape[-2:])
+        zero = s <= tolerance * kernels.max(s, axis=-1, keepdims=True)
+        return None if readable(s, self.spec) and not bool(kernels.any(zero)) else zero
+
+    @staticmethod
+    def _leaves(u: Array, k: int) -> bool:
+        """Tell whether there are directions out of the span of the first `k` columns."""
+        return u.shape[-2] > k
+
+    def _jumps(self, gys: Sequence[Any], ys: Sequence[Array], zero: Array) -> Array:
+        """Return NaN as a row where a function jumps at a singular value 0, else 0.
+
+        A pair of vectors there is determined but for the sign of one of them. A function that is linear in both, such
+        as ``U V^H``, has cotangents with equal components along them; those of ``U diag(S) V^H`` vanish.
+        """
+        kernels = self.spec.backend.xp
+        (gu, _, gvh), (u, _, vh) = map(as_array, gys), map(as_array, ys)
+        k = zero.shape[-1]
+        left = kernels.sum(kernels.real(kernels.conj(u[..., :k]) * gu[..., :k]), axis=-2)
+        right = kernels.sum(kernels.real(kernels.conj(vh[..., :k, :]) * gvh[..., :k, :]), axis=-1)
+        bound = epsilon(self.spec) ** 0.5 * kernels.max(kernels.abs(left), axis=-1, keepdims=True)
+        jump = zero & (kernels.abs(left) > bound) & (kernels.abs(left - right) <= bound)
+        return kernels.where(jump, kernels.full_like(left, NAN), 0.0)[..., None, :]
 
 
-def _reciprocal_gaps_of_squares(xp: Namespace, s: Array, tolerance: float) -> Array:
-    """Return ``1 / (s_j**2 - s_i**2)``, and 0 where they are equal but for rounding."""
-    columns, rows = s[..., None, :], s[..., :, None]
-    gaps = columns - rows
-    near = xp.abs(gaps) <= tolerance * xp.max(s, axis=-1, keepdims=True)[..., None]
-    return xp.where(near, 0.0, 1.0 / xp.where(near, 1.0, gaps * (columns + rows)))
+def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
+    """Return the gradient of singular values; 0 where a value is 0, but where it is not 0 nevertheless.
+
+    Where it is 0, as that of the sum of squares, it is not replaced, for the sake of its derivative.
+    """
+    if zero is None:
+        return gs
+    plain = as_array(gs)
+    kernels = plugins.backend_of(plain).xp
+    size = kernels.abs(plain)
+    kink = zero & (size > 1e-3 * kernels.max(size, axis=-1, keepdims=True))
+    return xp.where(kink, 0.0, gs)
 
 
 def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tuple[Array, Any]:
@@ -90,14 +157,6 @@ def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tu
         mixed = adjoint(xp, xp.matmul(adjoint(xp, u1, is_complex), gu2), is_complex)
         return turning, xp.matmul(u2, xp.matmul(adjoint(xp, u2, is_complex), gu1) - mixed)
     return turning, gu1 - xp.matmul(u1, turning) if u.shape[-2] > k else None
-
-
-def _with_phases(xp: Namespace, line: Any, skew: Array, weights: Array, is_complex: bool) -> Any:
-    """Return `line` with what the phases of complex singular vectors contribute."""
-    if not is_complex:
-        return line
-    phases = xp.linalg.diagonal(skew) * weights
-    return phases if line is None else line + phases
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:

@@ -1,0 +1,57 @@
+"""Limits of quotients whose numerator and gap vanish together, by de l'Hospital's rule.
+
+The gradient of a decomposition divides what the cotangents of its vectors say by gaps between its values. For a
+function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change of
+the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
+``N' / gap' - gap N'' / (2 gap'**2)`` but for a multiple of the gap's square. That has the right derivative, too; its
+second derivative is not that of K, so it is made NaN. N' is the derivative of the cotangents with respect to the values,
+which all that was computed from the decomposition decides; one change that opens every gap is enough for all of them.
+"""
+
+from typing import Any
+
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+
+NAN = float("nan")
+
+
+def limit(slope: Any, second: Any, gap: Any, opening: Array) -> Any:
+    """Return the limit of a numerator divided by its `gap`.
+
+    Parameters
+    ----------
+    slope, second : array or Variable
+        N' and N'', the derivatives of the numerator along a change of the values; None for 0.
+    gap : array or Variable
+    opening : array
+        gap', that of the gap.
+    """
+    value = slope / opening
+    return value if second is None else value - 0.5 * gap * second / (opening * opening)
+
+
+def fenced(value: Variable, gap: Variable, where: Array) -> Variable:
+    """Return `value`, a limit that is used at some places, such that its second derivative is NaN there."""
+    return value + Fence(where).apply((gap,))[0]
+
+
+class Fence(FunctionNode):
+    """Zeros, whose second derivative is NaN at some places. A class, because no formula gives that."""
+
+    def __init__(self, where: Array, last: bool = False) -> None:
+        self.where, self.last = where, last
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return zeros."""
+        self.retain_inputs((0,))
+        return (0.0 * inputs[0],)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return zeros, and NaN as their derivative."""
+        (gap,) = self.get_retained_inputs()
+        if not self.last:
+            return Fence(self.where, last=True).apply((gap,))
+        xp = gap.__array_namespace__()
+        return (xp.where(self.where, NAN, 0.0 * gap),)

@@ -1,0 +1,278 @@
+"""`Spectral`: decompositions into values and vectors, whose gradients divide by gaps that may be 0."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from xpgrad.array_api.linalg.checks import epsilon, readable
+from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.limits import NAN, fenced, limit
+from xpgrad.config import force_backprop_mode
+from xpgrad.errors import GraphError
+from xpgrad.graph.repetition import Derivative, repeated, unobserved
+from xpgrad.graph.slot import slot
+from xpgrad.graph.sweep import Sweep
+from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.types import Array, Namespace
+
+
+class Quotient(NamedTuple):
+    """What a gradient divides by gaps.
+
+    Attributes
+    ----------
+    numerator : array
+    gap : callable
+        ``gap(xp, values)``, linear.
+    diagonal : bool
+        Whether elements on the diagonal count; the quotient is 0 there if not.
+    """
+
+    numerator: Any
+    gap: Callable[[Namespace, Array], Array]
+    diagonal: bool
+
+
+def difference(xp: Namespace, values: Array) -> Array:
+    """Return ``values_j - values_i``."""
+    return values[..., None, :] - values[..., :, None]
+
+
+def total(xp: Namespace, values: Array) -> Array:
+    """Return ``values_j + values_i``."""
+    return values[..., None, :] + values[..., :, None]
+
+
+def row(xp: Namespace, values: Array) -> Array:
+    """Return the values as a row: the gaps to 0."""
+    return values[..., None, :]
+
+
+def conjugate_difference(xp: Namespace, values: Array) -> Array:
+    """Return the complex conjugates of ``values_j - values_i``."""
+    return xp.conj(difference(xp, values))
+
+
+class Spectral(Decomposition):
+    """A decomposition into values and vectors.
+
+    Where values are equal, vectors have no derivative, and the quotients of the rule are 0 / 0 for functions that do not
+    depend on their choice; those have a gradient there, which the limits of the quotients give.
+
+    Attributes
+    ----------
+    place : int
+        Which output the values are.
+    """
+
+    place: ClassVar[int]
+
+    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
+        """Return what the rule divides, linear in `gys`, some of which may be None."""
+        raise NotImplementedError
+
+    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+        """Return the lengths of the cotangents of the vectors, as a row."""
+        raise NotImplementedError
+
+    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+        """Return the change of each output, or None, when vectors of equal values are turned into each other.
+
+        `turn` is an antihermitian matrix, 0 between unequal values.
+        """
+        raise NotImplementedError
+
+    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...], sweep: Sweep) -> Sequence[Any]:
+        """Return the gradient of the only input, which may ask `sweep` where the cotangents come from."""
+        return self.gradients(targets, gys, sweep)
+
+    def divided(
+        self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None
+    ) -> tuple[list[Any], bool]:
+        """Return the quotients, and whether some gap is, or may be, small."""
+        ties = Ties(self, xp, self.quotients(xp, gys, ys), ys)
+        if not ties.readable:
+            return ties.unknown(), True
+        return (ties.limits(gys, sweep), True) if ties.any() else (ties.without(), False)
+
+
+class Ties:
+    """Equal and nearly equal values of one decomposition, and what its quotients are there.
+
+    Gaps are small below the square root of the precision, as parts of the largest value: there a quotient has lost half
+    of its digits, and its limit is as exact. They count as 0 within errors of rounding.
+    """
+
+    def __init__(self, function: Spectral, xp: Namespace, found: list[Quotient], ys: Sequence[Array]) -> None:
+        spec = function.spec
+        self.function, self.xp, self.found, self.ys = function, xp, found, ys
+        self.kernels = kernels = spec.backend.xp
+        self.plain_ys = [as_array(y) for y in ys]
+        values = self.plain_ys[function.place]
+        self.values, self.spec = spec.backend.spec(values), spec
+        self.readable = readable(values, spec)
+        self.epsilon = epsilon(spec)
+        self.rounding = self.epsilon * max(spec.shape[-2:])
+        self.gaps = [q.gap(kernels, values) for q in found]
+        self.moduli = [kernels.abs(gap) for gap in self.gaps]
+        self.largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)[..., None]
+        self.small = [modulus <= self.epsilon**0.5 * self.largest for modulus in self.moduli]
+
+    def any(self) -> bool:
+        """Tell whether a gap is small, other than those of values to themselves."""
+        for q, small in zip(self.found, self.small, strict=True):
+            if q.gap is total and not q.diagonal:  # then the difference is small, too
+                continue
+            if int(self.kernels.count_nonzero(small)) > (0 if q.diagonal else self.values.size):
+                return True
+        return False
+
+    def _zero(self, i: int) -> Array:
+        """Return where gap `i` is 0 but for rounding."""
+        return self.moduli[i] <= self.rounding * self.largest
+
+    def _diagonal(self) -> Array:
+        k = self.values.shape[-1]
+        return self.kernels.eye(k, dtype=self.values.dtype, device=self.values.device) != 0
+
+    def _gap(self, i: int) -> Any:
+        """Return gap `i`, a Variable in a recorded sweep."""
+        return self.gaps[i] if self.xp is self.kernels else self.found[i].gap(self.xp, self.ys[self.function.place])
+
+    def _divided(self, i: int, where: Array, otherwise: Any) -> Any:
+        """Return quotient `i` by division, but `otherwise` times the numerator at some places."""
+        xp = self.xp
+        return self.found[i].numerator * xp.where(where, otherwise, 1.0 / xp.where(where, 1.0, self._gap(i)))
+
+    def without(self) -> list[Any]:
+        """Return the quotients where no gap is small."""
+        return [self._divided(i, small, 0.0) for i, small in enumerate(self.small)]
+
+    def unknown(self) -> list[Any]:
+        """Return the quotients, NaN where gaps are 0."""
+        result = []
+        for i, q in enumerate(self.found):
+            otherwise: Any = NAN if q.diagonal else self.kernels.where(self._diagonal(), 0.0, NAN)
+            result.append(self._divided(i, self._zero(i), otherwise))
+        return result
+
+    def limits(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
+        """Return the quotients with their limits where gaps are small and the function allows it."""
+        kernels, place = self.kernels, self.function.place
+        recorded = self.xp is not kernels
+        change: list[Any] = [None] * len(self.ys)
+        change[place] = constant_variable(self._opening())
+        try:
+            with unobserved(), force_backprop_mode():
+                again, outputs, numerators = self._recorded(gys, sweep)
+                derivative = Derivative(numerators, outputs)
+                slopes = derivative.along(change, True)
+                turned = derivative.along(self._turning(), False)
+                seconds = _seconds(slopes, outputs, change, recorded)
+        except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
+            return self.unknown()
+        noise = self._noise(slopes)
+        if not self._same(gys, again, noise):  # hooks gave the sweep something else
+            return self.unknown()
+        sizes = self.function.sizes(kernels, [None if g is None else as_array(g) for g in gys])
+        return [
+            self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))
+        ]
+
+    def _recorded(self, gys: Sequence[Any], sweep: Sweep | None) -> tuple[Sequence[Any], Sequence[Any], list[Any]]:
+        """Return cotangents, outputs and numerators as Variables that depend on the outputs."""
+        if self.xp is not self.kernels:
+            return gys, self.ys, [q.numerator for q in self.found]
+        if sweep is None:
+            raise GraphError(f"{self.function.label}: no sweep runs this rule")
+        again, outputs = repeated(sweep, self.function), self.function.get_retained_outputs()
+        xp = slot.functions.namespace(self.spec.backend)
+        given = [g if i != self.function.place else None for i, g in enumerate(again)]
+        return again, outputs, [q.numerator for q in self.function.quotients(xp, given, outputs)]
+
+    def _opening(self) -> Array:
+        """Return a change of the values that opens every small gap: another one for each value that has any."""
+        kernels, values = self.kernels, self.values
+        steps = kernels.cumulative_sum(kernels.ones((values.shape[-1],), dtype=values.dtype, device=values.device))
+        opened = kernels.zeros(values.shape, dtype=values.dtype, device=values.device)
+        for q, small in zip(self.found, self.small, strict=True):
+            close = small if q.diagonal else small & ~self._diagonal()
+            opened = kernels.where(kernels.any(close, axis=-2), steps, opened)
+        return opened
+
+    def _turning(self) -> list[Any]:
+        """Return a change of the vectors that turns those of equal values into each other, by amounts without a pattern."""
+        kernels, spec = self.kernels, self.spec.backend.spec(self.plain_ys[-1])
+        steps = kernels.cumulative_sum(kernels.ones((self.values.shape[-1],), dtype=spec.dtype, device=spec.device))
+        amounts = kernels.cos(steps[:, None] + 2.0 * steps)
+        turn = amounts - kernels.matrix_transpose(amounts)
+        if spec.complex:
+            turn = turn + 1j * (amounts + kernels.matrix_transpose(amounts))
+        turn = kernels.where(self._zero(0) & ~self._diagonal(), turn, kernels.zeros_like(turn))
+        changes = self.function.turned(kernels, self.plain_ys, turn)
+        return [None if c is None else constant_variable(c) for c in changes]
+
+    def _noise(self, slopes: list[Any]) -> list[Any]:
+        """Return how far off errors of rounding in the values make each numerator."""
+        kernels, result = self.kernels, []
+        for q, slope in zip(self.found, slopes, strict=True):
+            steep = kernels.abs(as_array(q.numerator if slope is None else slope))
+            height = kernels.max(steep, axis=-2, keepdims=True) * (0.0 if slope is None else 8.0 * self.rounding)
+            result.append(_both(kernels, q, self.largest * height))
+        return result
+
+    def _same(self, gys: Sequence[Any], again: Sequence[Any], noise: list[Any]) -> bool:
+        """Tell whether the sweep has found the same cotangents of the vectors as before."""
+        if gys is again:
+            return True
+        kernels = self.kernels
+        allowed = sum(float(kernels.max(each)) for each in noise)
+        for i, (g, other) in enumerate(zip(gys, again, strict=True)):
+            if i == self.function.place or g is None:
+                continue
+            if other is None:
+                return False
+            bound = self.epsilon**0.5 * kernels.max(kernels.abs(g)) + allowed
+            if bool(kernels.any(kernels.abs(g - other._array) > bound)):
+                return False
+        return True
+
+    def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array, noise: Array) -> Any:
+        """Return quotient `i`: its limit where the gap is 0, or so small that division is less exact.
+
+        What differs from 0 where the gap is 0, or would if the vectors were turned, depends on their choice: NaN.
+        """
+        kernels, xp, q, gap = self.kernels, self.xp, self.found[i], self.gaps[i]
+        numerator, zero, root = as_array(q.numerator), self._zero(i), self.epsilon**0.5
+        opening = q.gap(kernels, self._opening())
+        opening = kernels.where(opening == 0, kernels.ones_like(opening), opening)
+        sizes = _both(kernels, q, sizes)
+        off = kernels.abs(numerator)
+        dependent = off > root * sizes + 16.0 * noise
+        if turned is not None:
+            everywhere = kernels.max(root * sizes + 16.0 * noise, axis=(-2, -1), keepdims=True)
+            dependent = dependent | (kernels.abs(turned._array) > everywhere)
+        value: Any = 0.0 * numerator
+        if slope is not None:
+            value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
+        fits = kernels.abs(numerator - gap * value) <= 8.0 * self.rounding * sizes + noise
+        used = kernels.where(zero, ~dependent, self.small[i] & fits)
+        none = gap == 0
+        if not q.diagonal:
+            none = none | self._diagonal()
+            used = used & ~self._diagonal()
+            dependent = dependent & ~self._diagonal()
+        if xp is not kernels and slope is not None:
+            value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
+        divided = self._divided(i, none, kernels.where(zero & dependent, kernels.full_like(gap, NAN), 0.0))
+        return xp.where(used, value, divided)
+
+
+def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
+    """Return a row as it counts for a quotient: for its element in row i and column j, element i and element j."""
+    return x if q.gap is row else x + xp.matrix_transpose(x)
+
+
+def _seconds(slopes: Sequence[Any], outputs: Sequence[Any], change: Sequence[Any], recorded: bool) -> list[Any]:
+    """Return the derivative of each slope along the change that gave it."""
+    found = iter(Derivative([s for s in slopes if s is not None], outputs).along(change, recorded))
+    return [None if s is None else next(found) for s in slopes]
