@@ -1,0 +1,48 @@
+"""Runs random programs, and prints those whose results differ; the exit status is 1 if there are any."""
+
+import collections
+import sys
+import time
+from collections.abc import Callable
+
+import click
+import numpy as np
+import torch
+from tests.devices import device_or_skip
+from tests.fuzz import checks
+
+FAMILIES: dict[str, Callable[..., str | None]] = {
+    "graph": checks.graph, "threads": checks.threads, "ties": checks.ties, "half": checks.half,
+}  # fmt: skip
+SHARES = {"graph": 0.6, "threads": 0.12, "ties": 0.25, "half": 0.03}
+
+
+@click.command()
+@click.option("--count", default=20_000, help="Number of programs.")
+@click.option("--seed", default=0, help="Of the first program; that of each is printed with what differs.")
+@click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
+@click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
+def main(count: int, seed: int, devices: str, only: str | None) -> None:
+    """Run random programs against PyTorch and JAX."""
+    torch.set_num_threads(1)
+    places = [device_or_skip(name) for name in devices.split(",")]
+    wrong, ran, start = 0, collections.Counter[str](), time.monotonic()
+    for number in range(seed, seed + count):
+        rng = np.random.default_rng(number)
+        family = str(rng.choice(list(SHARES), p=list(SHARES.values())))
+        if only not in (None, family):
+            continue
+        device = places[number % len(places)]
+        try:
+            found = FAMILIES[family](rng, device)
+        except Exception as error:  # a program that fails is no silent difference, and nothing to pass over either
+            found = f"{type(error).__name__}: {error}"
+        ran[family] += 1
+        if found:
+            wrong += 1
+            print(f"seed {number}, {family} on {device}: {found}"[:1500], flush=True)
+    print(f"{sum(ran.values())} programs ({dict(ran)}), {wrong} differ, {time.monotonic() - start:.0f} s")
+    sys.exit(bool(wrong))
+
+
+main()
