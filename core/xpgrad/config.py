@@ -22,6 +22,17 @@ CAREFUL = 2  # mode bit: debug mode, or function hooks are active
 DTYPES = ("float16", "float32", "float64", "mixed16")
 
 
+def shared_lock() -> Any:
+    """Return a lock that may be taken again by the thread that holds it, as in a signal's handler, and survives a fork.
+
+    A process that is forked while another thread holds a lock would wait for it forever.
+    """
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
+
+
 def _dtype_of_environment() -> str:
     name = os.environ.get("XPGRAD_DTYPE") or "float32"
     if name not in DTYPES:
@@ -120,7 +131,7 @@ def _refresh() -> None:
         switches.refresh()
 
 
-_lock = threading.Lock()
+_lock = shared_lock()
 _every_switches: "weakref.WeakSet[Switches]" = weakref.WeakSet()
 global_config = GlobalConfig()
 _current: "ContextVar[Switches]" = ContextVar("xpgrad_switches", default=Switches({}, {}))  # noqa: B039 - replaced, never written to

@@ -1,9 +1,12 @@
 """Computing gradients of chx arrays: `backward` and `grad`, over xpgrad's sweep."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import xpgrad
+from xpgrad.config import called_with
+from xpgrad.graph.exchange import lock, replace
 from xpgrad_chx import graph
 from xpgrad_chx.backprop import DEFAULT, BackpropId, resolved
 from xpgrad_chx.backprop import sweeping as current
@@ -85,53 +88,66 @@ def backward(
     busy = wanted is not DEFAULT or graph.busy([each.variable.node for each in connections])
     if not retain_graph and (len(arrays) > 1 or busy):
         raise ValueError("backward: retain_graph=False is for one output in a program without backprop scopes")
-    started = [each for each in connections if _held(each, wanted) is None]
-    for each in started:
-        store(each, wanted, _ones(each.variable, loss_scale))
-    token = current.set(wanted)
+    outputs = list({id(each): each for each in connections}.values())
+    held = [_exchanged(each, wanted, lambda _: None) for each in outputs]
+    starts = [_ones(each.variable, loss_scale) if g is None else g for each, g in zip(outputs, held, strict=True)]
+    values = {current: wanted}
     try:
         if busy:
-            _sweep(connections, wanted, enable_double_backprop)
+            called_with(values, _sweep, outputs, starts, wanted, enable_double_backprop)
         elif retain_graph:
-            unique = list({id(each): each.variable for each in connections}.values())
-            xpgrad.backward(unique, enable_double_backprop=enable_double_backprop)
+            variables = [each.variable for each in outputs]
+            called_with(values, xpgrad.backward, variables, starts, enable_double_backprop=enable_double_backprop)
         else:
-            connections[0].variable.backward(
-                enable_double_backprop=enable_double_backprop, loss_scale=loss_scale, retain_graph=False
-            )
+            store(outputs[0], wanted, starts[0])
+            called_with(
+                values, outputs[0].variable.backward, enable_double_backprop=enable_double_backprop,
+                loss_scale=loss_scale, retain_graph=False,
+            )  # fmt: skip
     except BaseException:
-        for each in started:
-            store(each, wanted, None)
+        for each, g in zip(outputs, held, strict=True):
+            if g is not None or not retain_graph:
+                store(each, wanted, g)
         raise
-    finally:
-        current.reset(token)
 
 
-def _sweep(connections: list[graph.Connection], wanted: BackpropId, recorded: bool) -> None:
+def _sweep(outputs: list[graph.Connection], starts: list[xpgrad.Variable], wanted: BackpropId, recorded: bool) -> None:
     """Compute the gradients of one id alone: of the arrays that keep one for it."""
-    outputs = list({id(each): each for each in connections}.values())
     nodes = [each.variable.node for each in outputs]
     targets = [t for t in graph.behind(nodes, wanted) if t not in outputs or t.variable.creator_node is None]
     roots = graph.roots_behind(nodes) if wanted is DEFAULT else []
     gradients = xpgrad.grad(
         [each.variable for each in outputs],
         [*(each.variable for each in targets), *roots],
-        [_held(each, wanted) for each in outputs],
+        starts,
         enable_double_backprop=recorded,
     )
-    for each in outputs:
-        store(each, wanted, None)
     for each, g in zip(targets, gradients, strict=False):
         if g is not None:
-            store(each, wanted, _sum(_held(each, wanted), g, recorded))
+            _exchanged(each, wanted, functools.partial(_sum, g, recorded))
     for root, g in zip(roots, gradients[len(targets) :], strict=True):
         if g is not None:
-            root.grad_var = _sum(root.grad_var, g, recorded)
+            replace(root, functools.partial(_sum, g, recorded))
 
 
-def _sum(held: xpgrad.Variable | None, g: xpgrad.Variable, recorded: bool) -> xpgrad.Variable:
+def _exchanged(connection: graph.Connection, wanted: BackpropId, made: Callable[[Any], Any]) -> Any:
+    """Let an array keep what `made` returns for the gradient that it keeps for an id, and return that gradient.
+
+    Another thread that stores one meanwhile is not disturbed: then `made` is called again.
+    """
+    while True:
+        held = _held(connection, wanted)
+        grad = made(held)
+        with lock:
+            if _held(connection, wanted) is held:
+                store(connection, wanted, grad)
+                return held
+
+
+def _sum(g: xpgrad.Variable, recorded: bool, held: Any) -> xpgrad.Variable:
     if held is None:
         return g
+    held = held if isinstance(held, xpgrad.Variable) else xpgrad.Variable(held)
     with xpgrad.force_backprop_mode() if recorded else xpgrad.no_backprop_mode():
         return held + g
 
@@ -176,18 +192,15 @@ def grad(
     places = [x._graph if _reached(x, wanted) else None for x in inputs]
     known = [place for place in places if place is not None]
     _keep_order([connection for connection, _ in ends], wanted)
-    token = current.set(wanted)
-    try:
-        found = xpgrad.grad(
-            [connection.variable for connection, _ in ends],
-            [place.variable for place in known],
-            [g for _, g in ends],
-            retain_grad=retain_grad,
-            enable_double_backprop=enable_double_backprop,
-            loss_scale=loss_scale,
-        )
-    finally:
-        current.reset(token)
+    found = called_with(
+        {current: wanted}, xpgrad.grad,
+        [connection.variable for connection, _ in ends],
+        [place.variable for place in known],
+        [g for _, g in ends],
+        retain_grad=retain_grad,
+        enable_double_backprop=enable_double_backprop,
+        loss_scale=loss_scale,
+    )  # fmt: skip
     by_place = {id(place): g for place, g in zip(known, found, strict=True)}
     results = [None if place is None else by_place[id(place)] for place in places]
     if set_grad:

@@ -17,6 +17,7 @@ from xpgrad.errors import (
 )
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.definition import Definition
+from xpgrad.graph.exchange import lock
 from xpgrad.graph.function_node import RELEASED, FunctionNode
 from xpgrad.graph.hooked import HookedPullback
 from xpgrad.graph.node import VariableNode
@@ -108,9 +109,11 @@ class Application(FunctionNode):
     def _own_hooks(self) -> dict[str, Any]:
         if self.pullback in (RELEASED, None):
             raise GraphError(f"hooks: this is {self.label}, which no sweep passes any more")
-        if not isinstance(self.pullback, HookedPullback):
-            self.pullback = HookedPullback(self.pullback, {})
-        return self.pullback.hooks
+        with lock:
+            if not isinstance(self.pullback, HookedPullback):
+                self.pullback = HookedPullback(self.pullback, {})
+            hooks: dict[str, Any] = self.pullback.hooks
+        return hooks
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""

@@ -10,6 +10,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.config import force_backprop_mode
 from xpgrad.errors import GradientError
 from xpgrad.graph.application import output
+from xpgrad.graph.exchange import lock, stale, store
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameter import Parameter
@@ -18,6 +19,9 @@ from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable
 
+NOT_READ: Any = object()
+Given = tuple[Variable, Any]  # with a gradient
+Found = tuple[Variable, list[tuple[VariableNode, Any]]]  # with what a sweep found at the nodes that it has had
 Seeds = list[tuple[VariableNode, Any]]
 
 
@@ -94,38 +98,58 @@ def _backward(
     clear: Sequence[Variable] | None = None,
 ) -> None:  # fmt: skip
     pairs = [(y._node, g) for y, g in seeds]
+    used = {id(y): (y, y._grad) for y in ([y for y, _ in seeds] if clear is None else clear)}
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
-    # From here on nothing of the user's may fail: first all sums, then all stores.
-    cleared = {id(y) for y, _ in seeds} if clear is None else {id(y) for y in clear}
-    stores: dict[int, tuple[Variable, Any]] = {}
+    found: dict[int, Found] = {}
     for key, g in sweep.totals.items():
         x = key.get_variable_or_none() if type(key) is VariableNode else None
-        if x is None:
-            continue
-        if x._node is not key:  # it has moved, and may be met as both nodes
-            g = moved_to(g, x)
-        place = id(x)
-        if place in stores:
-            held = stores[place][1]
-        elif x._grad is None or place in cleared:
-            stores[place] = x, g
-            continue
-        else:
-            check_gradient(x.grad, x._node.spec)  # the constructor took it as it came
-            held = x._grad if recorded else x.grad
-        stores[place] = x, _added(held, g, recorded)
-    for y in clear if clear is not None else [y for y, _ in seeds]:
-        y._grad = None
-    for node, g in sweep.retained:
-        variable = node.get_variable_or_none()
-        if variable is not None:
-            variable._grad = g
-    for x, g in stores.values():
-        x._grad = g
+        if x is not None:  # if it has moved, it may be met as several nodes
+            found.setdefault(id(x), (x, []))[1].append((key, g))
+    retained = [(x, g) for node, g in sweep.retained if (x := node.get_variable_or_none()) is not None]
+    _deposit(list(found.values()), retained, used, recorded)
+    for x, _ in found.values():
         if type(x) is not Variable and isinstance(x, Parameter):
             x._grad_valid = True
         if loss_scale is not None:
             x._node.own_extra().loss_scale = loss_scale
+
+
+def _deposit(found: list[Found], retained: list[Given], used: dict[int, Given], recorded: bool) -> None:
+    """Add to the gradients that the roots have, and store all that a sweep has found, or nothing if anything fails.
+
+    Other threads may store at the same time. Sums are made again from what they have left there.
+    """
+    read: list[Given] = [(x, NOT_READ) for x, _ in found]
+    sums: list[Any] = [None] * len(found)
+    again = list(range(len(found)))
+    while True:
+        for i in again:
+            x, gs = found[i]
+            held = x._grad
+            read[i], sums[i] = (x, held), _total(x, None if _is_used(used, x, held) else held, gs, recorded)
+        with lock:
+            again = stale(read)
+            if not again:
+                cleared = [y for y, before in used.values() if y._grad is before]
+                targets = [*cleared, *(x for x, _ in retained), *(x for x, _ in found)]
+                before = store(targets, [*[None] * len(cleared), *(g for _, g in retained), *sums])
+                break
+    del before  # now that the lock is released
+
+
+def _is_used(used: dict[int, Given], x: Variable, held: Any) -> bool:
+    """Tell whether `x` still holds the gradient from which the sweep has started, and which is used up by it."""
+    return id(x) in used and used[id(x)][1] is held
+
+
+def _total(x: Variable, held: Any, gs: list[tuple[VariableNode, Any]], recorded: bool) -> Any:
+    if held is not None:
+        array = held._array if isinstance(held, Variable) else held
+        check_gradient(array, x._node.spec)  # the constructor took it as it came
+        held = held if recorded else array
+    for node, g in gs:
+        held = _added(held, g if x._node is node else moved_to(g, x), recorded)
+    return held
 
 
 def moved_to(g: Any, x: Variable) -> Any:

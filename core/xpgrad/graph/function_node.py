@@ -11,6 +11,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried, inspection
+from xpgrad.graph.exchange import lock
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
@@ -375,7 +376,9 @@ class FunctionNode:
 
     def _own_hooks(self) -> dict[str, Any]:
         if self._hooks is None:
-            self._hooks = {}
+            with lock:
+                if self._hooks is None:
+                    self._hooks = {}
         return self._hooks  # type: ignore[no-any-return]  # class-level default None
 
     def add_hook(self, hook: Any, name: str | None = None) -> None:

@@ -1,23 +1,27 @@
 """Moving Variables between devices: data and gradient together, all or nothing."""
 
+import functools
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import fitted, transfer
-from xpgrad.config import using_config
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import BackendUnavailable, ShapeError
+from xpgrad.graph.exchange import exchange, lock
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
+from xpgrad.graph.specs import check_gradient_variable
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
 
+Moved = Callable[[Any], Any]
 STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
 """What a Variable or a Parameter holds; the rest is its user's."""
 
@@ -34,43 +38,52 @@ def to_device(x: "Variable", specifier: Any) -> "Variable":
         return x
     if x.device == target:
         return x
-    grad = _moved_grad(x, target)
+    moved = functools.partial(_moved_grad, target)
     if x.creator_node is None:
-        _replace(x, transfer(x._array, target), grad)
+        _replace(x, transfer(x._array, target), moved)
         return x
-    with using_config("enable_backprop", True):  # moving cuts no graph, whatever the mode
-        copied = slot.functions.copy(x, target)
-    _rebind(x, copied, grad)
+    copied = called_with(backprop_mode(True), slot.functions.copy, x, target)  # moving cuts no graph, whatever the mode
+    _rebind(x, copied, moved)
     return x
 
 
-def _rebind(x: "Variable", copied: "Variable", grad: Any) -> None:
+def _rebind(x: "Variable", copied: "Variable", moved: Moved) -> None:
     """Let `x`, which is inside a graph, be `copied`, an output of it.
 
     Its hooks stay with the old node, where the gradients of all its consumers come together.
     """
-    _adopt(x._node, copied._node, copied._array, hooks=False)
-    x._array, x._node, x._grad = copied._array, copied._node, grad
+    old = x._node
+    _settle(x, copied._array, copied._node, moved)
+    _adopt(old, x._node, copied._array, hooks=False)
     x._node.variable = weakref.ref(x)
 
 
-def _moved_grad(x: "Variable", target: Device) -> Any:
-    """Return what `x` holds as its gradient on `target`, connected to its graph if it is in one."""
-    grad = x._grad
+def _settle(x: "Variable", array: Array, node: VariableNode, moved: Moved) -> None:
+    """Give `x` an array and a node, and what `moved` makes of its gradient, also of one that arrives meanwhile."""
+    while True:
+        held = x._grad
+        grad = moved(held)
+        with lock:
+            if x._grad is held:
+                x._array, x._node, x._grad = array, node, grad
+                return
+
+
+def _moved_grad(target: Device, grad: Any) -> Any:
+    """Return a gradient on `target`, connected to its graph if it is in one."""
     if grad is None or not hasattr(grad, "_node"):
         return None if grad is None else transfer(grad, target)
     if grad.creator_node is None:
         return transfer(grad._array, target)
-    with using_config("enable_backprop", True):
-        return slot.functions.copy(grad, target)
+    return called_with(backprop_mode(True), slot.functions.copy, grad, target)
 
 
-def _replace(x: "Variable", array: Array, grad: Any) -> None:
+def _replace(x: "Variable", array: Array, moved: Moved) -> None:
     """Give a root another place: a node for there, which gradients from graphs that know the old one still find."""
     old, spec = x._node, plugins.backend_of(array).spec(array)
     node = leaf_node(x, spec, x.requires_grad)
     _adopt(old, node, array)
-    x._array, x._node, x._grad = array, node, grad
+    _settle(x, array, node, moved)
     ref = weakref.ref(old)
     del old
     if (known := ref()) is not None:  # no graph holds it otherwise
@@ -117,14 +130,16 @@ def _share(x: "Variable", convert: Any, back: Any, operation: str) -> "Variable"
         return x
     from xpgrad.graph.sharing import shared  # which is built on Variables
 
-    grad = x._grad
-    if grad is not None:
+    def moved(grad: Any) -> Any:
+        if grad is None:
+            return None
         recorded = hasattr(grad, "_node") and grad.creator_node is not None
-        grad = shared(grad, convert, back, operation) if recorded else convert(getattr(grad, "_array", grad))
+        return shared(grad, convert, back, operation) if recorded else convert(getattr(grad, "_array", grad))
+
     if x.creator_node is None:
-        _replace(x, convert(x._array), grad)
+        _replace(x, convert(x._array), moved)
         return x
-    _rebind(x, shared(x, convert, back, operation), grad)
+    _rebind(x, shared(x, convert, back, operation), moved)
     return x
 
 
@@ -210,7 +225,7 @@ def addgrad(target: "Variable", source: "Variable") -> None:
     """Add the gradient of `source` to `target`'s, across devices; both stay differentiable if they are."""
     if source._grad is None:
         return
-    with _undone_by_errors(target):
+    with _undone_by_errors(target) if target._array is None else nullcontext():
         if target._array is None:
             initialize = getattr(target, "initialize", None)
             if initialize is not None:
@@ -219,7 +234,15 @@ def addgrad(target: "Variable", source: "Variable") -> None:
             else:
                 unknown = source._node.spec.backend.xp.full_like(source._array, float("nan"))
                 target.array = transfer(unknown, target.device) if _was_sent(target) else unknown
-        held, grad = target.grad_var, source.grad_var
-        if target.device != source.device or held is None:
-            grad = slot.functions.copy(grad, target.device)
-        target.grad_var = grad if held is None else slot.functions.add(grad, held)
+        while True:
+            held, grad = target.grad_var, source.grad_var
+            if grad is None:
+                return
+            if target.device != source.device or held is None:
+                grad = slot.functions.copy(grad, target.device)
+            total = grad if held is None else slot.functions.add(grad, held)
+            check_gradient_variable(total, target._node.spec)
+            if exchange(target, held, total):
+                break
+    if hasattr(target, "_grad_valid"):
+        target._grad_valid = True

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GraphError
 from xpgrad.graph import carried
+from xpgrad.graph.exchange import lock
 from xpgrad.types import Array, Dtype, Shape
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class NodeExtra:
     def __init__(self) -> None:
         self.name: str | None = None
         self.data: Array | None = None
-        self.hooks: dict[int, Any] = {}
+        self.hooks: dict[object, Any] = {}
         self.index = 0
         self.loss_scale: float | None = None
         self.declared = False
@@ -93,9 +94,13 @@ class VariableNode:
 
     def own_extra(self) -> NodeExtra:
         """Return the node's extra part, made at the first use."""
-        if self.extra is None:
-            self.extra = NodeExtra()
-        return self.extra
+        extra = self.extra
+        if extra is None:
+            with lock:
+                if self.extra is None:
+                    self.extra = NodeExtra()
+                extra = self.extra
+        return extra
 
     @property
     def name(self) -> str | None:

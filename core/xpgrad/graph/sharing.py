@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.config import force_backprop_mode
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
@@ -44,5 +44,5 @@ class Share(FunctionNode):
 
 def shared(x: Variable, convert: Convert, back: Convert, label: str) -> Variable:
     """Return a Variable in the graph of `x` over its memory, whatever the mode: sharing cuts no graph."""
-    with force_backprop_mode():
-        return Share(convert, back, label).apply((x,))[0]
+    made: Variable = called_with(backprop_mode(True), Share(convert, back, label).apply, (x,))[0]
+    return made

@@ -10,6 +10,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph import carried, copies, moving, text
 from xpgrad.graph.convertible import Convertible
+from xpgrad.graph.exchange import replace
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.specs import check_gradient, check_gradient_variable, same_place, spec_of
 from xpgrad.types import Array, Dtype, Namespace, Shape
@@ -269,7 +270,7 @@ class Variable(Convertible):
         if not callable(hook):
             raise TypeError(f"register_hook: expected a function, got {type(hook).__name__}")
         hooks = self._node.own_extra().hooks
-        key = max(hooks, default=-1) + 1
+        key = object()
         hooks[key] = hook
         return lambda: hooks.pop(key, None) and None
 
@@ -293,9 +294,10 @@ class Variable(Convertible):
     def grad_var(self) -> "Variable | None":
         """The gradient as a Variable: recorded if the sweep was, and the same object at each read."""
         grad = self._grad
-        if grad is not None and not isinstance(grad, Variable):
-            grad = self._grad = Variable(grad)
-        return grad  # type: ignore[no-any-return]  # an array or a Variable before, now a Variable
+        if grad is None or isinstance(grad, Variable):
+            return grad
+        found: Variable | None = replace(self, _as_gradient)
+        return found
 
     @grad_var.setter
     def grad_var(self, grad: "Variable | None") -> None:
@@ -323,7 +325,7 @@ class Variable(Convertible):
         if isinstance(self._grad, Variable):
             self._grad._node = leaf_node(self._grad, self._node.spec, True)  # its values are no longer the graph's
         backend.follow(operator.setitem)(grad, ..., 0)
-        self._grad = carried.operand(grad)
+        self._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
 
     def addgrad(self, var: "Variable") -> None:
         """Add the gradient of `var` to this one's, also from another device; initialise this Variable if it is not."""
@@ -424,6 +426,10 @@ class Variable(Convertible):
     def debug_print(self) -> str:
         """Return a few lines about place, shape, dtype and statistics of data and gradient."""
         return text.debug_print(self)
+
+
+def _as_gradient(grad: Any) -> Variable | None:
+    return grad if grad is None or isinstance(grad, Variable) else Variable(grad)
 
 
 def variable_over(node: VariableNode, array: Array) -> Variable:

@@ -1,5 +1,6 @@
 """Backprop ids and scopes, and the modes that stop recording."""
 
+import sys
 import threading
 
 import pytest
@@ -188,3 +189,27 @@ def test_scopes_of_one_name_are_two_ids():
 def test_something_else_is_no_id():
     with pytest.raises(TypeError, match="expected a backprop id"):
         leaf().backward("inner")
+
+
+@pytest.mark.parametrize("shared_graph", [False, True])
+@pytest.mark.parametrize("with_id", [False, True])
+def test_gradients_that_several_threads_compute_add_up(with_id, shared_graph):
+    def sweeps():
+        for _ in range(50):
+            (y if shared_graph else (x * 2).sum()).backward(backprop_id)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with chx.backprop_scope("inner") as inner:
+            backprop_id = inner if with_id else None
+            x = leaf([1.0, 2.0], backprop_id)
+            y = (x * 2).sum()
+            threads = [threading.Thread(target=sweeps) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert values(x.get_grad(backprop_id)) == [400.0, 400.0]
+    finally:
+        sys.setswitchinterval(before)

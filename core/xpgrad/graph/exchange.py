@@ -1,0 +1,52 @@
+"""What threads change together in a graph: gradients, and the rare parts of nodes, without losing each other's changes.
+
+Whoever replaces a gradient computes the new one from the old without a lock, and puts it in place if the old one is
+still there, else computes again. So nothing is computed, and nobody else's code runs, while the lock is held.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.config import shared_lock
+
+if TYPE_CHECKING:
+    from xpgrad.graph.variable import Variable
+
+lock = shared_lock()
+"""Held for a few reads and stores of references only."""
+
+
+def exchange(x: "Variable", held: Any, grad: Any) -> bool:
+    """Let `x` hold `grad` as its gradient if that is `held` now, and tell whether it was."""
+    with lock:
+        if x._grad is not held:
+            return False
+        x._grad = grad
+        return True
+
+
+def replace(x: "Variable", made: Callable[[Any], Any]) -> Any:
+    """Let `x` hold what `made` returns for its gradient, None if there is none, and return that."""
+    while True:
+        held = x._grad
+        grad = made(held)
+        if exchange(x, held, grad):
+            return grad
+
+
+def stale(read: Sequence[tuple["Variable", Any]]) -> list[int]:
+    """Return at which positions a Variable does not hold the gradient any more that was read; under the lock."""
+    return [i for i, (x, held) in enumerate(read) if x._grad is not held]
+
+
+def store(variables: Sequence["Variable"], grads: Sequence[Any]) -> list[Any]:
+    """Let all `variables` hold their `grads`, and return what they held; under the lock.
+
+    In one call of C: an interrupt between two stores would leave some gradients without their addition. What was held
+    may only be freed after the lock is released, because that may run anybody's code.
+    """
+    held = [x._grad for x in variables]
+    deque(map(setattr, variables, repeat("_grad"), grads), maxlen=0)
+    return held
