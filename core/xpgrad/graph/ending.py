@@ -181,7 +181,7 @@ def taken(node: "VariableNode") -> None:
     """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
     if switches().mode & PLAIN_OFF or config.in_recomputing:
         return
-    taker: FrameType | None = sys._getframe(2)
+    taker: FrameType | None = sys._getframe(1)
     while taker is not None and taker.f_code.co_filename.startswith(_HERE):
         taker = taker.f_back
     if taker is None or _is_harmless(taker):

@@ -16,9 +16,11 @@ new = object.__new__
 
 
 class NodeExtra:
-    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves."""
+    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves, a constant."""
 
-    __slots__ = ("data", "declared", "device", "hooks", "index", "loss_scale", "name", "predecessors", "successor")
+    __slots__ = (
+        "constant", "data", "declared", "device", "hooks", "index", "loss_scale", "name", "predecessors", "successor",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -27,6 +29,7 @@ class NodeExtra:
         self.index = 0
         self.loss_scale: float | None = None
         self.declared = False
+        self.constant = False  # a recorded sweep found that this gradient depends on nothing: its own are zero
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them

@@ -290,10 +290,10 @@ class Variable(Convertible):
 
     @property
     def grad_var(self) -> "Variable | None":
-        """The gradient as a Variable: recorded if the sweep was, and the same object at each read."""
+        """The gradient as a Variable: recorded if the sweep was, else a constant; the same object at each read."""
         grad = self._grad
         if grad is not None and not isinstance(grad, Variable):
-            grad = self._grad = Variable(grad)
+            grad = self._grad = Variable(grad, requires_grad=False)
         return grad  # type: ignore[no-any-return]  # an array or a Variable before, now a Variable
 
     @grad_var.setter
@@ -362,7 +362,8 @@ class Variable(Convertible):
         Raises
         ------
         GradientError
-            There are many elements, or none, and no gradient to start from.
+            There are many elements, or none, and no gradient to start from; or there is no graph: the Variable is an
+            integer, or was made of constants, in `no_backprop_mode`, or by a sweep that was not recorded.
         """
         from xpgrad.graph.backward import backward_from  # the sweep builds Variables, so it comes after them
 

@@ -201,7 +201,7 @@ def pulled(
     outputs: Sequence[Variable], roots: Sequence[Variable], cotangents: Sequence[Variable | None], *, recorded: bool
 ) -> list[Variable | None]:
     """Return the gradients of `roots`, from those outputs that have a cotangent and a graph."""
-    pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.spec.differentiable]
+    pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.requires_grad]
     if not pairs:
         return [None] * len(roots)
     with transforming():  # what runs here may be a user's function again: a checkpoint, a backward rule
