@@ -78,7 +78,7 @@ class Variable(Convertible):
             data = carried.held(data, "Variable")
         if type(grad) in plugins.carriers:
             grad = carried.held(grad, "Variable: grad")
-        self._array, self._grad = data, grad
+        self._array, self._grad = data, None if grad is None else Variable(grad)
         self._node = leaf_node(self, spec, requires_grad)
         if name is not None:
             self._node.name = name
@@ -285,12 +285,15 @@ class Variable(Convertible):
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
             check_gradient(grad, self._node.spec)
-            grad = carried.operand(grad)
+            grad = given_gradient(grad)
         self._grad = grad
 
     @property
     def grad_var(self) -> "Variable | None":
-        """The gradient as a Variable: recorded if the sweep was, else a constant; the same object at each read."""
+        """The gradient as a Variable: a root if it was set, recorded if the sweep was, else a constant.
+
+        It is the same object at each read.
+        """
         grad = self._grad
         if grad is not None and not isinstance(grad, Variable):
             grad = self._grad = Variable(grad, requires_grad=False)
@@ -421,6 +424,12 @@ class Variable(Convertible):
     def debug_print(self) -> str:
         """Return a few lines about place, shape, dtype and statistics of data and gradient."""
         return text.debug_print(self)
+
+
+def given_gradient(grad: Array) -> Variable:
+    """Return a gradient that the user gives as a root, or as the Variable that it belongs to."""
+    grad = carried.operand(grad)
+    return grad if isinstance(grad, Variable) else Variable(grad)
 
 
 def variable_over(node: VariableNode, array: Array) -> Variable:

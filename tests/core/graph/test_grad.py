@@ -108,7 +108,7 @@ def test_an_output_that_requires_no_gradient_is_refused(device):
         with pytest.raises(GradientError, match=r"grad: output 1 \(float32 \(1,\)\) requires no gradient: it has"):
             grad([x, y], [x])
     for y in (variable(device, [3], "int32"), x > c):
-        with pytest.raises(GradientError, match="grad: output 0 is .*: integers and booleans have no gradient"):
+        with pytest.raises(GradientError, match=r"grad: output 0 is .*: integers and booleans have no gradient"):
             grad([y], [x])
 
 
@@ -118,7 +118,7 @@ def test_a_gradient_that_was_not_recorded_has_none_itself(device):
     y.backward()
     (gx,) = grad([y], [x])
     for unrecorded in (gx, x.grad_var, x.grad_var * 2):
-        with pytest.raises(GradientError, match="output 0 .*enable_double_backprop=True records it"):
+        with pytest.raises(GradientError, match=r"output 0 .*enable_double_backprop=True records it"):
             grad([unrecorded], [x])
 
 
