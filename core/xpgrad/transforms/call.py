@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, force_backprop_mode, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
@@ -151,6 +152,14 @@ class Call:
             as_leaf(y, f"{name}: what the function returned{where(path)}")
             for y, path in zip(leaves, self.structure.paths(), strict=True)
         ]
+        pairs = list(zip(leaves, self.outputs, strict=True))
+        counts = [plugins.is_scalar(leaf) or y._node.spec.differentiable for leaf, y in pairs]
+        if pairs and not any(counts) and not allow_constant:
+            got = ", ".join(sorted({repr(y._node.spec) for y in self.outputs}))
+            raise DtypeError(
+                f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
+                "gradient; convert them before, or say allow_constant=True for zeros"
+            )
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
             if not allow_constant or self.watch.behind(y._node for y in self.outputs):
