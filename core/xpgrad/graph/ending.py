@@ -63,7 +63,7 @@ class Place:
 
     def advice(self) -> str:
         """Return what to write instead."""
-        found = _MATHEMATICS.search(self.text) or _MATHEMATICS.search(self.line)
+        found = _MATHEMATICS.search(self.text)
         if found is not None:
             return f"apply a function of arrays, such as numpy.{found[1]}, to the Variable"
         if _ELEMENT.search(self.line) is not None:
