@@ -1,7 +1,7 @@
 """`Convertible`: how a Variable becomes Python numbers, an iterator, and what other array libraries ask it for."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.graph.ending import taken
 from xpgrad.graph.slot import slot
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 else:
     Declared = object  # the operators and methods declared there are bound by `array_api.operators`
 
+Number = TypeVar("Number")
 API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
 """Versions of the Array API standard that a Variable follows; each includes those before it."""
 
@@ -89,10 +90,10 @@ class Convertible(Declared):
         Out of a Variable that requires a gradient it is a `GraphEndWarning`, as is ``float(v)``; ``float(v.array)``
         says that it is meant.
         """
-        return self._taken(None)
+        return self._taken(lambda number: number)
 
-    def _taken(self, kind: Any) -> Any:
-        number = self._number() if kind is None else kind(self._number())
+    def _taken(self, kind: Callable[[Any], Number]) -> Number:
+        number = kind(self._number())
         if self._node.requires_grad:
             taken(self._node)
         return number
