@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, force_backprop_mode, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
-from xpgrad.graph.ending import Watch, noting
+from xpgrad.graph.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, variables_in
 from xpgrad.transforms.trees import flatten, map_leaves, where
@@ -138,7 +138,7 @@ class Call:
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
         self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
-        with transforming(), noting(self.watch):
+        with transforming(), self.watch:
             result = f(*passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -152,9 +152,10 @@ class Call:
             as_leaf(y, f"{name}: what the function returned{where(path)}")
             for y, path in zip(leaves, self.structure.paths(), strict=True)
         ]
-        pairs = list(zip(leaves, self.outputs, strict=True))
-        counts = [plugins.is_scalar(leaf) or y._node.spec.differentiable for leaf, y in pairs]
-        if pairs and not any(counts) and not allow_constant:
+        differ = (
+            y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, self.outputs, strict=True)
+        )
+        if leaves and not any(differ) and not allow_constant:
             got = ", ".join(sorted({repr(y._node.spec) for y in self.outputs}))
             raise DtypeError(
                 f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
