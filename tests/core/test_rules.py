@@ -9,7 +9,7 @@ import pytest
 from tests.building import array, place, values, variable
 
 import xpgrad
-from xpgrad import Function, FunctionHook, FunctionNode, Parameter, Variable, array_api, grad, ops
+from xpgrad import Function, FunctionHook, FunctionNode, Parameter, Variable, array_api, grad, ops, using_config
 from xpgrad.errors import (
     BackendMismatch,
     ChangedArray,
@@ -134,7 +134,8 @@ def test_rule_3_integers_and_booleans_have_no_gradient(device, dtype):
     y = x * xp.astype(n, x.dtype) + xp.where(xp.astype(n, xp.bool), x, 2 * x)
     xp.sum(y).backward(retain_grad=True)
     assert n.grad is None
-    assert grad([y], [n, x])[0] is None
+    with pytest.raises(GradientError, match=r"input 0 is .* integers and booleans have no gradient"):
+        grad([y], [n, x])
     assert not xp.astype(x, n.dtype).requires_grad
     assert xp.astype(x, n.dtype).creator_node is None
 
@@ -145,8 +146,6 @@ def test_rule_3_an_input_that_does_not_matter_gets_none(device):
     y.backward()
     assert other.grad is None
     assert grad([y], [other, x])[0] is None
-    assert grad([x // 1], [x]) == [None]
-    assert grad([x > other], [x]) == [None]
 
 
 # 4
@@ -629,10 +628,11 @@ def test_rule_11_scalars_of_one_element_in_a_graph_too(device, shape):
     x = variable(device, np.full(shape, 2.0)) * 1.25
     assert x.creator_node is not None
     assert bool(x) is True
-    assert int(x) == 2
-    assert float(x) == 2.5
-    assert complex(x) == 2.5
-    assert x.item() == 2.5
+    with using_config("warn_graph_end", False):
+        assert int(x) == 2
+        assert float(x) == 2.5
+        assert complex(x) == 2.5
+        assert x.item() == 2.5
     assert bool(x > 3) is False
     if x > 2:
         pass

@@ -9,6 +9,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.scipy import hess, hvp, jac, ravel, residuals, value_and_grad
+from xpgrad.transforms.call import Call
 
 optimize = pytest.importorskip("scipy.optimize")
 START = np.array([1.3, 0.7, 0.8, 1.9, 1.2])
@@ -108,3 +109,41 @@ def test_what_does_not_fit_is_refused():
         value_and_grad(rosenbrock, np.zeros(2))(START)
     with pytest.raises(DtypeError, match=r"scipy: like at \['n'\]: expected real floating-point numbers, got int64"):
         value_and_grad(rosenbrock, {"n": np.zeros(2, np.int64)})
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_jacobians_of_tall_and_wide_functions(device, mode):
+    t = np.linspace(0, 1, 30)
+    for f, x in (
+        (lambda p: [p[0] * xp.exp(-p[1] * array(device, t, "float64")), p], np.array([2.0, 0.5])),
+        (lambda p: [xp.sum(p**2), p[0]], np.linspace(1, 2, 9)),
+    ):
+        found = jac(f, device=device, mode=mode)(x)
+        step = 1e-6 * np.eye(len(x))
+        of = residuals(f, device=device)
+        expected = np.stack([(of(x + d) - of(x - d)) / 2e-6 for d in step], axis=1)
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_a_fit_of_few_parameters_to_much_data_takes_few_sweeps(monkeypatch):
+    t = np.linspace(0, 1, 2000)
+    data = 3 * np.exp(-2 * t)
+
+    def misfit(p):
+        return p["a"] * xp.exp(-p["k"] * t) - data
+
+    like = {"a": 1.0, "k": 1.0}
+    counted = []
+    original = Call.gradients
+    monkeypatch.setattr(Call, "gradients", lambda *args, **kwargs: counted.append(1) or original(*args, **kwargs))
+    x, unravel = ravel(like)
+    found = optimize.least_squares(residuals(misfit, like), x, jac=jac(misfit, like))
+    assert values(unravel(found.x)["k"]) == pytest.approx(2)
+    assert len(counted) == found.njev
+
+
+def test_the_value_of_a_function_of_parameters_that_are_variables():
+    a = Variable(np.asarray(2.0))
+    value, gradient = value_and_grad(lambda x, a: a * xp.sum(x))(START, a)
+    assert value == pytest.approx(2 * START.sum())
+    assert gradient.tolist() == [2.0] * 5

@@ -51,8 +51,18 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def arange(
         start: float, /, stop: float | None = None, step: float = 1, *, dtype: Dtype | None = None, device: Any = None
     ) -> Variable:
-        """Return the numbers from `start`, or 0 if there is no `stop`, in steps up to and without the end."""
-        return constant("arange", start, stop, step, dtype=dtype, device=device)
+        """Return the numbers from `start`, or 0 if there is no `stop`, in steps up to and without the end.
+
+        0-d Variables as `start` and `step` get gradients; how many numbers there are has none.
+        """
+        made = constant("arange", start, stop, step, dtype=dtype, device=device)
+        first = 0 if stop is None else start
+        if not made._node.spec.differentiable or not any(
+            isinstance(x, Variable) and x._node.requires_grad for x in (first, step)
+        ):
+            return made
+        y: Variable = constant("arange", made.size, dtype=made.dtype, device=made.device) * step + first
+        return astype(y, made.dtype, copy=False)
 
     def asarray(obj: Any, /, *, dtype: Dtype | None = None, device: Any = None, copy: bool | None = None) -> Variable:
         """Return `obj`, a Variable, an array, a scalar or nested sequences of all these, as a Variable.

@@ -158,6 +158,8 @@ def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None,
     elif r is None:
         slopes = xp.add(xp.multiply(random.uniform_like(spec), u - l), l)
     else:
+        if isinstance(r, Variable) and r.requires_grad:
+            raise ValueError("rrelu: r must be an array, not a Variable that requires a gradient: it has none")
         slopes, given = as_array(r), known_spec(r, "rrelu")
         if given.shape != spec.shape or given.dtype != spec.dtype:
             raise invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {given!r}")

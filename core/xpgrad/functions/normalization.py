@@ -86,6 +86,8 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
 
 def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
     """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
+    if isinstance(eps, Variable):
+        raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
     inverse = xp.reciprocal(xp.sqrt(xp.add(var, eps)))

@@ -17,7 +17,7 @@ from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.slot import slot
 from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, constant_variable
 
 NOT_READ: Any = object()
 Given = tuple[Variable, Any]  # with a gradient
@@ -41,7 +41,7 @@ def backward_from(
         grad = _ones(y, loss_scale, enable_double_backprop)
     else:
         check_gradient(y.grad, y._node.spec)  # the constructor took it as it came
-    if not y._node.requires_grad:
+    if not has_graph(y, "backward: the Variable"):
         return
     _backward([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
 
@@ -68,6 +68,8 @@ def backward(
         `outputs` is no sequence of Variables.
     ValueError
         The lengths differ.
+    GradientError
+        An output is in no graph.
     """
     outputs = _sequence(outputs, "backward", "outputs")
     if grad_outputs is not None:
@@ -88,7 +90,7 @@ def backward(
             continue
         _check_cotangent(y, given, "backward", i)
         seeds.append((y, given if enable_double_backprop else given._array))
-    seeds = [seed for seed in seeds if seed[0]._node.requires_grad]
+    seeds = [seed for i, seed in enumerate(seeds) if has_graph(seed[0], f"backward: output {i}")]
     used = outputs if grad_outputs is None else ()
     _backward(seeds, False, enable_double_backprop, None, True, clear=used)
 
@@ -149,7 +151,39 @@ def _total(x: Variable, held: Any, gs: list[tuple[VariableNode, Any]], recorded:
         held = held if recorded else array
     for node, g in gs:
         held = _added(held, g if x._node is node else moved_to(g, x), recorded)
-    return held
+    return note_constant(held) if recorded else held
+
+
+def has_graph(y: Variable, what: str) -> bool:
+    """Tell whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
+
+    Raises
+    ------
+    GradientError
+        `y` is in no graph for another reason; the text begins with `what`.
+    """
+    node = y._node
+    if not node.requires_grad and (node.extra is None or not node.extra.constant):
+        raise GradientError(f"{what} {_reason(y)}")
+    return node.requires_grad
+
+
+def _reason(x: Variable) -> str:
+    spec = x._node.spec
+    if not spec.differentiable:
+        return f"is {spec!r}: integers and booleans have no gradient; compute with floating-point numbers"
+    return (
+        f"({spec!r}) requires no gradient: it has requires_grad=False, or was computed from such Variables only, in "
+        "no_backprop_mode(), by a function without derivative (floor), or by a sweep that was not recorded "
+        "(enable_double_backprop=True records it)"
+    )
+
+
+def note_constant(g: Variable) -> Variable:
+    """Note on a gradient that a recorded sweep made, and that depends on nothing, that it is no mistake."""
+    if not g._node.requires_grad:
+        g._node.own_extra().constant = True
+    return g
 
 
 def moved_to(g: Any, x: Variable) -> Any:
@@ -165,7 +199,7 @@ def _added(held: Any, g: Any, recorded: bool) -> Any:
         return g
     if recorded:
         with force_backprop_mode():
-            return slot.functions.add(held if isinstance(held, Variable) else Variable(held), g)
+            return slot.functions.add(held if isinstance(held, Variable) else constant_variable(held), g)
     backend = plugins.backend_of(g)
     total = backend.xp.add(held, g) if backend.has_current_device else held + g
     return total if type(total) in plugins.by_type else backend.restore(total)
@@ -183,7 +217,7 @@ def grad(
 ) -> list[Variable | None]:
     """Return the gradients of `outputs` with respect to `inputs`; no Variable's `grad` is touched.
 
-    Only the functions between the two run. An input that no output depends on, or that requires no gradient, gets None.
+    Only the functions between the two run. An input that no output depends on gets None.
 
     Parameters
     ----------
@@ -211,6 +245,10 @@ def grad(
         An argument is no tuple or list of Variables.
     ValueError
         The lengths of `grad_outputs` or `grad_inputs` do not fit.
+    GradientError
+        An output is in no graph, or an input requires no gradient: integers, ``requires_grad=False``, results of
+        `no_backprop_mode`, gradients of a sweep that was not recorded. The constant gradient that a recorded sweep
+        gives is no error.
     """
     outputs = _sequence(outputs, "grad", "outputs")
     inputs = _sequence(inputs, "grad", "inputs")
@@ -223,8 +261,11 @@ def grad(
         if g is not None:
             _check_cotangent(y, g, "grad", i)
         start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
-        if y._node.requires_grad:
+        if has_graph(y, f"grad: output {i}"):
             seeds.append((y._node, start))
+    for i, x in enumerate(inputs):
+        if not x._node.requires_grad:
+            raise GradientError(f"grad: input {i} {_reason(x)}")
     for i, (x, g) in enumerate(zip(inputs, extras, strict=True)):
         if g is not None:
             _check_cotangent(x, g, "grad", i)
@@ -248,8 +289,9 @@ def grad(
             if key in sweep.totals and x._node.requires_grad:
                 g = sweep.totals[key]
                 total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
-        known = total is None or type(total) is Variable
-        found[x] = total if known else output(total, x._node.spec)
+        if total is not None:
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec)
+        found[x] = total
     results = [found[x] for x in inputs]
     for node, g in sweep.retained:
         variable = node.get_variable_or_none()

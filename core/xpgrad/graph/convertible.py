@@ -1,7 +1,7 @@
 """`Convertible`: how a Variable becomes Python numbers, an iterator, and what other array libraries ask it for."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.graph.ending import taken
 from xpgrad.graph.slot import slot
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 else:
     Declared = object  # the operators and methods declared there are bound by `array_api.operators`
 
+Number = TypeVar("Number")
 API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
 """Versions of the Array API standard that a Variable follows; each includes those before it."""
 
@@ -84,26 +85,29 @@ class Convertible(Declared):
         return bool(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return self._taken(int)
 
     def __float__(self) -> float:
-        return float(self.item())
+        return self._taken(float)
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return self._taken(complex)
 
     def __index__(self) -> int:
         if self.ndim or not self._node.spec.backend.is_kind(self.dtype, "integral"):
             raise TypeError(f"only a 0-d integer Variable can be an index, got {self._node.spec!r}")
-        return int(self.item())
+        return int(self._number())
 
     def item(self) -> Any:
         """Return the only element as a Python scalar, through which no gradient flows.
 
-        So do ``float(v)`` and its like, which call this. Out of a Variable that requires a gradient it is a
-        `GraphEndWarning`; ``v.array.item()`` says that it is meant.
+        Out of a Variable that requires a gradient it is a `GraphEndWarning`, as is ``float(v)``; ``float(v.array)``
+        says that it is meant.
         """
-        number = self._number()
+        return self._taken(lambda number: number)
+
+    def _taken(self, kind: Callable[[Any], Number]) -> Number:
+        number = kind(self._number())
         if self._node.requires_grad:
             taken(self._node)
         return number

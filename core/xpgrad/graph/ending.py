@@ -13,10 +13,9 @@ import sys
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from xpgrad.config import PLAIN_OFF, config, switches
 from xpgrad.errors import GradientError, GraphEndWarning
@@ -63,7 +62,7 @@ class Place:
 
     def advice(self) -> str:
         """Return what to write instead."""
-        found = _MATHEMATICS.search(self.text) or _MATHEMATICS.search(self.line)
+        found = _MATHEMATICS.search(self.text)
         if found is not None:
             return f"apply a function of arrays, such as numpy.{found[1]}, to the Variable"
         if _ELEMENT.search(self.line) is not None:
@@ -82,7 +81,32 @@ class Place:
         warnings.warn_explicit(text, GraphEndWarning, file, line, self.module, self._registry)
 
 
-class Watch:
+class _Running:
+    """A context manager that functions which take numbers find while it is entered, in its thread."""
+
+    __slots__ = ("__weakref__", "_before")
+
+    def __enter__(self) -> Self:
+        before = self._before = _running.get()
+        _running.set((*before, weakref.ref(self)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _running.set(self._before)
+
+
+class _Line:
+    """What one line of the user's took."""
+
+    __slots__ = ("place", "seen", "taken")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.taken: set[VariableNode] = set()
+        self.seen: weakref.WeakSet[VariableNode] = weakref.WeakSet()
+
+
+class Watch(_Running):
     """What is taken, while a user's function runs, out of Variables that depend on its arguments.
 
     Parameters
@@ -93,24 +117,23 @@ class Watch:
         Whether other gradients than those by the roots can be asked for later.
     """
 
+    __slots__ = ("_lines", "recorded", "roots")
+
     def __init__(self, roots: Iterable["VariableNode"], recorded: bool) -> None:
         self.roots, self.recorded = frozenset(roots), recorded
-        self._places: dict[tuple[str, int], Place] = {}
-        self._taken: dict[tuple[str, int], set[VariableNode]] = {}
-        self._seen: dict[tuple[str, int], weakref.WeakSet[VariableNode]] = {}
+        self._lines: dict[tuple[str, int], _Line] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._places)
+        return any(line.taken for line in self._lines.values())
 
     def note(self, node: "VariableNode", place: Place) -> bool:
         """Note that `place` took the value of `node`; tell whether any taking there depends on the roots."""
-        key = place.key
-        taken = self._taken.setdefault(key, set())
-        if len(taken) < len(self.roots):
-            taken.update(self._behind([node], self._seen.setdefault(key, weakref.WeakSet())))
-        if taken:
-            self._places.setdefault(key, place)
-        return bool(taken)
+        line = self._lines.get(place.key)
+        if line is None:
+            line = self._lines[place.key] = _Line(place)
+        if len(line.taken) < len(self.roots):
+            line.taken.update(self._behind([node], line.seen))
+        return bool(line.taken)
 
     def behind(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
         """Return the roots that `nodes` depend on."""
@@ -119,7 +142,7 @@ class Watch:
     def places(self, roots: Iterable["VariableNode"]) -> list[Place]:
         """Return where something was taken that depends on any of these roots."""
         wanted = set(roots)
-        return [place for key, place in self._places.items() if self._taken[key] & wanted]
+        return [line.place for line in self._lines.values() if line.taken & wanted]
 
     def _behind(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
         return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
@@ -127,9 +150,10 @@ class Watch:
     def warn(self) -> None:
         """Warn of all that was taken, except of what a watch around this one has noted, too."""
         outer = [watch for watch in _active(Watch) if watch is not self]
-        for key, place in self._places.items():
-            if config.warn_graph_end and not any(key in watch._places for watch in outer):
-                place.warn()
+        for key, line in self._lines.items():
+            noted = any(key in watch._lines and watch._lines[key].taken for watch in outer)
+            if config.warn_graph_end and line.taken and not noted:
+                line.place.warn()
 
     def refuse(
         self, outputs: Iterable["VariableNode"], group: Iterable["VariableNode"], what: str, remedy: str
@@ -151,26 +175,17 @@ class Watch:
             )
 
 
-class Standing:
+class Standing(_Running):
     """Copies of Variables that a user's function gets in their place, without an edge of the graph between the two."""
+
+    __slots__ = ("originals",)
 
     def __init__(self, originals: dict["VariableNode", "VariableNode"]) -> None:
         self.originals = originals
 
 
 # Weak, so that none outlives the call that made it, wherever an interruption strikes.
-_running: ContextVar[tuple["weakref.ref[Watch | Standing]", ...]] = ContextVar("xpgrad_watches", default=())
-
-
-@contextmanager
-def noting(watch: Watch | Standing) -> Iterator[None]:
-    """Context manager in which `watch` notes what is taken."""
-    before = _running.get()
-    try:
-        _running.set((*before, weakref.ref(watch)))
-        yield
-    finally:
-        _running.set(before)
+_running: ContextVar[tuple["weakref.ref[_Running]", ...]] = ContextVar("xpgrad_watches", default=())
 
 
 def _active(kind: type) -> list[Any]:
@@ -181,7 +196,7 @@ def taken(node: "VariableNode") -> None:
     """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
     if switches().mode & PLAIN_OFF or config.in_recomputing:
         return
-    taker: FrameType | None = sys._getframe(2)
+    taker: FrameType | None = sys._getframe(1)
     while taker is not None and taker.f_code.co_filename.startswith(_HERE):
         taker = taker.f_back
     if taker is None or _is_harmless(taker):

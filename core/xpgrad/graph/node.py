@@ -18,10 +18,11 @@ new = object.__new__
 
 
 class NodeExtra:
-    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves."""
+    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves, a constant."""
 
     __slots__ = (
-        "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors", "successor",
+        "constant", "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors",
+        "successor",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -32,6 +33,7 @@ class NodeExtra:
         self.loss_scale: float | None = None
         self.declared = False
         self.passed = False  # a root that a transform passed to the user's function: copies are connected to it
+        self.constant = False  # a recorded sweep found that this gradient depends on nothing: its own are zero
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them

@@ -7,9 +7,9 @@ from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ShapeError
-from xpgrad.graph import carried, moving
+from xpgrad.graph import moving
 from xpgrad.graph.specs import check_gradient, check_gradient_variable
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, given_gradient
 from xpgrad.types import Array, Dtype, Shape
 
 
@@ -64,7 +64,7 @@ class Parameter(Variable):
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
             check_gradient(grad, self._node.spec)
-            grad = carried.operand(grad)
+            grad = given_gradient(grad)
         self._grad, self._grad_valid = grad, True
 
     @property

@@ -79,7 +79,7 @@ class Variable(Convertible):
             data = carried.held(data, "Variable")
         if type(grad) in plugins.carriers:
             grad = carried.held(grad, "Variable: grad")
-        self._array, self._grad = data, grad
+        self._array, self._grad = data, None if grad is None else Variable(grad)
         self._node = leaf_node(self, spec, requires_grad)
         if name is not None:
             self._node.name = name
@@ -287,12 +287,15 @@ class Variable(Convertible):
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
             check_gradient(grad, self._node.spec)
-            grad = carried.operand(grad)
+            grad = given_gradient(grad)
         self._grad = grad
 
     @property
     def grad_var(self) -> "Variable | None":
-        """The gradient as a Variable: recorded if the sweep was, and the same object at each read."""
+        """The gradient as a Variable: a root if it was set, recorded if the sweep was, else a constant.
+
+        It is the same object at each read.
+        """
         grad = self._grad
         if grad is None or isinstance(grad, Variable):
             return grad
@@ -365,7 +368,8 @@ class Variable(Convertible):
         Raises
         ------
         GradientError
-            There are many elements, or none, and no gradient to start from.
+            There are many elements, or none, and no gradient to start from; or there is no graph: the Variable is an
+            integer, or was made of constants, in `no_backprop_mode`, or by a sweep that was not recorded.
         """
         from xpgrad.graph.backward import backward_from  # the sweep builds Variables, so it comes after them
 
@@ -429,7 +433,13 @@ class Variable(Convertible):
 
 
 def _as_gradient(grad: Any) -> Variable | None:
-    return grad if grad is None or isinstance(grad, Variable) else Variable(grad)
+    return grad if grad is None or isinstance(grad, Variable) else Variable(grad, requires_grad=False)
+
+
+def given_gradient(grad: Array) -> Variable:
+    """Return a gradient that the user gives as a root, or as the Variable that it belongs to."""
+    grad = carried.operand(grad)
+    return grad if isinstance(grad, Variable) else Variable(grad)
 
 
 def variable_over(node: VariableNode, array: Array) -> Variable:

@@ -217,7 +217,12 @@ def _gradients(
         if len(gys) != len(ys):
             raise ValueError(f"{name}: got {len(gys)} arrays in y_grad for {len(ys)} outputs")
         pairs = [(y, gy) for y, gy in zip(ys, gys, strict=True) if y is not None and gy is not None]
-    gxs = grad([y for y, _ in pairs], [*xs, *params], [gy for _, gy in pairs], enable_double_backprop=recorded)
+    pairs = [(y, gy) for y, gy in pairs if y.requires_grad]
+    inputs = [*xs, *params]
+    sought = [x for x in inputs if x.node.requires_grad]
+    ys, gys = [y for y, _ in pairs], [gy for _, gy in pairs]
+    found = dict(zip(sought, grad(ys, sought, gys, enable_double_backprop=recorded), strict=True))
+    gxs = [found.get(x) for x in inputs]
     for i, (gx, without) in enumerate(zip(gxs, flags, strict=False)):
         if without and gx is not None:
             raise RuntimeError(

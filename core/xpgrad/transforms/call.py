@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, force_backprop_mode, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
-from xpgrad.graph.ending import Watch, noting
+from xpgrad.graph.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import flatten, map_leaves, where
@@ -138,7 +139,7 @@ class Call:
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
         self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
-        with transforming(), noting(self.watch):
+        with transforming(), self.watch:
             result = f(*passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -152,6 +153,15 @@ class Call:
             as_leaf(y, f"{name}: what the function returned{where(path)}")
             for y, path in zip(leaves, self.structure.paths(), strict=True)
         ]
+        differ = (
+            y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, self.outputs, strict=True)
+        )
+        if leaves and not any(differ) and not allow_constant:
+            got = ", ".join(sorted({repr(y._node.spec) for y in self.outputs}))
+            raise DtypeError(
+                f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
+                "gradient; convert them before, or say allow_constant=True for zeros"
+            )
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
             if not allow_constant or self.watch.behind(y._node for y in self.outputs):
@@ -202,7 +212,7 @@ def pulled(
     outputs: Sequence[Variable], roots: Sequence[Variable], cotangents: Sequence[Variable | None], *, recorded: bool
 ) -> list[Variable | None]:
     """Return the gradients of `roots`, from those outputs that have a cotangent and a graph."""
-    pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.spec.differentiable]
+    pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.requires_grad]
     if not pairs:
         return [None] * len(roots)
     with transforming():  # what runs here may be a user's function again: a checkpoint, a backward rule

@@ -10,7 +10,7 @@ from typing import Any
 from xpgrad.config import config, no_backprop_mode
 from xpgrad.errors import GradientError
 from xpgrad.graph import inspection
-from xpgrad.graph.ending import Watch, noting
+from xpgrad.graph.ending import Watch
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
@@ -106,7 +106,7 @@ class _Implicit(FunctionNode):
 
         nodes = [x._node for x in roots]
         watch = Watch(nodes, recorded=True)
-        with noting(watch):
+        with watch:
             trace = Trace(run, roots)
         if watch:
             told = f"{self.label}: what the function returned does not depend on its argument"

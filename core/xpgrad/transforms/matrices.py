@@ -67,15 +67,20 @@ def jacobian(
     @documented(f, "jacobian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
         call = Call("jacobian", f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
-        _check(call, holomorphic)
-        forward = mode == "forward" or (mode == "auto" and _is_tall(call))
-        with nullcontext() if call.mode.recorded else no_backprop_mode():
-            blocks = (_by_columns if forward else _by_rows)(call)
-        shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
-        found = call.structure.build(shown)
-        return (found, call.shown_aux()) if has_aux else found
+        return _matrix(call, mode, has_aux, holomorphic)
 
     return matrix
+
+
+def _matrix(call: Call, mode: JacobianMode, has_aux: bool = False, holomorphic: bool = False) -> Any:
+    """Return what the function that `jacobian` makes returns."""
+    _check(call, holomorphic)
+    forward = mode == "forward" or (mode == "auto" and _is_tall(call))
+    with nullcontext() if call.mode.recorded else no_backprop_mode():
+        blocks = (_by_columns if forward else _by_rows)(call)
+    shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
+    found = call.structure.build(shown)
+    return (found, call.shown_aux()) if has_aux else found
 
 
 def jacrev(
@@ -105,7 +110,9 @@ def hessian(
 
     @documented(f, "hessian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        return jacobian(gradient, argnums, allow_constant=allow_constant)(*args, **kwargs)
+        return _matrix(
+            Call("hessian", gradient, argnums, False, args, kwargs, allow_constant=allow_constant), "reverse"
+        )
 
     return matrix
 

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.config import config
 from xpgrad.errors import GraphError
 from xpgrad.graph import inspection
-from xpgrad.graph.ending import Standing, noting
+from xpgrad.graph.ending import Standing
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
@@ -60,7 +60,7 @@ def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """Return what ``f(*args, **kwargs)`` returns, connected by one node of the graph."""
     replay = Replay(f, *flatten((args, kwargs)))
     roots = [root(x._array) for x in replay.inputs]
-    with noting(Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)})):
+    with Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)}):
         trace = replay.run(roots)
     results: Iterator[Any]
     if trace.outputs and (trace.captured or any(x._node.requires_grad for x in replay.inputs)):

@@ -15,7 +15,7 @@ def test_contrastive_of_points_that_coincide_has_gradient_zero():
     x0, x1 = xpgrad.Variable(ROWS), xpgrad.Variable(ROWS)
     loss = F.contrastive(x0, x1, np.asarray([0, 1]), margin=2.0)
     loss.backward()
-    assert float(loss) == 1.0  # half of 2 * 2 for the pair of two classes, over two pairs
+    assert float(loss.array) == 1.0  # half of 2 * 2 for the pair of two classes, over two pairs
     np.testing.assert_array_equal(x0.grad, 0)
     np.testing.assert_array_equal(x1.grad, 0)
 

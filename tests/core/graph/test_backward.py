@@ -99,10 +99,30 @@ def test_backward_from_a_root(device):
     assert values(x.grad) == [5.0]
 
 
-def test_backward_from_what_requires_no_gradient_does_nothing(device):
-    y = variable(device, 3.0, requires_grad=False) * 2
-    y.backward()
-    assert y.grad is None
+def test_backward_from_what_requires_no_gradient_is_refused(device):
+    x = variable(device, 3.0)
+    with xpgrad.no_backprop_mode():
+        unrecorded = x * x
+    (x * x).backward()
+    constant = variable(device, 3.0, requires_grad=False)
+    for y in (constant, constant * 2, unrecorded, x.grad_var, x.grad_var * x.grad_var):
+        with pytest.raises(
+            GradientError, match=r"backward: the Variable \(float32 \(\)\) requires no gradient: it has"
+        ):
+            y.backward()
+        assert y.grad is None
+        with pytest.raises(GradientError, match=r"backward: output 1 .* requires no gradient"):
+            xpgrad.backward([x, y], [variable(device, 1.0), variable(device, 1.0)])
+    assert values(x.grad) == 6.0
+
+
+def test_backward_from_the_constant_gradient_of_a_recorded_sweep_does_nothing(device):
+    x = variable(device, 3.0)
+    (x * 2).backward(enable_double_backprop=True)
+    gx = x.grad_var
+    x.cleargrad()
+    gx.backward()
+    assert x.grad is None
 
 
 def test_loss_scale_multiplies_the_automatic_start_and_is_noted_on_the_roots(device):

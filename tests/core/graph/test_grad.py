@@ -90,19 +90,43 @@ def test_a_disconnected_input_gives_none(device):
     assert gl is None
 
 
-def test_an_input_that_requires_no_gradient_gives_none(device):
+def test_an_input_that_requires_no_gradient_is_refused(device):
     x, c = variable(device, [2.0]), variable(device, [3.0], requires_grad=False)
-    gx, gc = grad([x * c], [x, c])
-    assert values(gx) == [3.0]
-    assert gc is None
-    n = variable(device, [3], "int32")
-    assert grad([n * 2], [n]) == [None]
+    with pytest.raises(
+        GradientError, match=r"grad: input 1 \(float32 \(1,\)\) requires no gradient: it has requires_gr"
+    ):
+        grad([x * c], [x, c])
+    with pytest.raises(GradientError, match=r"grad: input 0 is int32 \(1,\): integers and booleans have no gradient"):
+        grad([x * 1], [variable(device, [3], "int32")])
 
 
-def test_an_output_that_requires_no_gradient(device):
+def test_an_output_that_requires_no_gradient_is_refused(device):
     c, x = variable(device, [2.0], requires_grad=False), variable(device, [2.0])
-    assert grad([c * 2], [x]) == [None]
-    assert grad([c], [c]) == [None]
+    with xpgrad.no_backprop_mode():
+        unrecorded = x * x
+    for y in (c * 2, c, unrecorded, x // 1):
+        with pytest.raises(GradientError, match=r"grad: output 1 \(float32 \(1,\)\) requires no gradient: it has"):
+            grad([x, y], [x])
+    for y in (variable(device, [3], "int32"), x > c):
+        with pytest.raises(GradientError, match=r"grad: output 0 is .*: integers and booleans have no gradient"):
+            grad([y], [x])
+
+
+def test_a_gradient_that_was_not_recorded_has_none_itself(device):
+    x = variable(device, [2.0])
+    y = x * x * x
+    y.backward()
+    (gx,) = grad([y], [x])
+    for unrecorded in (gx, x.grad_var, x.grad_var * 2):
+        with pytest.raises(GradientError, match=r"output 0 .*enable_double_backprop=True records it"):
+            grad([unrecorded], [x])
+
+
+def test_the_constant_gradient_of_a_recorded_sweep_gives_none(device):
+    x = variable(device, [2.0])
+    (gx,) = grad([x * 3], [x], enable_double_backprop=True)
+    assert not gx.requires_grad
+    assert grad([gx], [x]) == [None]
 
 
 def test_an_input_that_is_also_the_output_gets_its_start(device):

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from tests.building import array, place, values, variable
 
-from xpgrad import Variable
+from xpgrad import FunctionNode, Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, hessian, jacfwd, jacobian, jacrev
+from xpgrad.transforms import checkpoint, grad, hessian, jacfwd, jacobian, jacrev
+from xpgrad.transforms.call import Call
 
 MODES = pytest.mark.parametrize("mode", ["reverse", "forward"])
 
@@ -107,3 +108,48 @@ def test_hessian_of_a_linear_function_is_zero(device):
 def test_the_mode_is_checked():
     with pytest.raises(ValueError, match="mode must be 'reverse', 'forward' or 'auto', got 'backward'"):
         jacobian(xp.sum, mode="backward")
+
+
+# The mode that takes fewer sweeps
+
+
+def _sweeps(monkeypatch, f, x):
+    """Return the Jacobian in mode "auto", and how many sweeps it took."""
+    counted = []
+    original = Call.gradients
+    monkeypatch.setattr(Call, "gradients", lambda *args, **kwargs: counted.append(1) or original(*args, **kwargs))
+    return jacobian(f, mode="auto")(x), len(counted)
+
+
+def test_auto_goes_by_columns_where_there_are_many_more_rows(device, monkeypatch):
+    t = array(device, np.linspace(0, 1, 40), "float64")
+    x = array(device, [2.0, 3.0], "float64")
+    found, sweeps = _sweeps(monkeypatch, lambda p: p[0] * xp.exp(-p[1] * t), x)
+    assert sweeps == 1
+    np.testing.assert_allclose(on_host(found), on_host(jacobian(lambda p: p[0] * xp.exp(-p[1] * t))(x)), rtol=1e-12)
+
+
+def test_auto_goes_by_rows_otherwise(device, monkeypatch):
+    x = array(device, np.ones(6), "float64")
+    for rows in (1, 6, 12):
+        w = array(device, np.ones((rows, 6)), "float64")
+        found, sweeps = _sweeps(monkeypatch, lambda x, w=w: xp.matmul(w, x), x)
+        assert (found.shape, sweeps) == ((rows, 6), rows)
+        monkeypatch.undo()
+
+
+class Doubled(FunctionNode):
+    """A function whose gradient leaves the graph, which reverse mode does not mind."""
+
+    def forward(self, inputs):
+        return (2 * inputs[0],)
+
+    def backward(self, indexes, gys):
+        return (Variable(2 * gys[0].array),)
+
+
+@pytest.mark.parametrize("g", [lambda y: Doubled().apply((y,))[0], checkpoint(lambda y: y * 2)])
+def test_auto_goes_by_rows_where_a_gradient_is_a_users_code(g):
+    t = np.linspace(0, 1, 40)
+    found = jacobian(lambda p: g(p * t), mode="auto")(np.asarray(1.5))
+    np.testing.assert_array_equal(found, 2 * t)
