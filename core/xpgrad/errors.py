@@ -79,4 +79,7 @@ class StructureError(XpgradError, ValueError):
 
 
 class ChangedArray(XpgradError, RuntimeError):
-    """Debug mode found that an array which the graph kept was written to after the forward computation."""
+    """An array that a Variable holds has another shape or dtype by now, or was written to since the graph kept it.
+
+    The latter is found in debug mode, and where the configuration says ``detect_mutation``.
+    """

@@ -120,6 +120,7 @@ class ChainerxBackend(Backend):
         return found if found is not None else self._new_spec(data.shape, data.dtype, device)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
+        device.buffers.spec_for(shape, dtype, device.handle)  # it refuses what it does not differentiate
         spec = super()._new_spec(shape, dtype, device)
         spec.constants = self._constants_on.setdefault((dtype, device), {})  # they are arrays of that device
         return spec

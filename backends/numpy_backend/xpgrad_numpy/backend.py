@@ -7,6 +7,7 @@ from typing import Any
 import array_api_compat.numpy as namespace
 import numpy as np
 
+from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
@@ -76,6 +77,11 @@ class NumPyBackend(Backend):
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         if dtype.kind not in "biufc":
             raise TypeError(f"numpy: arrays of dtype {dtype} cannot be differentiated; convert to a numeric dtype")
+        if not dtype.isnative:  # what NumPy computes from it is native, so it would differ from its gradient
+            raise DtypeError(
+                f"numpy: expected an array of native byte order, got {dtype.str}; "
+                "convert it with a.astype(a.dtype.newbyteorder('='))"
+            )
         return super()._new_spec(shape, dtype, device)
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:

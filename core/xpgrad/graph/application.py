@@ -273,6 +273,8 @@ def _common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]
                 raise UnknownArray(f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}")
             backend = plugins.backend_of(array)
         backend.check(array)
+        if isinstance(x, Variable):
+            x._current(name)
         if found is None:
             found, lead = backend, array
         elif backend is not found:

@@ -374,6 +374,8 @@ def _check_families(function: FunctionNode, inputs: list[Variable]) -> None:
     specs = [x._node.spec for x in inputs]
     if None in specs:
         raise UnknownArray(f"{function.label}: input {specs.index(None)} is uninitialised; give it data first")  # type: ignore[arg-type]  # a spec may be None
+    for x in inputs:
+        x._current(function.label)
     first = specs[0] if specs else None
     if all(spec is first for spec in specs):
         return

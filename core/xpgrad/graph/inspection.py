@@ -9,6 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import config, switches
 from xpgrad.errors import AnomalyError, ChangedArray, NotANumber
 from xpgrad.graph import anomaly
+from xpgrad.graph.specs import check_still
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def guards(kept: Iterable[Any]) -> Guards:
 def changed(pairs: Guards) -> bool:
     """Tell whether an array differs from the copy that was made of it."""
     return not all(plugins.backend_of(a).same_values(a, copy) for a, copy in pairs)
+
+
+def check_kept(function: "FunctionNode") -> None:
+    """Raise if an input that `function` kept has another shape or dtype by now, which may be why its rule failed."""
+    for node, array in zip(function.inputs or (), function.kept_inputs(), strict=False):
+        if node is not None and array is not None:
+            check_still(array, node.spec, function.label)
 
 
 def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str, given: Sequence[Any]) -> None:

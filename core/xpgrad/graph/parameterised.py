@@ -13,6 +13,7 @@ from xpgrad.config import switches
 from xpgrad.graph.application import Application, apply, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.specs import is_shape
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -127,6 +128,8 @@ def indexer(definition: Definition, careful: Function) -> Function:
             if spec is None:
                 spec = plan.backend.spec(out)
                 if type(index) is int and type(out) is plan.array_type:  # as in Plan.outcome
+                    if not is_shape(spec.shape, node.spec.shape[1:]):
+                        return careful(x, index)
                     if len(rows) >= MOST_ROWS:
                         rows.clear()
                     rows[node.spec] = spec

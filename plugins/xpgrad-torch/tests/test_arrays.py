@@ -248,3 +248,32 @@ def test_deviation_over_no_axes_is_that_of_single_elements():
     x = torch.tensor([[1.0, 2.0]])
     assert A.std(x, axis=()).array.tolist() == [[0, 0]]
     assert torch.isnan(A.std(x, axis=(), correction=1, keepdims=True).array).tolist() == [[True, True]]
+
+
+CHANGES = {
+    "resize_": lambda t: t.resize_(3),
+    "data": lambda t: setattr(t, "data", torch.ones(2, 3)),
+    "data of another dtype": lambda t: setattr(t, "data", t.data.double()),
+    "set_": lambda t: t.set_(torch.ones(2)),
+    "unsqueeze_": lambda t: t.unsqueeze_(0),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("when", ["before", "after", "in between"])
+def test_a_tensor_that_is_given_another_shape_or_dtype_in_place_is_found(change, when):
+    t = torch.ones(6)
+    x = Variable(t)
+    if when == "before":
+        change(t)
+    y = A.exp(x)
+    if when == "after":
+        change(t)
+    z = A.mean(y * y)
+    if when == "in between":
+        change(y.array)
+    with pytest.raises(xpgrad.ChangedArray, match="changed in place"):
+        z.backward()
+    assert x._grad is None
+    with pytest.raises(xpgrad.ChangedArray, match=r"float32 \(6,\)"):
+        _ = (y if when == "in between" else x).shape
