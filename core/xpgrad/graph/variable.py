@@ -123,6 +123,12 @@ class Variable(Convertible):
     @property
     def shape(self) -> Shape:
         """Shape of the array."""
+        try:
+            shape = self._node.spec.shape
+            if self._array.shape == shape:  # the look at the dtype is left out: functions ask for shapes often
+                return shape
+        except AttributeError:
+            pass
         return self._current("Variable.shape").shape
 
     @property
