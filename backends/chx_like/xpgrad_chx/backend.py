@@ -260,6 +260,10 @@ class ChainerxBackend(Backend):
         """Return a view of the array of a Variable that is in the Variable's graph."""
         return graph.view(variable)
 
+    def fingerprint(self, array: Array) -> Any:
+        """Return what the library of the buffers returns."""
+        return array._device.buffers.fingerprint(array._data)
+
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as the host's library prints them."""
         return self._buffers.array_text(self.to_host(array), prefix, separator)

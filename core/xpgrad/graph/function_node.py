@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.node import VariableNode
@@ -233,7 +233,7 @@ class FunctionNode:
                 node.own_extra().index = index
         self.outputs = tuple(weakref.ref(y._node) for y in results)
         self._kept_inputs, self._kept_outputs = kept_inputs, kept_outputs
-        if self.stack is not None:
+        if self.stack is not None or switches().mode & GUARDED:
             self._guards = inspection.guards([*(kept_inputs or {}).values(), *(kept_outputs or {}).values()])
         return results
 
