@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 PLAIN_OFF = 1  # mode bit: enable_backprop is False
 CAREFUL = 2  # mode bit: debug mode, or function hooks are active
+GUARDED = 4  # mode bit: detect_mutation is True
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")
@@ -47,6 +48,8 @@ class GlobalConfig:
     ----------
     debug : bool
         Forward stacks in errors, NaN detection, detection of changed kept arrays (``XPGRAD_DEBUG``).
+    detect_mutation : bool
+        Detection of changed kept arrays by checksums, without the rest of debug mode (``XPGRAD_DETECT_MUTATION``).
     enable_backprop : bool
         Whether operations make a graph.
     train : bool
@@ -68,6 +71,7 @@ class GlobalConfig:
     def __init__(self) -> None:
         values: dict[str, Any] = {
             "debug": os.environ.get("XPGRAD_DEBUG", "0") not in ("", "0"),
+            "detect_mutation": os.environ.get("XPGRAD_DETECT_MUTATION", "0") not in ("", "0"),
             "enable_backprop": True,
             "train": True,
             "type_check": os.environ.get("XPGRAD_TYPE_CHECK", "1") not in ("", "0"),
@@ -98,12 +102,13 @@ class GlobalConfig:
 class Switches:
     """What one thread has set: its overlay of the configuration, its function hooks, and the mode they add up to."""
 
-    __slots__ = ("__weakref__", "_modes", "hooks", "mode", "overlay")
+    __slots__ = ("__weakref__", "_modes", "_unguarded", "hooks", "mode", "overlay")
 
     def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any]) -> None:
         self.overlay = overlay
         self.hooks = hooks
         self._modes: dict[bool, Switches] = {}
+        self._unguarded: Switches | None = None
         self.refresh()
         with _lock:
             _every_switches.add(self)
@@ -112,7 +117,14 @@ class Switches:
         """Compute `mode` again, after a global entry changed."""
         read = global_config.__dict__ | self.overlay
         recording = 0 if read.get("enable_backprop", True) else PLAIN_OFF
-        self.mode = recording | (CAREFUL if read.get("debug", False) or self.hooks else 0)
+        careful = CAREFUL if read.get("debug", False) or self.hooks else 0
+        self.mode = recording | careful | (GUARDED if read.get("detect_mutation", False) else 0)
+
+    def unguarded(self) -> "Switches":
+        """Return these switches without the detection of mutations."""
+        if self._unguarded is None:
+            self._unguarded = Switches(self.overlay | {"detect_mutation": False}, self.hooks)
+        return self._unguarded
 
     def with_entry(self, name: str, value: Any) -> "Switches":
         """Return these switches with one entry set; those of the backprop modes are made once: sweeps need them."""
@@ -137,6 +149,14 @@ global_config = GlobalConfig()
 _current: "ContextVar[Switches]" = ContextVar("xpgrad_switches", default=Switches({}, {}))  # noqa: B039 - replaced, never written to
 switches = _current.get
 """Return the switches of this thread; bound once, because the call path calls it for each operation."""
+
+
+def replace_switches(by: Switches) -> "Token[Switches]":
+    """Replace the switches of this thread; what is returned goes to `restore_switches`."""
+    return _current.set(by)
+
+
+restore_switches = _current.reset
 
 
 def set_hooks(hooks: dict[str, Any]) -> None:

@@ -83,4 +83,8 @@ class StructureError(XpgradError, ValueError):
 
 
 class ChangedArray(XpgradError, RuntimeError):
-    """An array was written to that must not be: one that the graph kept, in debug mode, or a recorded gradient."""
+    """An array that a Variable holds has another shape or dtype by now, or was written to since the graph kept it.
+
+    The latter is found in debug mode, and where the configuration says ``detect_mutation``. Or a hook or a backward
+    computation wrote into a gradient that a sweep records.
+    """

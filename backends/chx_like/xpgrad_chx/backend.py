@@ -120,6 +120,7 @@ class ChainerxBackend(Backend):
         return found if found is not None else self._new_spec(data.shape, data.dtype, device)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
+        device.buffers.spec_for(shape, dtype, device.handle)  # it refuses what it does not differentiate
         spec = super()._new_spec(shape, dtype, device)
         spec.constants = self._constants_on.setdefault((dtype, device), {})  # they are arrays of that device
         return spec
@@ -258,6 +259,10 @@ class ChainerxBackend(Backend):
     def connected(self, variable: Any) -> Array:
         """Return a view of the array of a Variable that is in the Variable's graph."""
         return graph.view(variable)
+
+    def fingerprint(self, array: Array) -> Any:
+        """Return what the library of the buffers returns."""
+        return array._device.buffers.fingerprint(array._data)
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as the host's library prints them."""

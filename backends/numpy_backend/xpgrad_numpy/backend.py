@@ -1,12 +1,14 @@
 """The NumPy backend: one device, 0-d arrays restored, Python scalars as cached 0-d arrays where that is exact."""
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import array_api_compat.numpy as namespace
 import numpy as np
 
+from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
@@ -77,6 +79,11 @@ class NumPyBackend(Backend):
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         if dtype.kind not in "biufc":
             raise TypeError(f"numpy: arrays of dtype {dtype} cannot be differentiated; convert to a numeric dtype")
+        if not dtype.isnative:  # what NumPy computes from it is native, so it would differ from its gradient
+            raise DtypeError(
+                f"numpy: expected an array of native byte order, got {dtype.str}; "
+                "convert it with a.astype(a.dtype.newbyteorder('='))"
+            )
         return super()._new_spec(shape, dtype, device)
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
@@ -152,6 +159,10 @@ class NumPyBackend(Backend):
     def has_nan(self, array: Array) -> bool:
         """Tell whether any element is not a number."""
         return array.dtype.kind in "fc" and bool(np.isnan(array).any())
+
+    def fingerprint(self, array: Array) -> Any:
+        """Return shape, dtype and a checksum of the bytes."""
+        return array.shape, array.dtype, zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as NumPy prints them."""

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, replace_switches, restore_switches, switches
 from xpgrad.errors import (
     BackendMismatch,
     DeviceMismatch,
@@ -106,21 +106,27 @@ class Application(FunctionNode):
     def _hooks(self) -> dict[str, Any] | None:  # on the pullback, where they cost nothing
         return getattr(self.pullback, "hooks", None)
 
+    @property
+    def _guards(self) -> inspection.Guards | None:  # there, too
+        return getattr(self.pullback, "guards", None)
+
     def _own_hooks(self) -> dict[str, Any]:
         if self.pullback in (RELEASED, None):
             raise GraphError(f"hooks: this is {self.label}, which no sweep passes any more")
         with lock:
             if not isinstance(self.pullback, HookedPullback):
-                self.pullback = HookedPullback(self.pullback, {})
+                self.pullback = HookedPullback(self.pullback, {}, [])
             hooks: dict[str, Any] = self.pullback.hooks
         return hooks
+
+    def guard(self) -> None:
+        """Note what is kept, so that a sweep finds out whether it was written to."""
+        self.pullback = HookedPullback(self.pullback, {}, inspection.guards(_kept_values(self)))
 
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
         self.pullback = RELEASED  # first: a sweep that meets what is missing below finds out why
         self.a = self.b = self.c = self.d = None
-        if self._guards is not None:
-            self._guards = None
 
     def unchain(self) -> None:
         """Cut this function out of the graph: it forgets everything, and its output becomes a root."""
@@ -129,9 +135,9 @@ class Application(FunctionNode):
 
 
 class DebugApplication(Application):
-    """An application in debug mode: where it happened, and copies of what it keeps."""
+    """An application in debug mode: where it happened."""
 
-    __slots__ = ("_guards", "_origin", "stack")
+    __slots__ = ("_origin", "stack")
 
 
 def _operand(scalar: Any) -> str:
@@ -142,6 +148,9 @@ def _operand(scalar: Any) -> str:
 
 def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
     """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
+    mode = switches().mode
+    if mode & (CAREFUL | GUARDED) == GUARDED:
+        return guarded(definition, operands, parameters)  # type: ignore[no-any-return]  # a Variable
     if definition.variadic:
         operands = list(operands[0])
     name = definition.name
@@ -164,12 +173,11 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
         arrays.append(array)
     plan = plan_for(definition, type(lead), backend)
     function: Any = None
-    mode = switches().mode
     hooks: list[Any] = []
     if mode & CAREFUL:
         function = new(DebugApplication)
         function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
-        function._guards = function._origin = function.stack = None
+        function._origin = function.stack = None
         if parameters or scalar is not None:
             function.d = parameters or scalar  # labels name them
         if config.debug:
@@ -197,8 +205,24 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     function.rank = max(node.rank for node, need in zip(nodes, needed, strict=True) if need and node is not None)
     node = y._node
     node.creator_node, node.rank, node.requires_grad = function, function.rank + 1, True
-    if mode & CAREFUL and config.debug:
-        function._guards = inspection.guards(_kept_values(function))
+    if mode & GUARDED or (mode & CAREFUL and config.debug):
+        function.guard()
+    return y
+
+
+def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any], path: str = "public") -> Any:
+    """Call a primitive as without the detection of mutations, by the call path that was taken, and guard what it keeps.
+
+    So what programs are tested with is what runs without it.
+    """
+    token = replace_switches(switches().unguarded())
+    try:
+        y = definition.paths[path](*operands, **parameters)
+    finally:
+        restore_switches(token)
+    function = y._node.creator_node if isinstance(y, Variable) else None
+    if isinstance(function, Application):
+        function.guard()
     return y
 
 
@@ -280,6 +304,8 @@ def _common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]
             except UnknownArray as error:
                 raise UnknownArray(f"{name}: {error}") from None
         backend.check(array)
+        if isinstance(x, Variable):
+            x._current(name)
         if found is None:
             found, lead = backend, array
         elif backend is not found:

@@ -31,6 +31,7 @@ def backward_from(
     """Run `Variable.backward`."""
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
+    y._current("backward")
     grad: Any = y.grad_var if enable_double_backprop else y.grad
     if grad is None:
         if y.size != 1:
@@ -258,6 +259,7 @@ def grad(
     for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
         if y._array is None:
             raise GradientError(f"grad: output {i} is uninitialised")
+        y._current("grad")
         if g is not None:
             _check_cotangent(y, g, "grad", i)
         start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
@@ -346,10 +348,11 @@ def _ones(y: Variable, loss_scale: float | None, recorded: bool) -> Any:
 
 def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
     wanted, given = y._node.spec, g._node.spec
-    if wanted is given and wanted is not None:
-        return
     if wanted is None or given is None:
         raise GradientError(f"{operation}: {'output' if wanted is None else 'gradient'} {i} is uninitialised")
+    y._current(operation), g._current(operation)
+    if wanted is given:
+        return
     if not same_place(wanted, given):
         raise GradientError(
             f"{operation}: gradient {i} is {given!r} on {g.device}, but its Variable {wanted!r} on {y.device}"

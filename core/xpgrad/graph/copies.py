@@ -1,7 +1,7 @@
 """Copies of Variables: shallow, deep, and through pickle.
 
-A copy of a Variable in a graph is recorded, so that gradients go through it; a copy of a root is a root of its own. Hooks
-stay behind, and so does everything that is in a graph when it is pickled.
+A copy of a Variable in a graph is recorded, so that gradients go through it; a copy of a root is a root of its own.
+Hooks stay behind. What is in a graph cannot be pickled.
 """
 
 import copy
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OWN = ("__dict__", "__weakref__", "_array", "_grad", "_node")
 PASSING_ON = {"dataclasses"}
-"""Modules whose deep copies are steps of a computation, for which a root is a value like others; `interop` adds more."""
+"""Packages whose deep copies are steps of a computation, where a root is a value like others; `interop` adds more."""
 new = object.__new__
 
 
@@ -106,8 +106,9 @@ def attributes_of(x: "Variable") -> dict[str, Any]:
     found = dict(getattr(x, "__dict__", {}))
     for kind in type(x).__mro__:
         slots = kind.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{kind.__name__.lstrip('_')}{name}"
             if name not in OWN and hasattr(x, name):
                 found[name] = getattr(x, name)
     return found

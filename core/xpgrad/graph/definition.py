@@ -42,10 +42,12 @@ class Definition:
     variadic : bool
     label : str
         How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
+    paths : dict
+        The specialised call paths: "public", and where there are any "operator", "reflected" and "index".
     """
 
     __slots__ = (
-        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "plans", "positional", "required",
+        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "paths", "plans", "positional", "required",
         "rules", "same_dtype", "signature", "variadic",
     )  # fmt: skip
 
@@ -80,6 +82,7 @@ class Definition:
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans = table.plan_cache()
         self.signature = self._signature()
+        self.paths: dict[str, Callable[..., Any]] = {}
         table.declare(Declaration(self.name, len(self.inputs), tuple(self.parameters), body))
         for x, asked in self.asks.items():
             table.declare(Declaration(f"{self.name}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x]))

@@ -3,11 +3,13 @@
 from typing import Any
 
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.errors import ChangedArray, DtypeError, ShapeError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.scatter import LAZY
 from xpgrad.graph.slot import slot
+from xpgrad.graph.specs import broadcast, is_shape
 from xpgrad.graph.variable import Variable
+from xpgrad.types import Shape
 
 
 def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
@@ -17,6 +19,8 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
     xp: Any = slot.functions if type(gx) is Variable else spec.backend.xp
     shape = spec.shape
     if gx.shape != shape:
+        if elementwise and f.pullback is not None:  # other functions may have operands that they do not name
+            _check_inputs(f, gx.shape)
         if elementwise and (gx.shape[-len(shape) :] == shape or _stretched(shape, gx.shape)):
             gx = xp.sum_to(gx, shape=shape)
         if gx.shape != spec.shape:
@@ -35,6 +39,17 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
             gx = xp.real(gx)
         gx = xp.astype(gx, spec.dtype)
     return gx
+
+
+def _check_inputs(f: FunctionNode, shape: Shape) -> None:
+    """Raise if the output's `shape` is not that to which the inputs' broadcast, as far as they are Variables."""
+    shapes = [node.spec.shape for node in f.inputs if node is not None]
+    known = len(shapes) == len(f.pullback.definition.inputs)  # type: ignore[union-attr]  # it is a primitive
+    if known and shape not in shapes and not is_shape(shape, broadcast(shapes)):
+        raise ChangedArray(
+            f"{f.label}: the shape of an array was changed in place after the forward computation: inputs of shapes "
+            f"{', '.join(map(str, shapes))} gave a gradient of shape {tuple(shape)}"
+        )
 
 
 def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.exchange import lock
@@ -253,7 +253,7 @@ class FunctionNode:
                 node.own_extra().index = index
         self.outputs = tuple(weakref.ref(y._node) for y in results)
         self._kept_inputs, self._kept_outputs = kept_inputs, kept_outputs
-        if self.stack is not None:
+        if self.stack is not None or switches().mode & GUARDED:
             self._guards = inspection.guards([*(kept_inputs or {}).values(), *(kept_outputs or {}).values()])
         return results
 
@@ -418,6 +418,8 @@ def _check_families(function: FunctionNode, inputs: list[Variable]) -> None:
     specs = [x._node.spec for x in inputs]
     if None in specs:
         raise UnknownArray(f"{function.label}: input {specs.index(None)} is uninitialised; give it data first")  # type: ignore[arg-type]  # a spec may be None
+    for x in inputs:
+        x._current(function.label)
     first = specs[0] if specs else None
     if all(spec is first for spec in specs):
         return

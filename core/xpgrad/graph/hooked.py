@@ -23,32 +23,43 @@ if TYPE_CHECKING:
 
 
 class HookedPullback(Pullback):
-    """The pullback of one application to which function hooks were added.
+    """The pullback of one application that has function hooks of its own, or guards.
 
-    All other applications keep the shared pullback, so hooks cost nothing where there are none.
+    All other applications keep the shared pullback, so both cost nothing where there are none.
 
     Attributes
     ----------
     inner : Pullback
         The shared one.
     hooks : dict from name to FunctionHook
+    guards : list
+        What tells whether the arrays that the application keeps were written to, see `inspection.guards`.
     """
 
-    __slots__ = ("hooks", "inner")
+    __slots__ = ("guards", "hooks", "inner")
 
-    def __init__(self, inner: Pullback, hooks: dict[str, Any]) -> None:
+    def __init__(self, inner: Pullback, hooks: dict[str, Any], guards: inspection.Guards) -> None:
         for name in Pullback.__slots__:
             setattr(self, name, getattr(inner, name))
-        self.inner, self.hooks = inner, hooks
-        # Closures over these two, not over self: that would be a cycle.
-        self.pull = lambda f, gy: called(hooks.values(), f, gy, lambda g: inner.pull(f, g), recorded=False)
-        self.record = lambda f, gy, node: called(
-            hooks.values(), f, gy, lambda g: inner.record(f, g, node), recorded=True
+        self.inner, self.hooks, self.guards = inner, hooks, guards
+        # Closures over these three, not over self: that would be a cycle.
+        self.pull = lambda f, gy: _guarded(guards, hooks, f, gy, lambda g: inner.pull(f, g), recorded=False)
+        self.record = lambda f, gy, node: _guarded(
+            guards, hooks, f, gy, lambda g: inner.record(f, g, node), recorded=True
         )
 
     def narrowed(self, needed: tuple[bool, ...]) -> Pullback:
         """Return the pullback for fewer inputs, with the same hooks."""
-        return self if needed == self.needed else HookedPullback(self.inner.narrowed(needed), self.hooks)
+        return self if needed == self.needed else HookedPullback(self.inner.narrowed(needed), self.hooks, self.guards)
+
+
+def _guarded(
+    guards: inspection.Guards, hooks: dict[str, Any], f: Any, gy: Any, rule: Callable[[Any], Sequence[Any]], *,
+    recorded: bool,
+) -> Sequence[Any]:  # fmt: skip
+    if inspection.changed(guards):
+        raise inspection.changed_error(f)
+    return called(hooks.values(), f, gy, rule, recorded=recorded) if hooks else rule(gy)
 
 
 def users_mode() -> AbstractContextManager[Any]:

@@ -1,4 +1,4 @@
-"""What debug mode and hooks look at: kept arrays against their copies, NaNs, and who listens to a function."""
+"""What debug mode, detection of mutations and hooks look at: kept arrays, NaNs, and who listens to a function."""
 
 import os
 import traceback
@@ -9,12 +9,14 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import config, switches
 from xpgrad.errors import AnomalyError, ChangedArray, NotANumber
 from xpgrad.graph import anomaly
+from xpgrad.graph.specs import check_still
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
     from xpgrad.graph.function_node import FunctionNode
 
-Guards = list[tuple[Array, Array]]
+Guards = list[tuple[Array, Any]]
+DEBUG_SAYS_WHERE = " (xpgrad.set_debug(True) before it makes this error name its line)"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -32,14 +34,32 @@ def note(function: Any) -> None:
 
 
 def guards(kept: Iterable[Any]) -> Guards:
-    """Return pairs of each kept array and a copy of it."""
+    """Return pairs of each kept array and what tells whether it was written to: a copy in debug mode, else a checksum."""
     items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
-    return [(a, plugins.backend_of(a).copy(a)) for a in items if type(a) in plugins.by_type]
+    arrays = [a for a in items if type(a) in plugins.by_type and not plugins.by_type[type(a)].immutable]
+    exact = config.debug
+    return [
+        (a, backend.copy(a) if exact else backend.fingerprint(a)) for a in arrays if (backend := plugins.backend_of(a))
+    ]
 
 
 def changed(pairs: Guards) -> bool:
-    """Tell whether an array differs from the copy that was made of it."""
-    return not all(plugins.backend_of(a).same_values(a, copy) for a, copy in pairs)
+    """Tell whether an array differs from what was noted of it."""
+    return any(_differs(a, known) for a, known in pairs)
+
+
+def _differs(array: Array, known: Any) -> bool:
+    backend = plugins.backend_of(array)
+    if type(known) not in plugins.by_type:
+        return bool(backend.fingerprint(array) != known)
+    return array.shape != known.shape or not backend.same_values(array, known)
+
+
+def check_kept(function: "FunctionNode") -> None:
+    """Raise if an input that `function` kept has another shape or dtype by now, which may be why its rule failed."""
+    for node, array in zip(function.inputs or (), function.kept_inputs(), strict=False):
+        if node is not None and array is not None:
+            check_still(array, node.spec, function.label)
 
 
 def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str, given: Sequence[Any]) -> None:
@@ -77,7 +97,7 @@ def changed_error(function: "FunctionNode") -> ChangedArray:
     """Return the error for an array that `function` kept and the user then changed."""
     return ChangedArray(
         f"{function.label}: an array that the graph kept was changed in place after the forward computation, so the "
-        f"gradient would be wrong; change a copy instead{forward_place(function)}"
+        f"gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
     )
 
 

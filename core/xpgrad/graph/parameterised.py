@@ -9,10 +9,11 @@ from typing import Any
 
 from xpgrad.backend.indexing import BASIC
 from xpgrad.backend.spec import Spec
-from xpgrad.config import switches
-from xpgrad.graph.application import Application, apply, keep, plan_for
+from xpgrad.config import CAREFUL, switches
+from xpgrad.graph.application import Application, apply, guarded, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.specs import is_shape
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -119,7 +120,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
                 plan = plan_for(definition, type(left))
             mode = switches().mode
             if mode > 1:
-                return careful(x, index)
+                return careful(x, index) if mode & CAREFUL else guarded(definition, (x, index), {}, "index")
             out = plan.kernel(left, index=index)
             if type(out) is not plan.array_type:
                 out = plan.restore(out)
@@ -127,6 +128,8 @@ def indexer(definition: Definition, careful: Function) -> Function:
             if spec is None:
                 spec = plan.backend.spec(out)
                 if type(index) is int and type(out) is plan.array_type:  # as in Plan.outcome
+                    if not is_shape(spec.shape, node.spec.shape[1:]):
+                        return careful(x, index)
                     if len(rows) >= MOST_ROWS:
                         rows.clear()
                     rows[node.spec] = spec
@@ -153,6 +156,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
         result.requires_grad = True
         return y
 
+    definition.paths["index"] = function
     return function
 
 

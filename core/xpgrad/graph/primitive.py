@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import switches
+from xpgrad.config import CAREFUL, GUARDED, switches
 from xpgrad.errors import UnknownArray
-from xpgrad.graph.application import Application, apply, plan_for
+from xpgrad.graph.application import Application, apply, guarded, plan_for
 from xpgrad.graph.definition import Definition, Rule
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameter import Parameter
@@ -93,14 +93,16 @@ def _public(definition: Definition) -> Function:
     function.__doc__, function.__module__ = definition.body.__doc__, definition.body.__module__
     function.__signature__ = definition.signature  # type: ignore[attr-defined]  # read by inspect.signature
     function.definition = definition  # type: ignore[attr-defined]  # read by `operators`
+    definition.paths["public"] = function
     return function
 
 
 def operators(function: Function) -> tuple[Function, Function]:
     """Return the operator and the reflected operator of a binary primitive; both leave foreign types to Python."""
     definition: Definition = function.definition  # type: ignore[attr-defined]  # set by `_public`
-    forward = _binary(definition, NotImplemented)
-    return forward, _reflected(definition)
+    forward, reflected = _binary(definition, NotImplemented), _reflected(definition)
+    definition.paths |= {"operator": forward, "reflected": lambda x1, x2: reflected(x2, x1)}
+    return forward, reflected
 
 
 def _unary(definition: Definition) -> Function:
@@ -297,6 +299,8 @@ def _careful(definition: Definition, x1: Any, x2: Any, is_operator: bool) -> Any
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
         return NotImplemented
+    if is_operator and switches().mode & (CAREFUL | GUARDED) == GUARDED:
+        return guarded(definition, (x1, x2), {}, "operator" if isinstance(x1, Variable) else "reflected")
     return apply(definition, (x1, x2), {})
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import ChangedArray
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.slot import slot
+from xpgrad.graph.specs import broadcast, is_shape
 from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
 
@@ -317,9 +319,18 @@ class Plan:
 
         What stands for an array while a library traces a function is of another type, and in another place: that is so
         only now.
+
+        Raises
+        ------
+        ChangedArray
+            The shapes of the inputs do not give that of `out`, so one was changed in place.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:
+            if self.definition.elementwise:
+                shapes = [each.shape for each in (inputs if type(inputs) is tuple else (inputs,))]
+                if not is_shape(spec.shape, broadcast(shapes)):
+                    raise ChangedArray(f"{self.definition.label}: the shape of an input was changed in place")
             if len(self.outcomes) >= MOST_OUTCOMES:
                 self.outcomes.clear()
             self.outcomes[inputs] = spec

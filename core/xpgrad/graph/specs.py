@@ -1,11 +1,13 @@
 """Checks of arrays that users give: whether a backend serves them, and whether a gradient fits its array."""
 
+from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, ShapeError, UnknownArray
-from xpgrad.types import Array
+from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, ShapeError, UnknownArray
+from xpgrad.types import Array, Shape
 
 
 def spec_of(array: Array, operation: str) -> Spec:
@@ -54,6 +56,29 @@ def same_place(a: Spec | None, b: Spec | None) -> bool:
     if a is b or a is None or b is None:
         return a is b
     return a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
+
+
+def is_shape(shape: Shape, expected: Shape) -> bool:
+    """Tell whether two shapes agree; lengths that nobody knew, None or NaN in `expected`, agree with all."""
+    return shape == expected or (
+        len(shape) == len(expected) and all(n == m or m is None or m != m for n, m in zip(shape, expected, strict=True))
+    )
+
+
+def check_still(array: Array, spec: Spec, operation: str) -> None:
+    """Raise `ChangedArray` if `array` has not the shape and dtype that it had when a Variable got it."""
+    if array.dtype != spec.dtype or not is_shape(array.shape, spec.shape):
+        now = f"{spec.backend.dtype_name(array.dtype)} {tuple(array.shape)}"
+        raise ChangedArray(
+            f"{operation}: the array was {spec!r} when the Variable got it, but was changed in place to {now}; set "
+            "x.array to it again, or use reshape and astype"
+        )
+
+
+def broadcast(shapes: Iterable[Shape]) -> Shape:
+    """Return the shape to which `shapes` broadcast; they must fit."""
+    lengths = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    return tuple(reversed([next((n for n in each if n != 1), 1) for each in lengths]))
 
 
 def check_gradient(grad: Array, wanted: Spec | None) -> None:

@@ -179,6 +179,7 @@ class Sweep:
                 except Exception:
                     if f.pullback is RELEASED:
                         raise released(f) from None
+                    inspection.check_kept(f)
                     raise
             if f.pullback is RELEASED:  # by a hook or another thread: the rules may have met nothing where an array was
                 raise released(f)
@@ -313,6 +314,7 @@ class Sweep:
         """Let hooks see the complete cotangent of `node`, keep it where it is wanted, and return it."""
         extra = node.extra
         handed = self._private
+        _check_array(node)
         if extra is not None and extra.hooks:
             gy = self._hooked(node, gy)
             handed = self._copied  # the hook may have kept what it saw
@@ -348,6 +350,7 @@ class Sweep:
         g = self.slots.pop(key)
         node = key if type(key) is VariableNode else self.nodes[key]
         spec = node.spec
+        _check_array(node)
         if type(g) not in plugins.by_type and type(g) is not Variable:
             g = dense(g, self.recorded)
             if not self.recorded:
@@ -477,6 +480,7 @@ class Sweep:
             try:
                 return pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
             except Exception as error:
+                inspection.check_kept(f)
                 inspection.annotate(error, f)
                 raise
 
@@ -494,6 +498,13 @@ def _restored(g: Any, backend: Backend) -> Array:
     """Return a library's scalar as an array; a function's outputs may be of another library than its inputs."""
     own = backend if isinstance(g, backend.scalar_types) else plugins.backend_of_scalar(g) or backend
     return own.restore(g)
+
+
+def _check_array(node: VariableNode) -> None:
+    """Raise if the array of a live Variable was given another shape or dtype in place: its gradient has the node's."""
+    variable = node.variable()
+    if variable is not None and variable._node is node:
+        variable._current("backward")
 
 
 def _as_array(g: Any, node: VariableNode) -> Array:

@@ -16,8 +16,9 @@ def as_text(x: "Variable", separator: str, *, shape_of_empty: bool) -> str:
     array = x.array
     if array is None:
         return f"{prefix}None)"
-    if x.size == 0:
-        return f"{prefix}[], shape={x.shape})" if shape_of_empty else f"{prefix}[])"
+    spec = plugins.backend_of(array).spec(array)  # not the node's: it may have changed, and text is no place for errors
+    if spec.size == 0:
+        return f"{prefix}[], shape={spec.shape})" if shape_of_empty else f"{prefix}[])"
     return f"{prefix}{plugins.backend_of(array).array_text(array, prefix, separator)})"
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
 from xpgrad.graph import carried, copies, moving, text
 from xpgrad.graph.convertible import Convertible
 from xpgrad.graph.exchange import replace
 from xpgrad.graph.node import VariableNode, leaf_node
-from xpgrad.graph.specs import check_gradient, check_gradient_variable, same_place, spec_of
+from xpgrad.graph.specs import check_gradient, check_gradient_variable, check_still, same_place, spec_of
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
 new = object.__new__
@@ -92,7 +93,9 @@ class Variable(Convertible):
 
         Setting an array of another shape, dtype or device gives the Variable a fresh node, a root, and no gradient.
         """
-        array = self._array
+        array, node = self._array, self._node
+        if node.creator_node is not None:
+            node.own_extra()  # its shape may be changed from now on; sweeps look at nodes that have this part
         return carried.shown(array) if type(array) in plugins.carriers else array
 
     @array.setter
@@ -122,33 +125,27 @@ class Variable(Convertible):
     def shape(self) -> Shape:
         """Shape of the array."""
         try:
-            return self._node.spec.shape
+            shape = self._node.spec.shape
+            if self._array.shape == shape:  # the look at the dtype is left out: functions ask for shapes often
+                return shape
         except AttributeError:
-            raise self._uninitialised("shape") from None
+            pass
+        return self._current("Variable.shape").shape
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        try:
-            return len(self._node.spec.shape)
-        except AttributeError:
-            raise self._uninitialised("ndim") from None
+        return len(self._current("Variable.ndim").shape)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        try:
-            return self._node.spec.size
-        except AttributeError:
-            raise self._uninitialised("size") from None
+        return self._current("Variable.size").size
 
     @property
     def dtype(self) -> Dtype:
         """Dtype of the array."""
-        try:
-            return self._node.spec.dtype
-        except AttributeError:
-            raise self._uninitialised("dtype") from None
+        return self._current("Variable.dtype").dtype
 
     @property
     def device(self) -> Device:
@@ -189,9 +186,14 @@ class Variable(Convertible):
     def name(self, name: str | None) -> None:
         self._node.name = name
 
-    @staticmethod
-    def _uninitialised(attribute: str) -> AttributeError:
-        return AttributeError(f"Variable.{attribute}: the Variable is uninitialised; give it an array first")
+    def _current(self, operation: str) -> Spec:
+        """Return what the node knows of the array, after a look at whether it still is so."""
+        spec, array = self._node.spec, self._array
+        if spec is None:
+            raise AttributeError(f"{operation}: the Variable is uninitialised; give it an array first")
+        if array is not None and (array.shape != spec.shape or array.dtype is not spec.dtype):
+            check_still(array, spec, operation)
+        return spec
 
     def _title(self) -> str:
         return "an uninitialised Variable" if self._array is None else f"{self._node.spec!r} on {self.device}"
@@ -280,6 +282,10 @@ class Variable(Convertible):
     def grad(self) -> Array | None:
         """Array of the gradient, or None."""
         grad = self._grad
+        if grad is None:
+            return None
+        if self._array is not None:
+            self._current("Variable.grad")
         array = grad._array if isinstance(grad, Variable) else grad
         return carried.shown(array) if type(array) in plugins.carriers else array
 

@@ -263,3 +263,31 @@ def test_gradient_of_det_where_it_is_singular_but_for_rounding(layout, rng):
             A.sum(A.real(A.linalg.det(v))).backward()
             one = expected if layout == "stack" else expected[i]
             np.testing.assert_allclose(v.grad.resolve_conj(), one, 1e-9, 1e-9)
+
+CHANGES = {
+    "resize_": lambda t: t.resize_(3),
+    "data": lambda t: setattr(t, "data", torch.ones(2, 3)),
+    "data of another dtype": lambda t: setattr(t, "data", t.data.double()),
+    "set_": lambda t: t.set_(torch.ones(2)),
+    "unsqueeze_": lambda t: t.unsqueeze_(0),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("when", ["before", "after", "in between"])
+def test_a_tensor_that_is_given_another_shape_or_dtype_in_place_is_found(change, when):
+    t = torch.ones(6)
+    x = Variable(t)
+    if when == "before":
+        change(t)
+    y = A.exp(x)
+    if when == "after":
+        change(t)
+    z = A.mean(y * y)
+    if when == "in between":
+        change(y.array)
+    with pytest.raises(xpgrad.ChangedArray, match="changed in place"):
+        z.backward()
+    assert x._grad is None
+    with pytest.raises(xpgrad.ChangedArray, match=r"float32 \(6,\)"):
+        _ = (y if when == "in between" else x).shape

@@ -7,6 +7,7 @@ import pytest
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable, primitive
+from xpgrad.backend.spec import Spec
 from xpgrad.graph.application import plan_for
 
 
@@ -54,6 +55,7 @@ def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:
     backend = xpgrad.get_device("@numpy").backend
     plan = plan_for(xp.exp.definition, np.ndarray, backend)
     stands_in = np.ones(2).view(np.memmap)  # as a tracer does for an array, in another place
-    assert plan.outcome("traced", stands_in) is backend.spec(stands_in)
-    assert "traced" not in plan.outcomes
-    assert plan.outcome("computed", np.ones(2)) is plan.outcomes.pop("computed")
+    given = Spec((2,), np.dtype("float64"), "cpu", backend)
+    assert plan.outcome(given, stands_in) is backend.spec(stands_in)
+    assert given not in plan.outcomes
+    assert plan.outcome(given, np.ones(2)) is plan.outcomes.pop(given)

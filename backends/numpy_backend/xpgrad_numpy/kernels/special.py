@@ -15,6 +15,7 @@ i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e y0 y1
 boxcox cbrt cosdg cosm1 cotdg exp2 exp10 exprel sindg tandg
 ellipkm1 exp1 expi hyp1f1 spence"""
 ORDERED = {"expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma"}
+HALF = np.dtype(np.float16)
 NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys()
 
 
@@ -28,7 +29,7 @@ def find(name: str) -> Kernel | None:
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: under SCIPY_ARRAY_API it is behind a dispatcher
-    return _of_order(found) if name in ORDERED else found
+    return _of_order(found) if name in ORDERED else _with_half(found)
 
 
 @functools.cache
@@ -38,6 +39,22 @@ def _library() -> Any:
     except ImportError:
         return None
     return scipy.special
+
+
+def _with_half(function: Any) -> Kernel:
+    """Return `function` so that float16 stays float16: SciPy's have no loop for it, and give wider arrays."""
+
+    def of_one(x: Array, /) -> Array:
+        y = function(x)
+        return y.astype(HALF) if x.dtype is HALF else y
+
+    def of_several(*xs: Array) -> Array:
+        y = function(*xs)
+        return y.astype(np.result_type(*xs)) if any(getattr(x, "dtype", None) is HALF for x in xs) else y
+
+    if any(loop.startswith("e") for loop in function.types):
+        return function  # type: ignore[no-any-return]  # a ufunc
+    return of_one if function.nin == 1 else of_several
 
 
 def _of_order(function: Any) -> Kernel:
