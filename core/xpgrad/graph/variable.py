@@ -8,6 +8,7 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import GradientError
 from xpgrad.graph import carried, copies, moving, text
 from xpgrad.graph.convertible import Convertible
 from xpgrad.graph.node import VariableNode, leaf_node
@@ -76,6 +77,8 @@ class Variable(Convertible):
                     self._node.name = name
                 return
             data = carried.held(data, "Variable")
+            if grad is not None and not requires_grad:
+                raise GradientError("Variable: grad= is given, but requires_grad=False; pass one of them only")
         if type(grad) in plugins.carriers:
             grad = carried.held(grad, "Variable: grad")
         self._array, self._grad = data, grad
@@ -276,14 +279,18 @@ class Variable(Convertible):
 
     @property
     def grad(self) -> Array | None:
-        """Array of the gradient, or None."""
+        """Array of the gradient, or None; an error for arrays with a graph of their own if no gradient is required."""
         grad = self._grad
+        if type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad")
         array = grad._array if isinstance(grad, Variable) else grad
         return carried.shown(array) if type(array) in plugins.carriers else array
 
     @grad.setter
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
+            if type(self._array) in plugins.carriers:
+                carried.check_required(self, "Variable.grad")
             check_gradient(grad, self._node.spec)
             grad = carried.operand(grad)
         self._grad = grad
@@ -292,12 +299,16 @@ class Variable(Convertible):
     def grad_var(self) -> "Variable | None":
         """The gradient as a Variable: recorded if the sweep was, and the same object at each read."""
         grad = self._grad
+        if type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad_var")
         if grad is not None and not isinstance(grad, Variable):
             grad = self._grad = Variable(grad)
         return grad  # type: ignore[no-any-return]  # an array or a Variable before, now a Variable
 
     @grad_var.setter
     def grad_var(self, grad: "Variable | None") -> None:
+        if grad is not None and type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad_var")
         check_gradient_variable(grad, self._node.spec)
         self._grad = grad
 
