@@ -9,6 +9,7 @@ import array_api_compat.numpy as namespace
 import numpy as np
 
 from xpgrad.errors import DtypeError
+import xpgrad
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
@@ -19,9 +20,12 @@ CPU = "cpu"
 
 
 class CpuDevice(Device):
-    """The host, as NumPy uses it."""
+    """The host, as NumPy uses it; ``CpuDevice()`` is the one that there is."""
 
     __slots__ = ()
+
+    def __init__(self, backend: Backend | None = None) -> None:
+        super().__init__(xpgrad.get_device("@numpy").backend if backend is None else backend, CPU, "@numpy")
 
     def __repr__(self) -> str:
         return "<CpuDevice (numpy)>"
@@ -49,7 +53,7 @@ class NumPyBackend(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._device = CpuDevice(self, CPU, "@numpy")
+        self._device = CpuDevice(self)
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return NumPy's own loops, and the kernels that are worth writing by hand."""

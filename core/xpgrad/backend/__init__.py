@@ -3,8 +3,10 @@
 The names below are Chainer's.
 """
 
+from typing import Any, ClassVar, NoReturn
+
 from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.device import CLAIMED_BY, Device, get_device, get_device_from_array, refusal
 from xpgrad.backend.modules import _contains_nan as _contains_nan
 from xpgrad.backend.modules import get_array_module
 from xpgrad.backend.plugins import plugins as _plugins
@@ -14,16 +16,28 @@ from xpgrad.errors import BackendUnavailable
 _CLASSES = {"CpuDevice": "cpu", "GpuDevice": "gpu", "ChainerxDevice": "native", "Intel64Device": "intel64"}
 
 
+class _Absent(Device):
+    """A class of Chainer's whose backend cannot be used here: no device is an instance, and making one says why."""
+
+    reason: ClassVar[str]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise BackendUnavailable(cls.reason)
+
+    from_device_id = from_fallback_device = classmethod(__new__)
+
+
 def __getattr__(name: str) -> type[Device]:
     """Return the class of Chainer's name for a kind of device, which is its backend's own."""
     if name not in _CLASSES:
         raise AttributeError(f"module 'xpgrad.backend' has no attribute {name!r}")
+    word = _CLASSES[name]
     try:
-        word = _CLASSES[name]
         known = _plugins.knows(word)
         return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
     except BackendUnavailable as error:
-        raise AttributeError(f"xpgrad.backend.{name}: {error}") from error
+        why = refusal(word) if word in CLAIMED_BY else error
+        return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
 
 
 __all__ = [

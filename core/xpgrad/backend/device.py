@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from xpgrad.types import Array, DeviceHandle, Namespace
 
 
+CLAIMED_BY = {"intel64": "xpgrad-dpnp"}
+"""The distributions of plugins for words that Chainer's programs use, where they do not come with xpgrad."""
+
+
 class Device:
     """A place where a backend keeps arrays.
 
@@ -151,13 +155,13 @@ def get_device(specifier: Any = None) -> Device:
     if not specifier.startswith("@"):
         device = plugins.parse_device(specifier)
         if device is None:
-            raise SpecifierError(_unknown(specifier))
+            raise refusal(specifier)
         return device
     name, *index = specifier[1:].split(":")
     if not plugins.knows(name):
         device = plugins.parse_device(specifier)  # a plugin that claims the word may take it like a backend's name
         if device is None:
-            raise SpecifierError(_unknown(specifier))
+            raise refusal(specifier)
         return device
     if "" in index:
         raise SpecifierError(f"get_device: {specifier!r} has an empty part; expected '@{name}' or '@{name}:index'")
@@ -172,6 +176,20 @@ def _numbered(number: int) -> Device:
     if number == -1:
         return plugins.role("cpu").device(None)
     return plugins.role("gpu").device(str(number))
+
+
+def refusal(specifier: str) -> SpecifierError | BackendUnavailable:
+    """Return the error for a specifier that no plugin here understands."""
+    word = specifier.removeprefix("@").partition(":")[0]
+    from xpgrad.backend.plugins import plugins
+
+    if word not in CLAIMED_BY or word in plugins.installed.words:
+        return SpecifierError(_unknown(specifier))
+    plugin = CLAIMED_BY[word]
+    off = plugins.installed.disabled.get(plugin.removeprefix("xpgrad-"))
+    return BackendUnavailable(
+        f"{word}: the plugin that serves {specifier!r}, {plugin}, is {off or f'not installed; pip install {plugin}'}"
+    )
 
 
 def _unknown(specifier: str) -> str:

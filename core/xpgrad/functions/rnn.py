@@ -59,9 +59,18 @@ def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Varia
     Returns
     -------
     c : Variable, shape (B, N, *D)
-        ``tanh(a1 + a2) * sigmoid(i1 + i2) + c_prev1 * sigmoid(f1) + c_prev2 * sigmoid(f2)``
+        ``tanh(a1) * sigmoid(i1) + tanh(a2) * sigmoid(i2) + c_prev1 * sigmoid(f1) + c_prev2 * sigmoid(f2)``
     h : Variable, shape (B, N, *D)
         ``tanh(c) * sigmoid(o1 + o2)``
+
+    Notes
+    -----
+    That is what Chainer computes; the formula in its documents adds the sources of both children before `tanh` and
+    `sigmoid`.
+
+    References
+    ----------
+    Zhu, Sobhani, Guo: Long short-term memory over tree structures, 2015.
     """
     cells = [real_floating(c, "slstm", name) for c, name in ((c_prev1, "c_prev1"), (c_prev2, "c_prev2"))]
     sources = [real_floating(x, "slstm", name) for x, name in ((x1, "x1"), (x2, "x2"))]
@@ -71,7 +80,7 @@ def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Varia
         _check("slstm", cells[0], spec, 4, name)
     a1, i1, f1, o1 = _gates(x1, sources[0])
     a2, i2, f2, o2 = _gates(x2, sources[1])
-    c = tanh(a1 + a2) * sigmoid(i1 + i2)
+    c = tanh(a1) * sigmoid(i1) + tanh(a2) * sigmoid(i2)
     c = c + as_variable(c_prev1) * sigmoid(f1) + as_variable(c_prev2) * sigmoid(f2)
     return c, tanh(c) * sigmoid(o1 + o2)
 

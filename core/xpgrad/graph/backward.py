@@ -32,7 +32,7 @@ def backward_from(
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
     y._current("backward")
-    grad: Any = y.grad_var if enable_double_backprop else y.grad
+    grad: Any = None if y._grad is None else y.grad_var if enable_double_backprop else y.grad
     if grad is None:
         if y.size != 1:
             raise GradientError(

@@ -58,3 +58,13 @@ def enter(x: "Variable", array: Array, grad: Array | None, requires_grad: bool) 
     source = plugins.carriers[type(array)].entrust(array, x) or source
     x._array, x._node, x._grad = source._array, source._node, source._grad if grad is None else grad
     return True
+
+
+def check_required(x: "Variable", operation: str) -> None:
+    """Raise unless `x` requires a gradient: over an array with a graph of its own, asking for another is an error."""
+    if not x.requires_grad:
+        backend = plugins.carriers[type(x._array)]
+        raise GraphError(
+            f"{operation}: expected a Variable that requires a gradient, got one over an array of {backend.name} with "
+            "requires_grad=False; ask requires_grad first, or make it with requires_grad=True"
+        )

@@ -88,7 +88,7 @@ def debug_print(x: "Variable") -> str:
             "shape": str(tuple(array.shape)),
             "dtype": x.node.spec.backend.dtype_name(array.dtype),
             "statistics": _statistics(array),
-            "grad": _gradient(x.grad),
+            "grad": _gradient(None if x._grad is None else x.grad),
         }
     return "\n".join([summary(x), *(f"- {name}: {value}" for name, value in lines.items())])
 

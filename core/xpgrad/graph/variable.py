@@ -9,6 +9,7 @@ from typing import Any
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import GradientError
 from xpgrad.graph import carried, copies, moving, text
 from xpgrad.graph.convertible import Convertible
 from xpgrad.graph.exchange import replace
@@ -78,6 +79,8 @@ class Variable(Convertible):
                     self._node.name = name
                 return
             data = carried.held(data, "Variable")
+            if grad is not None and not requires_grad:
+                raise GradientError("Variable: grad= is given, but requires_grad=False; pass one of them only")
         if type(grad) in plugins.carriers:
             grad = carried.held(grad, "Variable: grad")
         self._array, self._grad = data, None if grad is None else Variable(grad)
@@ -280,7 +283,9 @@ class Variable(Convertible):
 
     @property
     def grad(self) -> Array | None:
-        """Array of the gradient, or None."""
+        """Array of the gradient, or None; an error for arrays with a graph of their own if no gradient is required."""
+        if type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad")
         grad = self._grad
         if grad is None:
             return None
@@ -292,6 +297,8 @@ class Variable(Convertible):
     @grad.setter
     def grad(self, grad: Array | None) -> None:
         if grad is not None:
+            if type(self._array) in plugins.carriers:
+                carried.check_required(self, "Variable.grad")
             check_gradient(grad, self._node.spec)
             grad = given_gradient(grad)
         self._grad = grad
@@ -302,6 +309,8 @@ class Variable(Convertible):
 
         It is the same object at each read.
         """
+        if type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad_var")
         grad = self._grad
         if grad is None or isinstance(grad, Variable):
             return grad
@@ -310,6 +319,8 @@ class Variable(Convertible):
 
     @grad_var.setter
     def grad_var(self, grad: "Variable | None") -> None:
+        if grad is not None and type(self._array) in plugins.carriers:
+            carried.check_required(self, "Variable.grad_var")
         check_gradient_variable(grad, self._node.spec)
         self._grad = grad
 

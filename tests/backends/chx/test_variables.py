@@ -107,11 +107,37 @@ def test_setting_an_array_that_is_in_a_graph_is_refused():
     assert x.array is b
 
 
-def test_grad_of_a_variable_that_requires_none():
+@pytest.mark.parametrize("made", ["given", "computed"])
+def test_grad_of_a_variable_that_requires_none_is_an_error(made):
     x = Variable(array([1.0]), requires_grad=False)
-    assert x.grad is None
     (x * Variable(array([3.0]))).backward()
+    x = {"given": x, "computed": x * 2.0}[made]
+    with pytest.raises(xpgrad.GraphError, match=r"Variable\.grad: expected a Variable that requires a gradient"):
+        x.grad  # noqa: B018 - reading it is an error
+    with pytest.raises(RuntimeError, match=r"Variable\.grad_var: expected .* chx with requires_grad=False"):
+        x.grad_var  # noqa: B018 - as above
+    with pytest.raises(xpgrad.GraphError, match=r"Variable\.grad: "):
+        x.grad = x.array
+    with pytest.raises(xpgrad.GraphError, match=r"Variable\.grad_var: "):
+        x.grad_var = x
+    x.grad = None
+    x.cleargrad()
+    assert "- grad: None" in x.debug_print()
+    target = Variable(array([1.0]))
+    target.addgrad(x)
+    assert target.grad is None
+
+
+def test_a_gradient_given_with_requires_grad_false_is_an_error():
+    with pytest.raises(ValueError, match="Variable: grad= is given, but requires_grad=False"):
+        Variable(array([1.0]), grad=array([2.0]), requires_grad=False)
+
+
+def test_grad_of_a_variable_over_numpy_that_requires_none_is_none():
+    x = Variable(np.ones(1), requires_grad=False)
     assert x.grad is None
+    x.grad = np.ones(1)
+    assert x.grad_var is not None
 
 
 def test_setting_a_gradient_shares_it_and_leaves_the_callers_array_alone():

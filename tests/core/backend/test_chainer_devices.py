@@ -83,9 +83,23 @@ def test_chx_that_is_not_here_is_a_runtime_error_that_mentions_it(specifier: str
 def test_intel64_that_is_not_here() -> None:
     if has("@intel64"):
         pytest.skip("an intel64 backend is here")
-    with pytest.raises(ValueError, match="get_device: unknown device '@intel64'; backends here: "):
-        backend.get_device("@intel64")
-    assert not hasattr(backend, "Intel64Device")
+    for specifier in ("@intel64", "intel64"):
+        with pytest.raises(RuntimeError, match=f"^intel64: the plugin that serves '{specifier}', xpgrad-dpnp, is not"):
+            backend.get_device(specifier)
+    with pytest.raises(BackendUnavailable, match=r"^Intel64Device: .*xpgrad-dpnp"):
+        backend.Intel64Device()
+    assert not isinstance(HOST, backend.Intel64Device)
+
+
+def test_classes_of_devices_are_called() -> None:
+    assert backend.CpuDevice() == HOST
+    assert backend.CpuDevice().send(np.ones(2)).shape == (2,)
+    if has(0):
+        assert backend.GpuDevice.from_device_id(0) == xpgrad.get_device("@cupy:0")
+        return
+    with pytest.raises(RuntimeError, match=r"^GpuDevice: cupy: "):
+        backend.GpuDevice.from_device_id(0)
+    assert not isinstance(HOST, backend.GpuDevice)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,28 @@ def test_apply_returns_a_tuple_of_connected_variables(device):
     assert values(b.grad) == [1.0, 2.0]
 
 
+def test_a_bare_function_node_takes_attributes_and_others_only_the_arguments_that_they_declare():
+    node = xpgrad.FunctionNode()
+    node.anything = 3
+    node.rank = 2
+    assert isinstance(node, xpgrad.FunctionNode)
+    assert (node.anything, node.rank, node.label, type(node).__name__) == (3, 2, "FunctionNode", "FunctionNode")
+    with pytest.raises(TypeError, match=r"FunctionNode\(\) takes no arguments"):
+        xpgrad.FunctionNode(3)
+
+    class Plain(xpgrad.FunctionNode):
+        pass
+
+    class Scaled(xpgrad.FunctionNode):
+        def __init__(self, scale, *, shift=0.0):
+            self.scale, self.shift = scale, shift
+
+    assert Scaled(2.0, shift=1.0).shift == 1.0
+    for made, wrong in ((Plain, (1,)), (Scaled, ())):
+        with pytest.raises(TypeError):
+            made(*wrong)
+
+
 def test_class_attributes_before_apply():
     f = Product()
     assert f.inputs is None

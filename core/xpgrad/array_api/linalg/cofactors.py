@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -79,18 +80,18 @@ def _leibniz(size: int) -> tuple[list[list[int]], list[float]]:
     return places, signs
 
 
+def _entries(xp: Namespace, flat: Truncated, index: Array) -> Truncated:
+    return flat.map(lambda x: xp.take(x, index, axis=-1))
+
+
 def _small_cofactors(xp: Namespace, z: Truncated) -> Truncated:
     """Return the cofactors of a small matrix as sums over permutations: nothing is divided."""
     some = z.terms[0]
     size, device = some.shape[-1], xp._backend.handle_of(some)
     places, signs = _leibniz(size)
     flat = z.map(lambda x: xp.reshape(x, (*x.shape[:-2], size * size)))
-    products = None
-    for place in zip(*places, strict=True):
-        index = xp.asarray(place, device=device)
-        factor = flat.map(lambda x, index=index: xp.take(x, index, axis=-1))
-        products = factor if products is None else products * factor
-    assert products is not None
+    entries = [_entries(xp, flat, xp.asarray(place, device=device)) for place in zip(*places, strict=True)]
+    products = functools.reduce(operator.mul, entries)
     sign = xp.asarray(signs, dtype=some.dtype, device=device)
     return products.map(lambda x: xp.sum(xp.reshape(x * sign, (*x.shape[:-1], size, size, -1)), axis=-1))
 

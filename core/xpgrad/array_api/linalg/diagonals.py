@@ -18,7 +18,7 @@ def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offs
     offset : int
         0 for the main diagonal, positive above it.
     """
-    before = max(offset, 0)  # element i lies in this column, and so many after it
+    before = min(max(offset, 0), columns)  # element i lies in this column, and so many after it
     after = columns - before - x.shape[-1]
     empty = (*x.shape[:-1], before), (*x.shape[:-1], after)
     ends = [xp.zeros(shape, dtype=x.dtype, device=xp._backend.handle_of(x)) for shape in empty]

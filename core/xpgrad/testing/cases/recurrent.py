@@ -25,9 +25,9 @@ def _lstm(c: Host, x: Host) -> tuple[Host, Host]:
 
 
 def _slstm(c1: Host, c2: Host, x1: Host, x2: Host) -> tuple[Host, Host]:
-    x = x1 + x2
-    y = np.tanh(x[:, 0::4]) * _s(x[:, 1::4]) + c1 * _s(x1[:, 2::4]) + c2 * _s(x2[:, 2::4])
-    return y, np.tanh(y) * _s(x[:, 3::4])
+    pairs = ((c1, x1), (c2, x2))
+    y = sum(np.tanh(x[:, 0::4]) * _s(x[:, 1::4]) + c * _s(x[:, 2::4]) for c, x in pairs)
+    return y, np.tanh(y) * _s(x1[:, 3::4] + x2[:, 3::4])
 
 
 def _tree(c1: Host, c2: Host, x: Host) -> tuple[Host, Host]:
