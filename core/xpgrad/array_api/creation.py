@@ -115,12 +115,16 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         start, stop = (asarray(x) if _is_array(x) else x for x in (start, stop))
         ends = [x for x in (start, stop) if isinstance(x, Variable)]
         if not ends:
-            return constant("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
-        steps = constant(
-            "linspace", 0.0, 1.0, num, dtype=ends[0].dtype, device=device or ends[0].device, endpoint=endpoint
-        )
-        y: Variable = steps * (stop - start) + start
-        return y if dtype is None else astype(y, dtype, copy=False)
+            wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype that they are given
+            y = constant("linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
+            return y if dtype is None else astype(y, dtype, copy=False)
+        shared = library.result_type(*(x.dtype for x in ends))
+        if not backend.is_kind(shared, ("real floating", "complex floating")):
+            shared = backend.default_dtype("float")
+        wide = backend.wide(shared)
+        start, stop = (astype(x, wide, copy=False) if isinstance(x, Variable) else x for x in (start, stop))
+        steps = constant("linspace", 0.0, 1.0, num, dtype=wide, device=device or ends[0].device, endpoint=endpoint)
+        return astype(steps * (stop - start) + start, shared if dtype is None else dtype, copy=False)
 
     def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable of ones."""
