@@ -17,7 +17,7 @@ SUBNORMAL = {"float16": 2.0**-24, "bfloat16": 0.0}
 Spread, Ones, Positive = "normal", "ones", "positive"
 Row = tuple[Callable[..., Any], float, tuple[Any, ...]]
 
-# Name: function of the Variables and of integers `i` in their order, scale of the cotangent, shapes and kinds of inputs.
+# Name: function of the Variables and of integers `i` in their order, scale of the cotangent, shapes and kinds.
 # Cotangents of means are large, so that their shares are normal numbers.
 FAMILY: dict[str, Row] = {
     "sum of columns": (lambda x, i: A.sum(x, axis=0), 1.0, ((N, 2), Ones, 0.5)),

@@ -99,6 +99,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         if _is_array(fill_value):
             value = asarray(fill_value, dtype=dtype, device=device)
             return broadcast_to(value, shape=(shape,) if isinstance(shape, int) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
+        if plugins.backend_of_scalar(fill_value) is not backend:
+            fill_value = plugins.plain(fill_value)
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(
@@ -260,7 +262,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device:
         place = backend.device_of(array) if device is None else device
         value = _converted(backend, fill_value, array.dtype if dtype is None else dtype, place, None)
         return broadcast_to(value, shape=tuple(array.shape))  # type: ignore[no-any-return]  # a primitive
-    return _like("full_like", x, fill_value, dtype=dtype, device=device)
+    return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 
 
 def ones_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:

@@ -141,6 +141,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     if definition.variadic:
         operands = list(operands[0])
     name = definition.name
+    parameters = {key: plugins.plain(value) for key, value in parameters.items()}
     if plugins.carriers:
         operands = [carried.operand(x) for x in operands]
     backend, lead = _common_backend(name, operands)

@@ -55,7 +55,7 @@ def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
     """Variance over `axis`."""
     if is_half(x.dtype):
         return var(x.astype(SINGLE), axis, correction, keepdims).astype(x.dtype)
-    count = _count(x, axis) - correction
+    count = _count(x, axis) - float(correction)
     if count <= 0 or x.dtype.char not in "fd":
         return np.var(x, axis=axis, correction=correction, keepdims=keepdims)
     centred = x - mean(x, axis, True)
