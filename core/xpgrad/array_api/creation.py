@@ -13,7 +13,7 @@ from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
-from xpgrad.types import DeviceHandle, Dtype, Shape
+from xpgrad.types import WHOLE, DeviceHandle, Dtype, Shape
 
 Lengths = int | Shape
 
@@ -45,7 +45,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     library = backend.namespace
 
     def constant(name: str, *args: Any, device: Any, **kwargs: Any) -> Variable:
-        made = getattr(library, name)(*map(as_array, args), device=handle_on(backend, device), **kwargs)
+        values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
+        made = getattr(library, name)(*values, device=handle_on(backend, device), **kwargs)
         return constant_variable(backend.restore(made))
 
     def arange(
@@ -98,9 +99,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """Return a new Variable of one value; a 0-d Variable as the value gets the gradient."""
         if _is_array(fill_value):
             value = asarray(fill_value, dtype=dtype, device=device)
-            return broadcast_to(value, shape=(shape,) if isinstance(shape, int) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
-        if plugins.backend_of_scalar(fill_value) is not backend:
-            fill_value = plugins.plain(fill_value)
+            return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(

@@ -22,7 +22,7 @@ def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the axes that a reduction over `axis` removes, counted from the front and sorted."""
     if axis is None:
         return tuple(range(ndim))
-    given = (axis,) if isinstance(axis, int) or not isinstance(axis, Sequence) else axis
+    given = (axis,) if not isinstance(axis, Sequence) else axis
     return tuple(sorted(int(a) % ndim for a in given)) if ndim else ()
 
 

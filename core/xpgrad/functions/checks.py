@@ -81,7 +81,11 @@ def floating(function: Function) -> Function:
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
-        return function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}) if args or kwargs else function(x)
+        return (
+            function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+            if args or kwargs
+            else function(x)
+        )
 
     return checked
 

@@ -11,6 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, lead_of, like, numpy_function
+from xpgrad.types import WHOLE
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -154,7 +155,7 @@ def _split(name: str, axis_of: Any, even: bool = True) -> None:
 
 def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]:
     length = x.shape[axis]
-    if isinstance(sections, int):
+    if isinstance(sections, WHOLE):
         if even and length % sections:
             raise ShapeError(f"{name}: {length} elements cannot be cut into {sections} equal parts")
         each, longer = divmod(length, sections)
@@ -206,7 +207,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @numpy_function("repeat")
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    counts = repeats if isinstance(repeats, int) else like(as_variable(a), repeats, exact=True)
+    counts = repeats if isinstance(repeats, WHOLE) else like(as_variable(a), repeats, exact=True)
     return xp.repeat(a, counts, axis=axis)
 
 
