@@ -1,6 +1,7 @@
 """Names for what the core cannot type: the arrays, dtypes and namespaces of libraries it has never heard of."""
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, TypeAlias
 
 Array: TypeAlias = Any
@@ -13,6 +14,8 @@ DeviceHandle: TypeAlias = Any
 """What an array library itself calls a device; `xpgrad.Device` is ours."""
 Scalar: TypeAlias = bool | int | float | complex
 Shape: TypeAlias = tuple[int, ...]
+WHOLE = (int, Integral)
+"""The classes of whole numbers, Python's and those of libraries."""
 Index: TypeAlias = Any
 """Anything that may stand between square brackets."""
 Kernel: TypeAlias = Callable[..., Any]

@@ -13,7 +13,7 @@ from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
-from xpgrad.types import DeviceHandle, Dtype, Shape
+from xpgrad.types import WHOLE, DeviceHandle, Dtype, Shape
 
 Lengths = int | Shape
 
@@ -45,7 +45,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     library = backend.namespace
 
     def constant(name: str, *args: Any, device: Any, **kwargs: Any) -> Variable:
-        made = getattr(library, name)(*map(as_array, args), device=handle_on(backend, device), **kwargs)
+        values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
+        made = getattr(library, name)(*values, device=handle_on(backend, device), **kwargs)
         return constant_variable(backend.restore(made))
 
     def arange(
@@ -108,7 +109,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """Return a new Variable of one value; a 0-d Variable as the value gets the gradient."""
         if _is_array(fill_value):
             value = asarray(fill_value, dtype=dtype, device=device)
-            return broadcast_to(value, shape=(shape,) if isinstance(shape, int) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
+            return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(
@@ -125,12 +126,16 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         start, stop = (asarray(x) if _is_array(x) else x for x in (start, stop))
         ends = [x for x in (start, stop) if isinstance(x, Variable)]
         if not ends:
-            return constant("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
-        steps = constant(
-            "linspace", 0.0, 1.0, num, dtype=ends[0].dtype, device=device or ends[0].device, endpoint=endpoint
-        )
-        y: Variable = steps * (stop - start) + start
-        return y if dtype is None else astype(y, dtype, copy=False)
+            wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype that they are given
+            y = constant("linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
+            return y if dtype is None else astype(y, dtype, copy=False)
+        shared = library.result_type(*(x.dtype for x in ends))
+        if not backend.is_kind(shared, ("real floating", "complex floating")):
+            shared = backend.default_dtype("float")
+        wide = backend.wide(shared)
+        start, stop = (astype(x, wide, copy=False) if isinstance(x, Variable) else x for x in (start, stop))
+        steps = constant("linspace", 0.0, 1.0, num, dtype=wide, device=device or ends[0].device, endpoint=endpoint)
+        return astype(steps * (stop - start) + start, shared if dtype is None else dtype, copy=False)
 
     def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable of ones."""
@@ -266,7 +271,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device:
         place = backend.device_of(array) if device is None else device
         value = _converted(backend, fill_value, array.dtype if dtype is None else dtype, place, None)
         return broadcast_to(value, shape=tuple(array.shape))  # type: ignore[no-any-return]  # a primitive
-    return _like("full_like", x, fill_value, dtype=dtype, device=device)
+    return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 
 
 def ones_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:

@@ -8,7 +8,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.product import product
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import WHOLE, Array, Namespace
 
 
 @primitive(x=lambda xp, gy: xp.matrix_transpose(gy))
@@ -84,9 +84,9 @@ def transposed_matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
 
 def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the axes that `tensordot` sums over, counted from the front."""
-    if isinstance(axes, int):
+    if isinstance(axes, WHOLE):
         return tuple(range(spec1.ndim - axes, spec1.ndim)), tuple(range(axes))
-    first, second = ((a,) if isinstance(a, int) else tuple(a) for a in axes)
+    first, second = ((a,) if isinstance(a, WHOLE) else tuple(a) for a in axes)
     return tuple(a % spec1.ndim for a in first), tuple(a % spec2.ndim for a in second)
 
 

@@ -12,7 +12,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import WHOLE, Array, Namespace, Shape
 
 Axes = int | Sequence[int]
 
@@ -82,7 +82,7 @@ def triu(xp: Namespace, x: Array, /, *, k: int = 0) -> Array:
 
 def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
     """Return `axis` as a tuple of different axes counted from the front."""
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
     if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
         raise IndexError(f"{operation}: expected different axes of an array with {ndim} of them, got {axis}")
     return tuple(a % ndim for a in given)
@@ -95,7 +95,7 @@ def flip(xp: Namespace, x: Array, /, *, axis: Axes | None = None) -> Array:
 
 
 def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Array:
-    return xp.roll(gy, shift=-shift if isinstance(shift, int) else tuple(-s for s in shift), axis=axis)
+    return xp.roll(gy, shift=-shift if isinstance(shift, WHOLE) else tuple(-s for s in shift), axis=axis)
 
 
 @primitive(x=_roll_rule)
@@ -215,8 +215,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
     axis : int or None
         None repeats the elements of the flattened array.
     """
-    if isinstance(repeats, int):
-        return _repeat(x, repeats=repeats, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    if isinstance(repeats, WHOLE):
+        return _repeat(x, repeats=int(repeats), axis=axis)  # type: ignore[no-any-return]  # a primitive
     x = as_variable(x)
     if axis is None:
         x, axis = reshape(x, shape=(-1,)), 0
@@ -239,7 +239,7 @@ def tile(x: Any, repetitions: Sequence[int], /) -> Variable:
         How many copies along each axis, counted from the last one.
     """
     x = as_variable(x)
-    counts = (1,) * (x.ndim - len(repetitions)) + tuple(repetitions)
+    counts = (1,) * (x.ndim - len(repetitions)) + tuple(map(int, repetitions))
     shape = (1,) * (len(counts) - x.ndim) + x.shape
     split = reshape(x, shape=tuple(n for length in shape for n in (1, length)))
     wide = broadcast_to(split, shape=tuple(n for pair in zip(counts, shape, strict=True) for n in pair))

@@ -22,7 +22,7 @@ def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the axes that a reduction over `axis` removes, counted from the front and sorted."""
     if axis is None:
         return tuple(range(ndim))
-    given = (axis,) if isinstance(axis, int) or not isinstance(axis, Sequence) else axis
+    given = (axis,) if not isinstance(axis, Sequence) else axis
     return tuple(sorted(int(a) % ndim for a in given)) if ndim else ()
 
 
@@ -121,7 +121,7 @@ def min(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False
 def _variance_rule(
     xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
-    count = reduced_count(x_spec, axis) - correction
+    count = reduced_count(x_spec, axis) - float(correction)
     x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     return narrowed(xp, with_kept_axes(xp, gy * 2.0 / count, x_spec, axis, keepdims) * centred, x_spec)
@@ -139,13 +139,13 @@ def var(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.
         The sum of squares is divided by the number of elements less `correction`; 1 gives the unbiased estimate.
     keepdims : bool
     """
-    return reduced(xp, xp.var, x, axis=axis, correction=correction, keepdims=keepdims)
+    return reduced(xp, xp.var, x, axis=axis, correction=float(correction), keepdims=keepdims)
 
 
 def _deviation_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
-    count = reduced_count(x_spec, axis) - correction
+    count = reduced_count(x_spec, axis) - float(correction)
     x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     same = y == 0
@@ -165,7 +165,7 @@ def std(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.
         The sum of squares is divided by the number of elements less `correction`.
     keepdims : bool
     """
-    return reduced(xp, xp.std, x, axis=axis, correction=correction, keepdims=keepdims)
+    return reduced(xp, xp.std, x, axis=axis, correction=float(correction), keepdims=keepdims)
 
 
 def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | None, include_initial: bool) -> Array:

@@ -151,6 +151,12 @@ class Plugins(Loader):
                 return isinstance(obj, self.scalar_types)
         return False
 
+    def plain(self, obj: Any) -> Any:
+        """Return a library's scalar as Python's, anything else as it is."""
+        if type(obj) in self.by_type or not hasattr(obj, "item") or not self.is_scalar(obj):
+            return obj
+        return obj.item()
+
     def backend_of_scalar(self, obj: object) -> Backend | None:
         """Return the backend whose library `obj` is a scalar of; None for Python's."""
         if not self.is_scalar(obj):

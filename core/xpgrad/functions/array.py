@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import moveaxis, reshape, unstack, where
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Dtype, Index, Shape
+from xpgrad.types import WHOLE, Dtype, Index, Shape
 
 __all__ = [
     "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
@@ -166,7 +166,7 @@ def split_axis(
     x = as_variable(x)
     axis %= x.ndim
     length = x.shape[axis]
-    if isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
             raise ValueError(f"split_axis: {length} elements cannot be cut into {indices_or_sections} equal parts")
         step = length // indices_or_sections
@@ -197,7 +197,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
 
 def tile(x: Any, reps: int | Sequence[int]) -> Variable:
     """Return copies of the whole of `x` side by side, `reps` along each axis, counted from the last one."""
-    return array_api.tile(x, (reps,) if isinstance(reps, int) else tuple(reps))
+    return array_api.tile(x, (reps,) if isinstance(reps, WHOLE) else tuple(reps))
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:

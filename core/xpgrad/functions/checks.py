@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.specs import spec_of
 from xpgrad.graph.type_check import InvalidType
@@ -64,6 +65,14 @@ def require_option(function: str, option: str, value: Any, choices: tuple[Any, .
         raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
 
 
+PLAIN = frozenset((bool, int, float, str, tuple, type(None)))
+
+
+def _plain(option: Any) -> Any:
+    """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
+    return option if type(option) in PLAIN else plugins.plain(option)
+
+
 def floating(function: Function) -> Function:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
     name = function.__name__
@@ -72,7 +81,11 @@ def floating(function: Function) -> Function:
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
-        return function(x, *args, **kwargs) if args or kwargs else function(x)
+        return (
+            function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+            if args or kwargs
+            else function(x)
+        )
 
     return checked
 
@@ -85,7 +98,7 @@ def inexact(function: Function, name: str) -> Function:
         spec = known_spec(x, name)
         if not spec.differentiable:
             raise invalid(name, "x of a floating-point dtype", f"x is {spec!r}")
-        return function(x, *args, **kwargs)
+        return function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
 
     checked.__name__ = checked.__qualname__ = name
     return checked

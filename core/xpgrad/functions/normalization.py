@@ -17,7 +17,7 @@ from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import window_sums
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import WHOLE, Array, Namespace, Shape
 
 __all__ = [
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
@@ -248,7 +248,7 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     if spec.ndim < 2:
         raise invalid(name, "x of shape (N, C, ...)", f"x is {spec!r}")
     shape = _per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
-    if not isinstance(groups, int):
+    if not isinstance(groups, WHOLE):
         raise TypeError(f"{name}: expected groups to be an int, got {type(groups).__name__}")
     if groups < 1 or spec.shape[1] % groups:
         raise ValueError(f"{name}: {spec.shape[1]} channels cannot be cut into {groups} equal groups")
@@ -274,7 +274,7 @@ def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Varia
         Where the norm is 0, its derivative is taken to be 0.
     """
     real_floating(x, "normalize")
-    x, along = as_variable(x), axis if isinstance(axis, int) else tuple(axis)
+    x, along = as_variable(x), axis if isinstance(axis, WHOLE) else tuple(axis)
     return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)  # type: ignore[no-any-return]  # operators
 
 
@@ -315,7 +315,7 @@ def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | No
     """Return the axes over which statistics are taken, sorted."""
     if axis is None:
         return (0, *range(gamma.ndim + 1, spec.ndim))
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
     found = tuple(sorted(a % spec.ndim for a in given if -spec.ndim <= a < spec.ndim))
     if len(set(found)) < len(given):
         raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")

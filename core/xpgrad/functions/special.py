@@ -7,6 +7,7 @@ from xpgrad.array_api import special
 from xpgrad.functions.checks import inexact, integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops import einsum
+from xpgrad.types import WHOLE
 
 __all__ = [
     "digamma", "einsum", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "fft", "fmod", "ifft", "lgamma", "log_ndtr",
@@ -37,7 +38,7 @@ def polygamma(n: Any, x: Any) -> Variable:
     x : Variable or array, real floating-point, positive
     """
     real_floating(x, "polygamma")
-    if not isinstance(n, int):
+    if not isinstance(n, WHOLE):
         integral(n, "polygamma", "n")
     return special.polygamma(n, x)
 

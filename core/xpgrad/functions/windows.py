@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from xpgrad.array_api.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
@@ -37,7 +38,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     """
     behind, count, device = geometry.behind, geometry.ndim, xp._backend.handle_of(x)
     for i in range(count):
-        x = _widened(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
+        x = _extended(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
         inside = xp.arange(geometry.ksize[i], device=device)[:, None] * geometry.dilate[i]
         starts = xp.arange(geometry.out[i], device=device)[None, :] * geometry.stride[i]
         x = xp.take(x, xp.reshape(inside + starts, shape=(geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
@@ -63,7 +64,8 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     -------
     Variable, shape (N, C, *geometry.size)
     """
-    count = geometry.ndim
+    count, spec = geometry.ndim, xp._backend.spec(x)
+    x = widened(xp, x, spec)
     x = xp.permute_dims(x, axes=(0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
     for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
         axis, ksize, stride, dilate = 2 + i, geometry.ksize[i], geometry.stride[i], geometry.dilate[i]
@@ -71,15 +73,15 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
         total: Array = None
         for k in range(ksize):
             part = _stretched(xp, x[(*before, k, ...)], axis, stride)
-            part = _widened(xp, part, axis, k * dilate, (ksize - 1 - k) * dilate)
+            part = _extended(xp, part, axis, k * dilate, (ksize - 1 - k) * dilate)
             total = part if total is None else total + part
         end = geometry.pad[i] + geometry.size[i]
-        x = _widened(xp, total, axis, 0, max(0, end - total.shape[axis]))
+        x = _extended(xp, total, axis, 0, max(0, end - total.shape[axis]))
         x = x[(*before, slice(geometry.pad[i], end), ...)]
-    return x
+    return narrowed(xp, x, spec)
 
 
-def _widened(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill: float = 0.0) -> Array:
+def _extended(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill: float = 0.0) -> Array:
     """Return `x` with so many elements more before and behind `axis`."""
     parts = [x]
     for width, place in (before, 0), (behind, 2):
@@ -94,7 +96,7 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     if stride == 1:
         return x
     shape = x.shape
-    apart = _widened(xp, xp.reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :])), axis + 1, 0, stride - 1)
+    apart = _extended(xp, xp.reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :])), axis + 1, 0, stride - 1)
     return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 

@@ -25,7 +25,7 @@ from xpgrad.graph.pullback import Plan, Pullback
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.graph.wording import explained, is_numerical
-from xpgrad.types import Array
+from xpgrad.types import WHOLE, Array
 
 new = object.__new__
 
@@ -154,6 +154,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     if definition.variadic:
         operands = list(operands[0])
     name = definition.name
+    parameters = {key: _option(key, value) for key, value in parameters.items()}
     if plugins.carriers:
         operands = [carried.operand(x) for x in operands]
     backend, lead = _common_backend(name, operands)
@@ -224,6 +225,15 @@ def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[st
     if isinstance(function, Application):
         function.guard()
     return y
+
+
+def _option(name: str, value: Any) -> Any:
+    """Return a parameter as libraries take it: lists as tuples, a length as a shape, a library's scalar as Python's."""
+    if name == "shape" and isinstance(value, WHOLE):
+        return (int(value),)
+    if isinstance(value, (list, tuple)) and all(isinstance(item, (list, tuple, *WHOLE)) for item in value):
+        return tuple([_option("", item) for item in value])
+    return plugins.plain(value)
 
 
 def output(array: Array, spec: Spec) -> Variable:

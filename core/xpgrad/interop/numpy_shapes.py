@@ -7,9 +7,11 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, lead_of, like, numpy_function
+from xpgrad.types import WHOLE
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -151,7 +153,7 @@ def _split(name: str, axis_of: Any, even: bool = True) -> None:
 
 def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]:
     length = x.shape[axis]
-    if isinstance(sections, int):
+    if isinstance(sections, WHOLE):
         if even and length % sections:
             raise ShapeError(f"{name}: {length} elements cannot be cut into {sections} equal parts")
         each, longer = divmod(length, sections)
@@ -221,7 +223,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None and y is None:
         return xp.nonzero(condition)
     lead: Any = lead_of(condition, x, y)
-    choices = [each if isinstance(each, (bool, int, float, complex)) else like(lead, each) for each in (x, y)]
+    choices = [plugins.plain(each) if plugins.is_scalar(each) else like(lead, each) for each in (x, y)]
     if not any(hasattr(each, "shape") for each in choices):
         choices[0] = like(lead, x, exact=True)
     return xp.where(like(lead, condition, exact=True), *choices)

@@ -6,6 +6,7 @@ from xpgrad.array_api.logical import isfinite, isnan
 from xpgrad.array_api.magnitude import abs as abs_
 from xpgrad.array_api.selection import where
 from xpgrad.array_api.utility import all as all_
+from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_array, as_variable
 
 
@@ -29,7 +30,7 @@ def isclose(a: Any, b: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_
 
 def _inexact(x: Any, other: Any) -> Variable:
     """Return a floating-point constant over an array, or over a scalar that is compared with the array `other`."""
-    if not hasattr(x, "shape"):
+    if plugins.is_scalar(x) or not hasattr(x, "shape"):
         spec = as_variable(other).node.spec
         dtype = spec.dtype if spec.differentiable else None
         x = spec.backend.asarray(x, dtype=dtype, device=spec.device)

@@ -17,6 +17,7 @@ from xpgrad.array_api.statistical import Axis, count_of, reduced_axes
 from xpgrad.array_api.utility import any as any_
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import WHOLE
 
 
 def partition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
@@ -48,7 +49,7 @@ def _line(x: Any, axis: int | None) -> tuple[Variable, int]:
 
 def _check(x: Variable, kth: Any, axis: int, operation: str) -> None:
     length = x.shape[axis]
-    for k in [kth] if isinstance(kth, int) else kth:
+    for k in [kth] if isinstance(kth, WHOLE) else kth:
         if not -length <= k < length:
             raise IndexError(f"{operation}: expected a position in an axis of {length}, got {k}")
 

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api.indexing import setitem, take
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import WHOLE
 
 Places = Callable[[int, int], int]
 
@@ -49,7 +51,7 @@ def pad(x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: A
     if mode == "constant":
         shape = tuple(n + before + behind for n, (before, behind) in zip(x.shape, widths, strict=True))
         spec = x.node.spec
-        made = spec.backend.namespace.full(shape, constant_values, dtype=spec.dtype, device=spec.device)
+        made = spec.backend.namespace.full(shape, plugins.plain(constant_values), dtype=spec.dtype, device=spec.device)
         inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True))
         return setitem(made, x, index=inside)  # type: ignore[no-any-return]  # a primitive
     if mode not in MODES:
@@ -67,8 +69,8 @@ def pad(x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: A
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
-    if isinstance(pad_width, int):
-        return [(pad_width, pad_width)] * ndim
+    if isinstance(pad_width, WHOLE):
+        return [(int(pad_width), int(pad_width))] * ndim
     pairs: list[Any]
     given: list[Any] = [tuple(part) if hasattr(part, "__len__") else part for part in pad_width]
     if all(isinstance(part, tuple) for part in given):

@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.manipulation import reshape
+from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable
 
 
@@ -31,7 +32,7 @@ def polyval(p: Any, x: Any, /) -> Variable:
     p : Variable or array, shape (N,), or sequence of scalars and Variables
     x : Variable, array or scalar
     """
-    if not isinstance(x, Variable) and not hasattr(x, "shape"):
+    if not isinstance(x, Variable) and (plugins.is_scalar(x) or not hasattr(x, "shape")):
         coefficients = [as_variable(p)[i] for i in range(p.shape[0])]
         y: Any = 0.0 * coefficients[0] if coefficients else 0.0
     else:

@@ -9,6 +9,7 @@ from xpgrad.array_api.manipulation import checked_axes, reshape
 from xpgrad.array_api.scattering import scatter
 from xpgrad.array_api.selection import where
 from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import elementwise
@@ -52,7 +53,7 @@ def index_add(x: Any, indices: Any, values: Any, /, *, axis: int = 0) -> Variabl
 
 def _stretched(values: Any, spec: Spec, shape: tuple[int, ...]) -> Variable:
     """Return `values` as a Variable of this shape, in the dtype and on the device of `spec`."""
-    if not isinstance(values, Variable) and not hasattr(values, "shape"):
+    if not isinstance(values, Variable) and (plugins.is_scalar(values) or not hasattr(values, "shape")):
         values = constant_variable(spec.backend.asarray(values, dtype=spec.dtype, device=spec.device))
     beside(spec, values, "scatter_add")
     values = astype(values, spec.dtype, copy=False)

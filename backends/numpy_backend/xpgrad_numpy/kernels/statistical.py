@@ -3,11 +3,12 @@
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from xpgrad.plugin import Spec
-from xpgrad.types import Array, Dtype, Kernel, Shape
+from xpgrad.types import WHOLE, Array, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 
 Axis = int | Sequence[int] | None
@@ -55,7 +56,7 @@ def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
     """Variance over `axis`."""
     if is_half(x.dtype):
         return var(x.astype(SINGLE), axis, correction, keepdims).astype(x.dtype)
-    count = _count(x, axis) - correction
+    count = _count(x, axis) - float(correction)
     if count <= 0 or x.dtype.char not in "fd":
         return np.var(x, axis=axis, correction=correction, keepdims=keepdims)
     centred = x - mean(x, axis, True)
@@ -72,9 +73,9 @@ def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
 def _count(x: Array, axis: Axis) -> int:
     if axis is None:
         return int(x.size)
-    if type(axis) is int:
+    if isinstance(axis, WHOLE):
         return int(x.shape[axis])
-    return math.prod(x.shape[a] for a in axis)  # type: ignore[union-attr]  # a sequence
+    return math.prod(x.shape[a] for a in axis)
 
 
 def broadcast_to(x: Array, /, shape: Shape) -> Array:
@@ -118,8 +119,12 @@ def _summed(large: Shape, small: Shape) -> tuple[int, ...]:
 def sum_vjp(gy: Array, x_spec: Spec, axis: Axis, keepdims: bool, /) -> Array:
     """Return the gradient of `sum`: a view of the cotangent."""
     if not (keepdims or axis is None):
-        gy = gy.reshape(_kept(x_spec.shape, axis if type(axis) is int else tuple(axis)))  # type: ignore[arg-type]  # no None
+        gy = gy.reshape(_kept(x_spec.shape, _hashable(axis)))
     return broadcast_to(gy, x_spec.shape)
+
+
+def _hashable(axis: Any) -> int | tuple[int, ...]:
+    return axis if type(axis) is int else int(axis) if isinstance(axis, WHOLE) else tuple(axis)
 
 
 @functools.lru_cache(4096)
@@ -131,7 +136,7 @@ def _kept(shape: Shape, axis: int | tuple[int, ...]) -> Shape:
 def extremum_vjp(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool, /) -> Array:
     """Return the gradient of `max` and `min`: the cotangent in equal shares where `x` is the extreme."""
     if not (keepdims or axis is None):
-        shape = _kept(x.shape, axis if type(axis) is int else tuple(axis))  # type: ignore[arg-type]  # no None
+        shape = _kept(x.shape, _hashable(axis))
         gy, y = gy.reshape(shape), y.reshape(shape)
     extreme = x == y
     share = divided(gy, np.count_nonzero(extreme) if axis is None else _add(extreme, axis, np.intp, None, True))

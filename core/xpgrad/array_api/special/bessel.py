@@ -12,7 +12,7 @@ from xpgrad.array_api.special.operands import either, fitted, special
 from xpgrad.array_api.special.quadrature import integral, summed
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import WHOLE, Array, Namespace
 
 FAR = 25.0  # from here on Hankel's expansion
 ANGLES = 48
@@ -114,9 +114,9 @@ def jn(n: int, x: Any, /) -> Variable:
 
 
 def _order(name: str, n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+    if isinstance(n, bool) or not isinstance(n, WHOLE) or n < 0:
         raise DtypeError(f"{name}: expected an int from 0 on as the order, got {n!r}")
-    return n
+    return int(n)
 
 
 def _second(xp: Namespace, x: Array, n: int) -> Array:

@@ -8,7 +8,7 @@ from xpgrad.array_api.special.operands import either, fitted, special
 from xpgrad.array_api.special.quadrature import integral, summed
 from xpgrad.errors import DtypeError, GraphError
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import WHOLE, Array, Namespace
 
 
 def _expn_slope(xp: Namespace, x: Array, n: int) -> Array:
@@ -62,9 +62,9 @@ def expn(n: Any, x: Any, /) -> Variable:
 
 
 def _whole(name: str, n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+    if isinstance(n, bool) or not isinstance(n, WHOLE) or n < 0:
         raise DtypeError(f"{name}: expected an int from 0 on as the order, got {n!r}")
-    return n
+    return int(n)
 
 
 @special(x=lambda xp, gy, x: gy * (-xp.exp(-x) / x))

@@ -7,7 +7,7 @@ from xpgrad.array_api.special.constants import BERNOULLI, polynomial
 from xpgrad.array_api.special.gamma_functions import gamma, sine_and_cosine
 from xpgrad.array_api.special.operands import either, fitted, special
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import WHOLE, Array, Namespace
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
@@ -81,8 +81,8 @@ def polygamma(n: Any, x: Any, /) -> Variable:
     x : Variable or array, real, positive
         Elsewhere the result is NaN.
     """
-    if isinstance(n, int):
-        return polygamma_of(x, n=n)
+    if isinstance(n, WHOLE):
+        return polygamma_of(x, n=int(n))
     order, x = fitted("polygamma", (n, x))
     order = Variable(order.array, requires_grad=False)
     xp = x.__array_namespace__()

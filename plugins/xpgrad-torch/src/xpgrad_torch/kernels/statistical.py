@@ -11,21 +11,21 @@ Axis = int | Sequence[int] | None
 
 def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
     """Sum over `axis`; small integers in int64."""
-    if axis == ():
+    if isinstance(axis, Sequence) and not axis:
         return compat.sum(x, axis=(), dtype=dtype, keepdims=keepdims)
     return x.sum(axis, keepdims, dtype=dtype)
 
 
 def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """Mean over `axis`."""
-    if axis == ():
+    if isinstance(axis, Sequence) and not axis:
         return compat.mean(x, axis=(), keepdims=keepdims)
     return x.mean(axis, keepdims)
 
 
 def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`, also with a fraction as `correction`, which array-api-compat refuses."""
-    if axis == ():
+    if isinstance(axis, Sequence) and not axis:
         return x[..., None].std(-1, correction=correction)
     return x.std(axis, correction=correction, keepdim=keepdims)
 
