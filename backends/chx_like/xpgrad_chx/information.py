@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import numpy as np
+import array_api_compat.numpy as host
 
 from xpgrad.types import Dtype
 from xpgrad_chx.device import CUDA, NATIVE, Device, get_backend, get_default_device
@@ -12,7 +12,8 @@ class Information:
     """What ``__array_namespace_info__()`` returns: NumPy's dtypes and capabilities, chx's devices."""
 
     def __init__(self) -> None:
-        self._host: Any = np.__array_namespace_info__()
+        library: Any = host  # NumPy 2.0 itself does not say it
+        self._host = library.__array_namespace_info__()
 
     def capabilities(self) -> dict[str, Any]:
         """Return what the functions can do: "boolean indexing", "data-dependent shapes", "max dimensions"."""
