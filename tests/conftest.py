@@ -1,6 +1,5 @@
 """Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
 
-import importlib
 import random
 from collections.abc import Iterator
 
@@ -9,7 +8,6 @@ import pytest
 from tests.devices import DEVICES, device_or_skip
 
 import xpgrad
-from xpgrad.backend.kernels import table
 from xpgrad.errors import BackendUnavailable
 
 
@@ -29,18 +27,6 @@ def backend(request: pytest.FixtureRequest) -> object:
 def rng() -> np.random.Generator:
     """A seeded stream of random numbers."""
     return np.random.default_rng(0)
-
-
-@pytest.fixture
-def kernels_are_left_alone() -> Iterator[None]:
-    """For tests that define primitives: their kernels are forgotten afterwards."""
-    for module in set(table.late.values()):
-        importlib.import_module(module)  # what a test imports would be forgotten, too
-    declared, plans = dict(table.declared), list(table.plans)
-    yield
-    table.declared.clear()
-    table.declared.update(declared)
-    table.plans[:] = plans
 
 
 @pytest.fixture(autouse=True)

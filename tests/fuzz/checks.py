@@ -100,7 +100,9 @@ def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     taken = program.middle == "taken" and not caught
     wrong = [differs(y.array, loss, 1e-9)]
     for x, g in zip(leaves, grads, strict=True):
-        wrong.append(differs(np.zeros(x.shape) if x.grad is None else x.grad, np.zeros(x.shape) if g is None else g, 1e-9))
+        wrong.append(
+            differs(np.zeros(x.shape) if x.grad is None else x.grad, np.zeros(x.shape) if g is None else g, 1e-9)
+        )
     if any(wrong):
         return f"{program} of {peer.__name__}: {wrong}"
     return f"{program}: no warning" if taken else _in_a_transform(program, grads, middle, leaves)
@@ -112,7 +114,9 @@ def _in_a_transform(program: Program, grads: list[Any], middle: Any, leaves: lis
         def loss(x: Any, number: int = number) -> Any:
             given = [each.array for each in leaves]
             given[number] = x
-            return program.run(xp, [v if isinstance(v, Variable) else Variable(v, requires_grad=False) for v in given], middle)
+            return program.run(
+                xp, [v if isinstance(v, Variable) else Variable(v, requires_grad=False) for v in given], middle
+            )
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import numpy as np
+import array_api_compat.numpy as host
 
 from xpgrad.types import Dtype
 from xpgrad_chx.device import CUDA, NATIVE, Device, get_backend, get_default_device
@@ -12,7 +12,8 @@ class Information:
     """What ``__array_namespace_info__()`` returns: NumPy's dtypes and capabilities, chx's devices."""
 
     def __init__(self) -> None:
-        self._host: Any = np.__array_namespace_info__()
+        library: Any = host  # NumPy 2.0 itself does not say it
+        self._host = library.__array_namespace_info__()
 
     def capabilities(self) -> dict[str, Any]:
         """Return what the functions can do: "boolean indexing", "data-dependent shapes", "max dimensions"."""
@@ -26,9 +27,9 @@ class Information:
         """Return the default dtypes: "real floating", "complex floating", "integral", "indexing"."""
         return dict(self._host.default_dtypes())
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Return the native devices, and those of CUDA that have been asked for."""
-        return [*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices()]
+        return (*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
         """Return the dtypes of one kind, or all; every device has the same."""

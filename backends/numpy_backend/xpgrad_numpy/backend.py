@@ -5,15 +5,15 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import array_api_compat.numpy as namespace
 import numpy as np
 
-from xpgrad.errors import DtypeError
 import xpgrad
+from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
 from xpgrad_numpy.kernels.precision import wide
+from xpgrad_numpy.namespace import NAMESPACE
 
 MOST_CONSTANTS = 1024
 CPU = "cpu"
@@ -37,7 +37,7 @@ class NumPyBackend(Backend):
     name = "numpy"
     array_types = (np.ndarray, np.memmap)
     scalar_types = (np.generic,)
-    namespace = namespace
+    namespace = NAMESPACE
     module = np
     version = np.__version__
     declared = Capabilities(

@@ -36,9 +36,9 @@ class NamespaceInfo:
         """Return the default dtypes of a device: "real floating", "complex floating", "integral", "indexing"."""
         return dict(self._library.default_dtypes(device=self._handle(device)))
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Return the devices, the default one first."""
-        return list(self._backend.devices())
+        return tuple(self._backend.devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
         """Return the dtypes of one kind, or all, that a device has."""

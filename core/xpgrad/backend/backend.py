@@ -234,17 +234,23 @@ class Backend:
         """Return what DLPack calls the memory of `device`, type and number; None if arrays cannot come in that way.
 
         Found out by an empty array, once: if the library's `from_dlpack` does not bring it back to `device`, which is
-        so for a device that is not where its memory is, the answer is None.
+        so for a device that is not where its memory is, the answer is None; also if what comes back is read-only, and
+        the library's arrays are not.
         """
         if device.name not in self._memories:
             try:
                 probe = self.namespace.empty((0,), device=device.handle)
                 back = self.namespace.from_dlpack(probe)
+                if self._writes():
+                    back[...] = 0.0
                 memory = tuple(map(int, probe.__dlpack_device__())) if self.device_of(back) == device else None
             except Exception:  # a stranger's library: whatever it says, it does not do this
                 memory = None
             self._memories[device.name] = memory
         return self._memories[device.name]
+
+    def _writes(self) -> bool:
+        return not self.immutable and self.capabilities.lacking(["index_assignment", "in_place_update"]) is None
 
     def exports(self, array: Array, memory: Any) -> bool:
         """Tell whether `array` lies in `memory`, as DLPack calls it, and can be handed out from there."""

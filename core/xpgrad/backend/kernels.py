@@ -1,13 +1,16 @@
 """Kernels: named functions of raw arrays, each with a default body in standard calls that a backend may replace.
 
 `f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are
-declared by the functions that need them; backends and third parties provide faster bodies by name.
+declared by the functions that need them; backends and third parties provide faster bodies by name. xpgrad's own names
+are short; a primitive that is defined elsewhere has its module's before it, ``module:f`` and ``module:f.x``.
 """
 
 import functools
 import importlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from xpgrad.errors import MissingFunction, PluginError
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
@@ -21,12 +24,32 @@ STANDARD = ("linalg", "fft")
 """The standard's extensions: modules of the library, too."""
 EXTENSIONS = (*STANDARD, "special")
 """What has kernels whose names have a prefix: rules call the kernel ``linalg.inv`` as ``xp.linalg.inv``."""
+OWNER = ":"
+"""What separates the module of a primitive that is not xpgrad's own from the rest of its kernel's name."""
 MOST_WINDOWS = 2**20  # elements of the windows of a convolution that stand in memory at a time
 
 
 def full_name(body: Callable[..., Any], extension: str | None) -> str:
     """Return the name of the kernel whose default is `body`: that of the function, behind that of its extension."""
     return f"{extension}.{body.__name__}" if extension else body.__name__
+
+
+def qualified_name(body: Callable[..., Any]) -> str:
+    """Return the name of a function within its module, with the classes and functions that it is defined in."""
+    return f"{''.join(body.__qualname__.rpartition('.')[:2])}{body.__name__}"
+
+
+def is_own(body: Callable[..., Any]) -> bool:
+    """Tell whether a function is defined in this package."""
+    return str(body.__module__).partition(".")[0] == __name__.partition(".")[0]
+
+
+def kernel_name(body: Callable[..., Any], extension: str | None) -> str:
+    """Return the name of the kernel of a primitive: short for xpgrad's own, ``module:function`` for all others."""
+    if is_own(body):
+        return full_name(body, extension)
+    prefix = f"{extension}." if extension else ""
+    return f"{body.__module__ or '__main__'}{OWNER}{prefix}{qualified_name(body)}"
 
 
 class Declaration(NamedTuple):
@@ -62,19 +85,63 @@ class Declaration(NamedTuple):
             ) from None
 
 
+class Planned(Protocol):
+    """What resolves kernels once and keeps what came of it."""
+
+    plans: dict[Any, Any]
+
+
 class KernelTable:
-    """All declared kernels, and the plans that were resolved from them."""
+    """All declared kernels, and who keeps plans that were resolved from them.
+
+    Attributes
+    ----------
+    declared : dict from name to Declaration
+    late : dict
+        From a kernel, or an extension, to the module that declares it.
+    meant : dict from name to list of kernels
+        The kernels that were given for the present definition of a primitive that is not xpgrad's own.
+    """
 
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
-        self.late: dict[str, str] = {}  # from a kernel, or an extension, to the module that declares it
-        self.plans: list[dict[Any, Any]] = []
+        self.late: dict[str, str] = {}
+        self.meant: dict[str, list[Kernel]] = {}
+        self._planned: dict[int, weakref.ref[Planned]] = {}
+        self._numbers = count()
 
     def declare(self, declaration: Declaration) -> None:
         """Add a kernel's name; a second declaration of one name is an error."""
         if declaration.name in self.declared:
             raise PluginError(f"kernel {declaration.name!r} is declared twice; choose another name")
         self.declared[declaration.name] = declaration
+
+    def define(self, planned: Planned, declarations: Sequence[Declaration]) -> None:
+        """Declare the kernels of a primitive, and empty its plans from now on when a provider of kernels is added.
+
+        A primitive that is not xpgrad's own replaces the one of its name, whose kernels were given for another formula
+        and are forgotten. It is declared as long as it exists.
+        """
+        passing = [each for each in declarations if OWNER in each.name]
+        for declaration in declarations:
+            if OWNER in declaration.name:
+                self.declared[declaration.name] = declaration
+                self.meant.pop(declaration.name, None)
+            else:
+                self.declare(declaration)
+        number = next(self._numbers)
+        self._planned[number] = weakref.ref(planned, functools.partial(self._forget, number, passing))
+
+    def _forget(self, number: int, passing: Sequence[Declaration], _: object) -> None:
+        self._planned.pop(number, None)
+        for declaration in passing:
+            if self.declared.get(declaration.name) is declaration:
+                del self.declared[declaration.name]
+                self.meant.pop(declaration.name, None)
+
+    def is_current(self, declaration: Declaration) -> bool:
+        """Tell whether a primitive has not been replaced by another one of its name."""
+        return OWNER not in declaration.name or self.declared.get(declaration.name) is declaration
 
     def find(self, name: str) -> Declaration | None:
         """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
@@ -83,15 +150,12 @@ class KernelTable:
             importlib.import_module(self.late[extension])
         return self.declared.get(name)
 
-    def plan_cache(self) -> dict[Any, Any]:
-        """Return a dictionary for plans, which is emptied whenever a provider of kernels is added."""
-        self.plans.append({})
-        return self.plans[-1]
-
     def forget_plans(self) -> None:
         """Empty every cache of plans, so that kernels which came later take effect."""
-        for plan in self.plans:
-            plan.clear()
+        for reference in tuple(self._planned.values()):
+            planned = reference()
+            if planned is not None:
+                planned.plans.clear()
 
 
 table = KernelTable()
@@ -132,22 +196,35 @@ class KernelNamespace:
     def find(self, name: str) -> Kernel | None:
         """Return the best replacement of the kernel `name`, or None if nobody provides one."""
         own = self._backend.overrides().get(name)
-        if own is None:
-            own = self._backend.late_override(name)
         given = [kernels[name] for _, kernels in self._providers if name in kernels]
+        if OWNER in name:
+            meant = table.meant.get(name, ())
+            own, given = own if own in meant else None, [each for each in given if each in meant]
+        elif own is None:
+            own = self._backend.late_override(name)
         if not given:
             return own
         declaration = table.declared[name]
         last = own if own is not None else self._default(declaration)
         return _first_that_accepts(given, last)
 
+    def replacement(self, declaration: Declaration) -> Kernel | None:
+        """Return the best replacement of a kernel, or None; a primitive that has been replaced itself has none."""
+        return self.find(declaration.name) if table.is_current(declaration) else None
+
     def kernel(self, name: str) -> Kernel:
         """Return the kernel `name`: a replacement, or the default body with this namespace."""
-        found = self.find(name)
+        return self.kernel_of(table.declared[name])
+
+    def kernel_of(self, declaration: Declaration) -> Kernel:
+        """Return a kernel by its declaration, whatever else has been declared under its name since."""
+        found = self.replacement(declaration)
         if found is None:
-            found = self._default(table.declared[name])
+            found = self._default(declaration)
         if found is None:
-            raise PluginError(f"{self._backend.name}: the backend has no kernel {name!r}, which has no default")
+            raise PluginError(
+                f"{self._backend.name}: the backend has no kernel {declaration.name!r}, which has no default"
+            )
         return self._backend.follow(found)
 
     def providers(self, name: str) -> Iterator[str]:
@@ -243,6 +320,8 @@ def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) ->
             close = difflib.get_close_matches(name, table.declared) or sorted(table.declared)
             raise PluginError(f"{provider}: unknown kernel {name!r} for backend {backend}; there is {', '.join(close)}")
         declaration.check(function, provider)
+        if OWNER in name:
+            table.meant.setdefault(name, []).append(function)
 
 
 def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:

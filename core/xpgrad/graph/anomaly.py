@@ -176,8 +176,8 @@ def _guarded(function: "FunctionNode") -> str | None:
     definition = getattr(function.pullback, "definition", None)
     if definition is None or not definition.elementwise:
         return None
-    if definition.name in GUARDED:
-        return GUARDED[definition.name]
+    if definition.kernel.name in GUARDED:
+        return GUARDED[definition.kernel.name]
     return f"{definition.name}(where(condition, x, 1))" if len(definition.inputs) == 1 else None
 
 

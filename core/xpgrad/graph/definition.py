@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.kernels import Declaration, full_name, table
+from xpgrad.backend.kernels import Declaration, full_name, kernel_name, table
 from xpgrad.errors import PluginError
 from xpgrad.types import Namespace
 
@@ -22,7 +22,11 @@ class Definition:
     Attributes
     ----------
     name : str
-        That of its kernel, with its extension's before it.
+        That of the function, with its extension's before it, for messages.
+    kernel : Declaration
+        That of its kernel, whose name has the module, too, if the primitive is not xpgrad's own.
+    vjps : dict
+        From an input's name to the declaration of its vjp's kernel.
     inputs : tuple of str
         Names of the array inputs, in order. For a variadic primitive the one name of the sequence.
     parameters : dict
@@ -47,8 +51,8 @@ class Definition:
     """
 
     __slots__ = (
-        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "paths", "plans", "positional", "required",
-        "rules", "same_dtype", "signature", "variadic",
+        "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "name", "parameters", "paths",
+        "plans", "positional", "required", "rules", "same_dtype", "signature", "variadic", "vjps",
     )  # fmt: skip
 
     def __init__(
@@ -80,12 +84,16 @@ class Definition:
         self.required = {name for name, value in self.parameters.items() if value is inspect.Parameter.empty}
         self.label = label or body.__name__
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
-        self.plans = table.plan_cache()
+        self.plans: dict[Any, Any] = {}
         self.signature = self._signature()
         self.paths: dict[str, Callable[..., Any]] = {}
-        table.declare(Declaration(self.name, len(self.inputs), tuple(self.parameters), body))
-        for x, asked in self.asks.items():
-            table.declare(Declaration(f"{self.name}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x]))
+        kernel = kernel_name(body, extension)
+        self.kernel = Declaration(kernel, len(self.inputs), tuple(self.parameters), body)
+        self.vjps = {
+            x: Declaration(f"{kernel}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x])
+            for x, asked in self.asks.items()
+        }
+        table.define(self, (self.kernel, *self.vjps.values()))
 
     def __repr__(self) -> str:
         return f"<Definition {self.name}{self.signature}>"

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.kernels import is_own, qualified_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import CAREFUL, GUARDED, switches
 from xpgrad.errors import UnknownArray
@@ -39,7 +40,7 @@ def primitive(
     label : str, optional
         How messages call it; the function's name by default.
     extension : str, optional
-        The extension whose function it is, ``"fft"``; the kernel is then called ``fft.ifft``.
+        The extension whose function it is, ``"fft"``; it is then called ``fft.ifft``.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
         the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.
@@ -48,6 +49,12 @@ def primitive(
     -------
     callable
         Decorator for ``def f(xp, x, /, ...)``, whose body is the default kernel.
+
+    Notes
+    -----
+    The function belongs to its module: it never meets another one of its name, neither xpgrad's own nor another
+    module's. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the
+    new function takes the place of the old one, which whoever holds it may go on using.
     """
 
     def define(body: Function) -> Function:
@@ -89,8 +96,11 @@ def _public(definition: Definition) -> Function:
         function = parameterised(definition)
     else:
         function = joined(definition) if definition.variadic else several(definition)
-    function.__name__ = function.__qualname__ = definition.body.__name__
-    function.__doc__, function.__module__ = definition.body.__doc__, definition.body.__module__
+    body = definition.body
+    function.__name__ = function.__qualname__ = body.__name__
+    if not is_own(body):
+        function.__qualname__ = qualified_name(body)
+    function.__doc__, function.__module__ = body.__doc__, body.__module__
     function.__signature__ = definition.signature  # type: ignore[attr-defined]  # read by inspect.signature
     function.definition = definition  # type: ignore[attr-defined]  # read by `operators`
     definition.paths["public"] = function

@@ -87,7 +87,7 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
     xp, inputs = backend.xp, definition.inputs
     if needed not in (list(inputs[:1]), list(inputs)) or len(needed) > 2:
         return None
-    if any(backend.xp.find(f"{definition.name}.{x}") is not None for x in needed):
+    if any(backend.xp.replacement(definition.vjps[x]) is not None for x in needed):
         return None
     rules = [definition.rules[x] for x in needed]
     places = [[_place(definition, name) for name in definition.asks[x]] for x in needed]
@@ -120,7 +120,7 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     rule = definition.rules[x]
     index = definition.inputs.index(x)
     places = ["own" if name == f"{x}_spec" else _place(definition, name) for name in names]
-    kernel = backend.xp.find(f"{definition.name}.{x}")
+    kernel = backend.xp.replacement(definition.vjps[x])
     if kernel is not None:
         return _kernel_vjp(kernel, rule, xp, places, index, [_getter(definition, name) for name in names])
     if not names:
@@ -291,7 +291,7 @@ class Plan:
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
         self.definition, self.backend, self.array_type = definition, backend, backend.array_types[0]
-        self.kernel, self.restore = backend.xp.kernel(definition.name), backend.restore
+        self.kernel, self.restore = backend.xp.kernel_of(definition.kernel), backend.restore
         self.widen = backend.zero_dimensional_widen or not definition.elementwise  # else dtypes are compared
         # Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
         self.alone = len(backend.devices()) == 1 and self.widen and type(backend).check is Backend.check

@@ -67,7 +67,9 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     """Return the gradients of `ys`, from the cotangents `gys`, with respect to `xs`, or None."""
     pairs = [(y._node, g if recorded else g._array) for y, g in zip(ys, gys, strict=True) if y._node.requires_grad]
     found = _cotangents(pairs, [key_of(x._node) for x in xs], recorded)
-    return [g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)]
+    return [
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+    ]
 
 
 class Derivative:

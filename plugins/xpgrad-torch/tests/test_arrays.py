@@ -264,6 +264,7 @@ def test_gradient_of_det_where_it_is_singular_but_for_rounding(layout, rng):
             one = expected if layout == "stack" else expected[i]
             np.testing.assert_allclose(v.grad.resolve_conj(), one, 1e-9, 1e-9)
 
+
 CHANGES = {
     "resize_": lambda t: t.resize_(3),
     "data": lambda t: setattr(t, "data", torch.ones(2, 3)),

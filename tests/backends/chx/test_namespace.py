@@ -79,6 +79,14 @@ def on(device, x):
     return chx.asarray(x, device=device) if isinstance(x, np.ndarray) else x
 
 
+def has_signature(function):
+    """Whether a function tells its signature, as NumPy's ufuncs do since NumPy 2.4."""
+    try:
+        return bool(inspect.signature(function))
+    except ValueError:
+        return False
+
+
 @pytest.mark.parametrize(("module", "other", "standard"), MODULES, ids=["chx", "linalg", "fft"])
 def test_the_standards_names_and_signatures(module, other, standard):
     of_strict_alone = {"ArrayAPIStrictFlags", "Device", "get_array_api_strict_flags", "reset_array_api_strict_flags"}
@@ -86,7 +94,7 @@ def test_the_standards_names_and_signatures(module, other, standard):
     assert not wanted - set(dir(module)) - {"__version__"}
     for name in wanted - {"__version__"}:
         mine = getattr(module, name)
-        if hasattr(mine, "__wrapped__"):
+        if hasattr(mine, "__wrapped__") and has_signature(getattr(other, name)):
             assert inspect.signature(mine) == inspect.signature(getattr(other, name))
     assert set(module.__all__) <= set(dir(module))
 
@@ -174,7 +182,7 @@ def test_asarray_copies_when_it_must_or_is_told_to():
 def test_dtypes_and_information():
     info = chx.__array_namespace_info__()
     assert info.default_device() is chx.get_device("native:0")
-    assert info.devices()[:2] == [chx.get_device("native:0"), chx.get_device("native:1")]
+    assert info.devices()[:2] == (chx.get_device("native:0"), chx.get_device("native:1"))
     assert info.dtypes(kind="real floating").keys() == {"float32", "float64"}
     assert info.default_dtypes()["real floating"] == chx.float64
     assert info.capabilities()["boolean indexing"]

@@ -94,7 +94,7 @@ def test_a_namespace_tells_of_itself(device):
     backend = device.backend
     info = namespace(backend).__array_namespace_info__()
     assert info.capabilities().keys() >= {"boolean indexing", "data-dependent shapes", "max dimensions"}
-    assert info.devices() == list(backend.devices())
+    assert info.devices() == tuple(backend.devices())
     assert device in info.devices()
     assert info.default_device() == backend.default_device
     with xpgrad.using_device(device):

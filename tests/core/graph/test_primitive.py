@@ -11,7 +11,6 @@ from xpgrad.backend.spec import Spec
 from xpgrad.graph.application import plan_for
 
 
-@pytest.mark.usefixtures("kernels_are_left_alone")
 def test_the_shape_of_a_result_may_depend_on_values() -> None:
     @primitive()
     def positive_ones(xp, x, /):

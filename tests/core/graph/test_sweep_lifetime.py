@@ -34,7 +34,7 @@ class Raising(FunctionNode):
 
 
 @pytest.fixture(params=["rule", "node"])
-def raising(request, kernels_are_left_alone):
+def raising(request):
     """The identity, as a primitive or a node, and the flag that lets its gradient raise."""
     flag = {"raise": True}
 

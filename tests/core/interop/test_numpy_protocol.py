@@ -156,6 +156,7 @@ def test_assigning_a_variable_of_a_graph_to_an_array_is_refused():
     assert (a == A).all()
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.2.0", reason="some came with NumPy 2.1 and 2.2")
 def test_names_of_the_table_are_numpys():
     for name in FUNCTIONS:
         found = np

@@ -12,8 +12,6 @@ from xpgrad.testing.scenario import Scenario, dtypes_of, host_inputs
 from xpgrad.testing.table import checks_of, run
 from xpgrad.testing.variants import variants_of
 
-pytestmark = pytest.mark.usefixtures("kernels_are_left_alone")
-
 
 def squared(rule: Callable[..., object], body: Callable[..., object] | None = None, **options: object) -> Case:
     """A case of the square with this rule, and this body if it is another."""

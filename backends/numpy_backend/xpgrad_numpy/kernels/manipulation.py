@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from xpgrad.types import Array, Shape
+from xpgrad_numpy.namespace import NAMESPACE
 
 
 def reshape(x: Array, /, shape: Shape, copy: bool | None = None) -> Array:
     """Return the elements in another shape."""
-    return x.reshape(shape) if copy is None else np.reshape(x, shape, copy=copy)
+    return x.reshape(shape) if copy is None else NAMESPACE.reshape(x, shape, copy=copy)
 
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:

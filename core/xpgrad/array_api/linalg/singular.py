@@ -73,7 +73,9 @@ class SVD(Spectral):
         """Return the change of the vectors; those of values 0 are free to turn on the right as they do not on the left."""
         u, s, vh = ys
         k = s.shape[-1]
-        nothing = total(xp, s) <= 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * xp.max(s, axis=-1)[..., None, None]
+        nothing = (
+            total(xp, s) <= 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * xp.max(s, axis=-1)[..., None, None]
+        )
         other = xp.where(nothing, -2.0 * turn, turn)
         left = xp.matmul(u[..., :k], turn)
         right = xp.matmul(adjoint(xp, other, self.spec.complex), vh[..., :k, :])

@@ -11,7 +11,7 @@ from xpgrad.errors import GraphError
 from xpgrad.graph.repetition import Derivative, repeated, unobserved
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.graph.variable import as_array, constant_variable
 from xpgrad.types import Array, Namespace
 
 
@@ -174,9 +174,7 @@ class Ties:
         if not self._same(gys, again, noise):  # hooks gave the sweep something else
             return self.unknown()
         sizes = self.function.sizes(kernels, [None if g is None else as_array(g) for g in gys])
-        return [
-            self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))
-        ]
+        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))]
 
     def _recorded(self, gys: Sequence[Any], sweep: Sweep | None) -> tuple[Sequence[Any], Sequence[Any], list[Any]]:
         """Return cotangents, outputs and numerators as Variables that depend on the outputs."""
