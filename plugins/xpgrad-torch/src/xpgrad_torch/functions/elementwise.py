@@ -68,10 +68,8 @@ for _ours, _names in {
     "greater_equal": ("ge", "greater_equal", "__ge__"), "atan2": ("atan2", "arctan2"),
 }.items():  # fmt: skip
     _of_two(_names[0], getattr(xp, _ours), *_names[1:])
-for _ours, _names in {"bitwise_and": "__and__ __rand__", "bitwise_or": "__or__ __ror__",
-                      "bitwise_xor": "__xor__ __rxor__"}.items():  # fmt: skip
-    for _name in _names.split():
-        TABLE[_name] = TABLE[_ours]
+for _name in ("and", "or", "xor"):
+    TABLE[f"__{_name}__"] = TABLE[f"__r{_name}__"] = TABLE[f"bitwise_{_name}"]
 
 
 @torch_function("add", "__add__", "__radd__")

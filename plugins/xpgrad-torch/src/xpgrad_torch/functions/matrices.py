@@ -1,7 +1,7 @@
 """PyTorch's products of matrices, linear algebra and Fourier transforms, with its names of arguments, for Variables."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from xpgrad import array_api as xp
 from xpgrad import ops
@@ -164,7 +164,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
 
 
 @torch_function("linalg_qr")
-def qr(A: Any, mode: str = "reduced") -> Any:
+def qr(A: Any, mode: Literal["reduced", "complete"] = "reduced") -> Any:
     """Return products of orthogonal and triangular matrices."""
     return xp.linalg.qr(variable(A), mode=mode)
 
