@@ -138,8 +138,8 @@ def dot(x: Variable, other: Any, /) -> Variable:
     """Return the product of vectors or matrices, or with a scalar: the sum over the last axis and the last but one."""
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
-        return x * other
-    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
+        return x * other  # type: ignore[no-any-return]  # of Any
+    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))  # type: ignore[no-any-return]  # as above
 
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:

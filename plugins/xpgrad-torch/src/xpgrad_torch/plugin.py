@@ -15,8 +15,10 @@ def xpgrad_backend() -> Backend:
     """Return the backend of PyTorch, or raise BackendUnavailable where PyTorch is not installed."""
     if find_spec("torch") is None:
         raise BackendUnavailable("torch: PyTorch is not installed; pip install torch")
+    from xpgrad_torch import protocol
     from xpgrad_torch.backend import TorchBackend
 
+    protocol.bind()
     return TorchBackend()
 
 

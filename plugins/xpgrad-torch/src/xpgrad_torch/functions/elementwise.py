@@ -1,0 +1,272 @@
+"""PyTorch's elementwise functions, with its names of arguments, for Variables."""
+
+from typing import Any
+
+import torch
+
+from xpgrad import array_api as xp
+from xpgrad import ops
+from xpgrad_torch.functions.table import TABLE, Function, floating, is_whole, torch_function, variable
+
+SAME = """ceil floor isfinite isinf isnan logical_not positive real signbit trunc square sign"""
+FLOATING = """acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan
+tanh"""
+BINARY = """bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift copysign hypot logaddexp
+logical_and logical_or logical_xor maximum minimum nextafter"""
+RENAMED = {
+    "abs": ("absolute", "__abs__"), "acos": ("arccos",), "acosh": ("arccosh",), "asin": ("arcsin",),
+    "asinh": ("arcsinh",), "atan": ("arctan",), "atanh": ("arctanh",), "trunc": ("fix",), "conj": ("conj_physical",),
+}  # fmt: skip
+
+
+def _of_one(name: str, function: Function, prepare: Function) -> None:
+    @torch_function(name, *RENAMED.get(name, ()))
+    def elementwise(input: Any) -> Any:
+        return function(prepare(input))
+
+
+for _name in SAME.split():
+    _of_one(_name, getattr(xp, _name), variable)
+for _name in FLOATING.split():
+    _of_one(_name, getattr(xp, _name), floating)
+_of_one("abs", xp.abs, variable)
+_of_one("conj", xp.conj, variable)
+_of_one("imag", xp.imag, variable)
+_of_one("deg2rad", ops.deg2rad, floating)
+_of_one("rad2deg", ops.rad2deg, floating)
+_of_one("angle", ops.angle, floating)
+_of_one("sinc", ops.sinc, floating)
+_of_one("sgn", xp.sign, variable)
+_of_one("rsqrt", lambda x: 1 / xp.sqrt(x), floating)
+_of_one("neg", xp.negative, variable)
+_of_one("frac", lambda x: x - xp.trunc(x), variable)
+_of_one("bitwise_not", xp.bitwise_invert, variable)
+TABLE["negative"] = TABLE["__neg__"] = TABLE["neg"]
+TABLE["__abs__"], TABLE["__invert__"] = TABLE["abs"], TABLE["bitwise_not"]
+
+
+def pair(input: Any, other: Any) -> tuple[Any, Any]:
+    """Return two operands, one of which may be a scalar, as functions of the standard take them."""
+    if isinstance(input, (bool, int, float, complex)):
+        other = variable(other)
+        return variable(input, other), other
+    input = variable(input)
+    return input, variable(other, input)
+
+
+def _of_two(name: str, function: Function, *aliases: str) -> None:
+    @torch_function(name, *aliases)
+    def elementwise(input: Any, other: Any) -> Any:
+        return function(*pair(input, other))
+
+
+for _name in BINARY.split():
+    _of_two(_name, getattr(xp, _name))
+for _ours, _names in {
+    "equal": ("eq", "__eq__"), "not_equal": ("ne", "not_equal", "__ne__"), "less": ("lt", "less", "__lt__"),
+    "less_equal": ("le", "less_equal", "__le__"), "greater": ("gt", "greater", "__gt__"),
+    "greater_equal": ("ge", "greater_equal", "__ge__"), "atan2": ("atan2", "arctan2"),
+}.items():  # fmt: skip
+    _of_two(_names[0], getattr(xp, _ours), *_names[1:])
+for _name in ("and", "or", "xor"):
+    TABLE[f"__{_name}__"] = TABLE[f"__r{_name}__"] = TABLE[f"bitwise_{_name}"]
+
+
+@torch_function("add", "__add__", "__radd__")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``input + alpha * other``."""
+    x, y = scalars(input, other)
+    return x + (y if alpha == 1 else alpha * y)
+
+
+@torch_function("sub", "subtract", "__sub__")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``input - alpha * other``."""
+    x, y = scalars(input, other)
+    return x - (y if alpha == 1 else alpha * y)
+
+
+@torch_function("rsub", "__rsub__")
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``other - alpha * input``."""
+    return sub(other, input, alpha=alpha)
+
+
+@torch_function("mul", "multiply", "__mul__", "__rmul__")
+def mul(input: Any, other: Any) -> Any:
+    """Return the product."""
+    x, y = scalars(input, other)
+    return x * y
+
+
+@torch_function("div", "divide", "true_divide", "__truediv__", "__div__")
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """Return the quotient, rounded if that is asked for; then it has no gradient."""
+    x, y = scalars(input, other)
+    if rounding_mode is None:
+        return x / y
+    if rounding_mode not in ("floor", "trunc"):
+        raise ValueError(f"torch.div: expected rounding_mode 'floor', 'trunc' or None, got {rounding_mode!r}")
+    return x // y if rounding_mode == "floor" else _truncated(*pair(input, other))
+
+
+def _truncated(x: Any, y: Any) -> Any:
+    if is_whole(x) and is_whole(y):
+        return variable(torch.div(x.array, y.array, rounding_mode="trunc"))
+    return xp.trunc(x / y)
+
+
+@torch_function("__rtruediv__", "__rdiv__")
+def rdiv(input: Any, other: Any) -> Any:
+    """Return ``other / input``."""
+    return div(other, input)
+
+
+@torch_function("floor_divide", "__floordiv__")
+def floor_divide(input: Any, other: Any) -> Any:
+    """Return the quotient rounded down; it has no gradient."""
+    x, y = scalars(input, other)
+    return x // y
+
+
+@torch_function("__rfloordiv__")
+def rfloordiv(input: Any, other: Any) -> Any:
+    """Return ``other // input``."""
+    return floor_divide(other, input)
+
+
+@torch_function("remainder", "__mod__")
+def remainder(input: Any, other: Any) -> Any:
+    """Return the remainder with the sign of the divisor."""
+    x, y = scalars(input, other)
+    return x % y
+
+
+@torch_function("__rmod__")
+def rmod(input: Any, other: Any) -> Any:
+    """Return ``other % input``."""
+    return remainder(other, input)
+
+
+@torch_function("fmod")
+def fmod(input: Any, other: Any) -> Any:
+    """Return the remainder with the sign of the dividend."""
+    x, y = pair(input, other)
+    return x - _truncated(x, y) * y
+
+
+@torch_function("pow", "float_power", "__pow__")
+def pow_(input: Any, exponent: Any) -> Any:
+    """Return the power."""
+    x, y = scalars(input, exponent)
+    return x**y
+
+
+@torch_function("__rpow__")
+def rpow(input: Any, other: Any) -> Any:
+    """Return ``other ** input``."""
+    return pow_(other, input)
+
+
+def scalars(input: Any, other: Any) -> tuple[Any, Any]:
+    """Return two operands as operators take them: scalars as they are, but one Variable at least."""
+    x, y = (each if isinstance(each, (bool, int, float, complex)) else variable(each) for each in (input, other))
+    return x, y
+
+
+def _ignoring_nan(name: str, function: Function) -> None:
+    @torch_function(name)
+    def ignoring(input: Any, other: Any) -> Any:
+        x, y = pair(input, other)
+        return xp.where(xp.isnan(x), y, xp.where(xp.isnan(y), x, function(x, y)))
+
+
+_ignoring_nan("fmax", xp.maximum)
+_ignoring_nan("fmin", xp.minimum)
+
+
+@torch_function("round")
+def round_(input: Any, *, decimals: int = 0) -> Any:
+    """Return the nearest integers, or numbers of so many decimals."""
+    return variable(input).round(decimals)
+
+
+@torch_function("nan_to_num")
+def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return numbers in the place of what is none."""
+    return ops.nan_to_num(variable(input), nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+@torch_function("clamp", "clip")
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Return the elements within bounds; PyTorch gives all of the gradient at a bound, xpgrad half of it."""
+    return xp.clip(variable(input), min, max)
+
+
+@torch_function("clamp_min")
+def clamp_min(input: Any, min: Any) -> Any:
+    """Return the elements, at least `min`."""
+    return clamp(input, min)
+
+
+@torch_function("clamp_max")
+def clamp_max(input: Any, max: Any) -> Any:
+    """Return the elements, at most `max`."""
+    return clamp(input, None, max)
+
+
+@torch_function("where")
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Return the elements of one of two where a condition is true or not, or where it is true."""
+    condition = variable(condition)
+    if input is None and other is None:
+        return xp.nonzero(condition)
+    x, y = scalars(input, other)
+    if not any(hasattr(each, "shape") for each in (x, y)):
+        x = variable(torch.as_tensor(x, device=condition.array.device))
+    return xp.where(condition, x, y)
+
+
+@torch_function("masked_fill")
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """Return the elements, `value` where the mask is true."""
+    x = variable(input)
+    return xp.where(variable(mask), value if isinstance(value, (bool, int, float, complex)) else variable(value), x)
+
+
+@torch_function("lerp")
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """Return ``input + weight * (end - input)``."""
+    x = variable(input)
+    return x + scalars(weight, end)[0] * (variable(end) - x)
+
+
+@torch_function("addcmul")
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """Return ``input + value * tensor1 * tensor2``."""
+    return add(input, mul(tensor1, tensor2), alpha=value)
+
+
+@torch_function("addcdiv")
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """Return ``input + value * tensor1 / tensor2``."""
+    return add(input, div(tensor1, tensor2), alpha=value)
+
+
+@torch_function("isclose")
+def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Return where two are nearly equal."""
+    return ops.isclose(*pair(input, other), rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+@torch_function("allclose")
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Return whether all of two are nearly equal."""
+    return bool(xp.all(isclose(input, other, rtol, atol, equal_nan)))
+
+
+@torch_function("equal")
+def equal(input: Any, other: Any) -> bool:
+    """Return whether two have one shape and the same elements."""
+    x, y = pair(input, other)
+    return x.shape == y.shape and bool(xp.all(x == y))

@@ -1,0 +1,122 @@
+"""PyTorch's losses, with its names of arguments, for Variables."""
+
+import math
+from typing import Any
+
+import torch
+
+from xpgrad import array_api as xp
+from xpgrad import functions as F
+from xpgrad_torch.functions.elementwise import clamp
+from xpgrad_torch.functions.table import indices, torch_function, variable
+
+
+def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None) -> Any:
+    if size_average is not None or reduce is not None:
+        raise TypeError("torch: size_average= and reduce= are not for Variables; use reduction=")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"torch: expected reduction 'mean', 'sum' or 'none', got {reduction!r}")
+    return losses if reduction == "none" else xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+
+
+def _of_differences(name: str, loss: Any) -> None:
+    @torch_function(name)
+    def function(
+        input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+        weight: Any = None, **options: Any,
+    ) -> Any:  # fmt: skip
+        losses = loss(variable(input) - variable(target), **options)
+        return _reduced(losses if weight is None else losses * variable(weight), reduction, size_average, reduce)
+
+
+def _huber(d: Any, delta: float = 1.0) -> Any:
+    size = xp.abs(d)
+    return xp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta))
+
+
+def _smooth(d: Any, beta: float = 1.0) -> Any:
+    return xp.abs(d) if beta == 0 else _huber(d, beta) / beta
+
+
+_of_differences("mse_loss", lambda d: d * d)
+_of_differences("l1_loss", xp.abs)
+_of_differences("huber_loss", _huber)
+_of_differences("smooth_l1_loss", _smooth)
+
+
+@torch_function("binary_cross_entropy")
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """Return the cross entropy of probabilities, whose logarithms are at least -100, as in PyTorch."""
+    p, q = variable(input), variable(target)
+    losses = -(q * clamp(xp.log(p), -100) + (1 - q) * clamp(xp.log1p(-p), -100))
+    return _reduced(losses if weight is None else losses * variable(weight), reduction, size_average, reduce)
+
+
+@torch_function("binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:  # fmt: skip
+    """Return the cross entropy of the logistic function of `input`."""
+    x, q = variable(input), variable(target)
+    gain = 1 if pos_weight is None else 1 + (variable(pos_weight) - 1) * q
+    losses = (1 - q) * x + gain * F.softplus(-x)
+    return _reduced(losses if weight is None else losses * variable(weight), reduction, size_average, reduce)
+
+
+@torch_function("nll_loss")
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
+    reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """Return minus the logarithms that integers choose along the second axis, weighted."""
+    x, labels = variable(input), indices(target)
+    axis = 0 if x.ndim == 1 else 1
+    kept = labels != ignore_index
+    safe = torch.where(kept, labels, 0)
+    chosen = xp.take_along_axis(x, safe.unsqueeze(axis), axis=axis).squeeze(axis)
+    share = kept.to(x.dtype)
+    if weight is not None:
+        share = variable(weight).take(variable(safe)) * share
+    losses = -xp.where(variable(kept), chosen, 0.0) * variable(share)
+    if reduction != "mean" or size_average is not None or reduce is not None:
+        return _reduced(losses, reduction, size_average, reduce)
+    return xp.sum(losses) / xp.sum(variable(share))
+
+
+@torch_function("cross_entropy")
+def cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
+    reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """Return the cross entropy of the softmax along the second axis, with labels or probabilities."""
+    x, q = variable(input), variable(target)
+    axis = 0 if x.ndim == 1 else 1
+    log = F.log_softmax(x, axis=axis)
+    if not q.dtype.is_floating_point:
+        if label_smoothing:
+            raise TypeError("torch.nn.functional.cross_entropy: label_smoothing= of labels is not for Variables")
+        return nll_loss(log, q, weight, size_average, ignore_index, reduce, reduction)
+    count = x.shape[axis]
+    q = q * (1 - label_smoothing) + label_smoothing / count if label_smoothing else q
+    if weight is not None:
+        q = q * variable(weight).reshape((count,) + (1,) * (x.ndim - axis - 1))
+    losses = -xp.sum(q * log, axis=axis)
+    if reduction == "mean":
+        return xp.sum(losses) / (losses.size or math.nan)
+    return _reduced(losses, reduction, size_average, reduce)
+
+
+@torch_function("kl_div")
+def kl_div(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:  # fmt: skip
+    """Return the divergence of `target` from the distribution whose logarithm is `input`."""
+    x, q = variable(input), variable(target)
+    losses = xp.exp(q) * (q - x) if log_target else xp.special.xlogy(q, q) - q * x
+    if reduction == "batchmean":
+        return xp.sum(losses) / x.shape[0]
+    return _reduced(losses, reduction, size_average, reduce)

@@ -1,0 +1,226 @@
+"""PyTorch's functions of neural networks, `torch.nn.functional`, with its names of arguments, for Variables."""
+
+import math
+from typing import Any
+
+import torch
+
+from xpgrad import array_api as xp
+from xpgrad import functions as F
+from xpgrad import ops, using_config
+from xpgrad_torch.functions.elementwise import clamp
+from xpgrad_torch.functions.reductions import cast
+from xpgrad_torch.functions.table import TABLE, axes, floating, indices, torch_function, variable
+
+SQRT_HALF = math.sqrt(0.5)
+
+
+def _activation(name: str, function: Any) -> None:
+    @torch_function(name)
+    def activation(input: Any) -> Any:
+        return function(floating(input))
+
+
+_activation("relu", F.relu)
+_activation("logsigmoid", lambda x: -F.softplus(-x))
+_activation("silu", lambda x: x * F.sigmoid(x))
+_activation("mish", lambda x: x * xp.tanh(F.softplus(x)))
+_activation("softsign", lambda x: x / (1 + xp.abs(x)))
+_activation("tanhshrink", lambda x: x - xp.tanh(x))
+TABLE["log_sigmoid"] = TABLE["logsigmoid"]
+
+
+@torch_function("relu6")
+def relu6(input: Any) -> Any:
+    """Return the elements between 0 and 6; half the gradient at these."""
+    return hardtanh(input, 0.0, 6.0)
+
+
+@torch_function("leaky_relu")
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """Return the elements, the negative ones times a slope."""
+    return F.leaky_relu(variable(input), negative_slope)
+
+
+@torch_function("elu")
+def elu(input: Any, alpha: float = 1.0) -> Any:
+    """Return the elements, the negative ones as ``alpha * (exp(x) - 1)``."""
+    return F.elu(variable(input), alpha)
+
+
+@torch_function("celu")
+def celu(input: Any, alpha: float = 1.0) -> Any:
+    """Return the elements, the negative ones as ``alpha * (exp(x / alpha) - 1)``."""
+    return alpha * F.elu(variable(input) / alpha)
+
+
+@torch_function("selu")
+def selu(input: Any) -> Any:
+    """Return the scaled exponential linear unit."""
+    return F.selu(variable(input))
+
+
+@torch_function("gelu")
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """Return the elements times the normal distribution function of them, or the usual approximation of it."""
+    x = variable(input)
+    if approximate == "tanh":
+        return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    if approximate != "none":
+        raise ValueError(f"torch.nn.functional.gelu: expected approximate 'none' or 'tanh', got {approximate!r}")
+    return 0.5 * x * (1 + xp.special.erf(x * SQRT_HALF))
+
+
+@torch_function("softplus")
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """Return ``log(1 + exp(beta * x)) / beta``, accurate everywhere, so that there is no `threshold`."""
+    return F.softplus(variable(input), beta)
+
+
+@torch_function("hardtanh")
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """Return the elements within bounds; half the gradient at these."""
+    return clamp(input, min_val, max_val)
+
+
+def _soft(name: str, function: Any) -> None:
+    @torch_function(name)
+    def soft(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+        if dim is None:
+            raise TypeError(f"torch.nn.functional.{name}: expected dim, the axis that adds up to 1, got None")
+        return function(cast(variable(input), dtype), axis=dim)
+
+
+_soft("softmax", F.softmax)
+_soft("log_softmax", F.log_softmax)
+TABLE["special_softmax"], TABLE["special_log_softmax"] = TABLE["softmax"], TABLE["log_softmax"]
+_soft("softmin", lambda x, axis: F.softmax(-x, axis=axis))
+
+
+@torch_function("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """Return ``input @ weight.T + bias``."""
+    y = xp.matmul(variable(input), variable(weight).T)
+    return y if bias is None else y + variable(bias)
+
+
+@torch_function("bilinear")
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """Return the bilinear form of two inputs."""
+    y = ops.einsum("...i,oij,...j->...o", variable(input1), variable(weight), variable(input2))
+    return y if bias is None else y + variable(bias)
+
+
+def _convolution(name: str, axes_: int) -> None:
+    @torch_function(name)
+    def convolution(
+        input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:  # fmt: skip
+        if isinstance(padding, str):
+            raise TypeError(f"torch.nn.functional.{name}: padding={padding!r} is not for Variables; give numbers")
+        x, w = variable(input), variable(weight)
+        single = x.ndim == axes_ + 1
+        y = F.convolution_nd(
+            x[None] if single else x, w, None if bias is None else variable(bias), _numbers(stride), _numbers(padding),
+            dilate=_numbers(dilation), groups=groups,
+        )  # fmt: skip
+        return y[0] if single else y
+
+
+def _numbers(given: Any) -> Any:
+    numbers = tuple(given) if isinstance(given, (list, tuple)) else given
+    return numbers[0] if isinstance(numbers, tuple) and len(numbers) == 1 else numbers
+
+
+for _axes in (1, 2, 3):
+    _convolution(f"conv{_axes}d", _axes)
+
+
+@torch_function("embedding")
+def embedding(
+    input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Return the rows of `weight` that integers name."""
+    if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse:
+        raise TypeError("torch.nn.functional.embedding: expected input and weight only; use xpgrad.functions.embed_id")
+    return variable(weight).take(variable(input), 0)
+
+
+@torch_function("one_hot")
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """Return vectors with a 1 at these places."""
+    at = indices(tensor)
+    return variable(torch.nn.functional.one_hot(at, num_classes))
+
+
+@torch_function("dropout")
+def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
+    """Return the elements, some of which become 0; random numbers are those of `xpgrad.random`."""
+    if not training or not p:
+        return variable(input)
+    if p == 1:
+        return variable(input) * 0
+    with using_config("train", True):
+        return F.dropout(variable(input), p)
+
+
+@torch_function("layer_norm")
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Return the elements with mean 0 and variance 1 over the last axes, scaled and shifted."""
+    x = variable(input)
+    over = tuple(range(-len(normalized_shape), 0))
+    centred = x - xp.mean(x, axis=over, keepdims=True)
+    y = centred / xp.sqrt(xp.mean(centred * centred, axis=over, keepdims=True) + eps)
+    y = y if weight is None else y * variable(weight)
+    return y if bias is None else y + variable(bias)
+
+
+@torch_function("rms_norm")
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """Return the elements with mean square 1 over the last axes, scaled."""
+    x = variable(input)
+    over = tuple(range(-len(normalized_shape), 0))
+    eps = torch.finfo(x.dtype).eps if eps is None else eps
+    y = x / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)
+    return y if weight is None else y * variable(weight)
+
+
+@torch_function("normalize")
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+    """Return vectors of norm 1."""
+    x = variable(input)
+    return x / xp.maximum(xp.linalg.vector_norm(x, axis=axes(dim), keepdims=True, ord=p), eps)
+
+
+@torch_function("cosine_similarity")
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """Return the cosines of the angles between vectors."""
+    x, y = variable(x1), variable(x2)
+    size = [xp.maximum(xp.linalg.vector_norm(each, axis=dim), eps) for each in (x, y)]
+    return xp.sum(x * y, axis=dim) / (size[0] * size[1])
+
+
+@torch_function("pairwise_distance")
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """Return the distances of pairs of vectors."""
+    return xp.linalg.vector_norm(variable(x1) - variable(x2) + eps, axis=-1, keepdims=keepdim, ord=p)
+
+
+@torch_function("scaled_dot_product_attention")
+def attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, *,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """Return the values, weighted by how well keys fit queries."""
+    if enable_gqa:
+        raise TypeError("torch.nn.functional.scaled_dot_product_attention: enable_gqa= is not for Variables")
+    q, k = variable(query), variable(key)
+    scores = xp.matmul(q, k.mT) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.array.device).tril()
+    if attn_mask is not None:
+        mask = variable(attn_mask)
+        scores = xp.where(mask, scores, -math.inf) if mask.dtype == torch.bool else scores + mask
+    return xp.matmul(dropout(F.softmax(scores, axis=-1), dropout_p), variable(value))

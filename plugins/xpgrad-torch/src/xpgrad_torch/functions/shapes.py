@@ -1,0 +1,399 @@
+"""PyTorch's functions of shapes, joins, parts and copies, with its names of arguments, for Variables."""
+
+import math
+from typing import Any
+
+import torch
+
+from xpgrad import Variable, ops
+from xpgrad import array_api as xp
+from xpgrad_torch.functions.table import TABLE, indices, torch_function, variable
+
+
+@torch_function("reshape")
+def reshape(input: Any, shape: Any) -> Any:
+    """Return the same elements in another shape."""
+    return variable(input).reshape(tuple(shape))
+
+
+@torch_function("ravel")
+def ravel(input: Any) -> Any:
+    """Return the elements in one axis."""
+    return variable(input).ravel()
+
+
+@torch_function("flatten")
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Return the same elements, with some neighbouring axes joined into one."""
+    x = variable(input)
+    if not x.ndim:
+        return x.reshape(1)
+    start, end = start_dim % x.ndim, end_dim % x.ndim
+    return x.reshape((*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))
+
+
+@torch_function("unflatten")
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """Return the same elements, with an axis cut into some."""
+    x = variable(input)
+    dim %= x.ndim
+    return x.reshape((*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
+
+
+@torch_function("squeeze")
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Return the array without axes of length 1; those in `dim` that are longer stay, as in PyTorch."""
+    x = variable(input)
+    given = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return x.squeeze(tuple(i % x.ndim for i in given if x.shape[i] == 1)) if x.ndim else x
+
+
+@torch_function("unsqueeze")
+def unsqueeze(input: Any, dim: int) -> Any:
+    """Return the array with an axis of length 1 more."""
+    return xp.expand_dims(variable(input), axis=dim)
+
+
+@torch_function("permute")
+def permute(input: Any, dims: Any) -> Any:
+    """Return the array with its axes in another order."""
+    return variable(input).transpose(tuple(dims))
+
+
+@torch_function("transpose", "swapaxes", "swapdims")
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Return the array with two axes swapped."""
+    return variable(input).swapaxes(dim0, dim1)
+
+
+@torch_function("t")
+def t(input: Any) -> Any:
+    """Return a matrix transposed, a vector as it is."""
+    x = variable(input)
+    if x.ndim > 2:
+        raise ValueError(f"torch.t: expected two axes at most, got shape {x.shape}; use torch.transpose")
+    return x.T if x.ndim == 2 else x
+
+
+@torch_function("adjoint")
+def adjoint(input: Any) -> Any:
+    """Return matrices transposed and conjugated."""
+    x = variable(input).mT
+    return xp.conj(x) if x.dtype.is_complex else x
+
+
+@torch_function("movedim", "moveaxis")
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Return the array with axes at other positions."""
+    return xp.moveaxis(variable(input), source, destination)
+
+
+@torch_function("cat", "concat", "concatenate")
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Return arrays joined along an axis."""
+    return xp.concat([variable(each) for each in tensors], axis=dim)
+
+
+@torch_function("stack")
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Return arrays joined along a new axis."""
+    return xp.stack([variable(each) for each in tensors], axis=dim)
+
+
+def _at_least(x: Any, ndim: int) -> Any:
+    x = variable(x)
+    if ndim == 3 and x.ndim in (1, 2):
+        return x[None, :, None] if x.ndim == 1 else x[:, :, None]
+    return ops.atleast_nd(x, ndim=ndim)
+
+
+def _raised(ndim: int) -> None:
+    @torch_function(f"atleast_{ndim}d")
+    def raised(*tensors: Any) -> Any:
+        given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+        found = tuple(_at_least(each, ndim) for each in given)
+        return found[0] if len(tensors) == 1 and given is tensors else found
+
+
+for _ndim in (1, 2, 3):
+    _raised(_ndim)
+
+
+@torch_function("hstack")
+def hstack(tensors: Any) -> Any:
+    """Return arrays joined along the second axis, vectors along the first."""
+    parts = [_at_least(each, 1) for each in tensors]
+    return xp.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
+
+
+@torch_function("vstack", "row_stack")
+def vstack(tensors: Any) -> Any:
+    """Return arrays joined along the first axis, vectors as rows."""
+    return xp.concat([_at_least(each, 2) for each in tensors], axis=0)
+
+
+@torch_function("dstack")
+def dstack(tensors: Any) -> Any:
+    """Return arrays joined along the third axis."""
+    return xp.concat([_at_least(each, 3) for each in tensors], axis=2)
+
+
+@torch_function("column_stack")
+def column_stack(tensors: Any) -> Any:
+    """Return vectors as the columns of a matrix, matrices joined along the second axis."""
+    parts = [variable(each) for each in tensors]
+    return xp.concat([x.reshape(-1, 1) if x.ndim < 2 else x for x in parts], axis=1)
+
+
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """Return `length` elements from `start` on along an axis."""
+    x = variable(input)
+    start += x.shape[dim] if start < 0 else 0
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, start + length),)]
+
+
+TABLE["narrow"] = narrow
+
+
+@torch_function("split", "split_with_sizes")
+def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+    """Return parts of one size, or of these sizes, along an axis."""
+    x = variable(tensor)
+    length = x.shape[dim]
+    sizes = split_size_or_sections
+    if isinstance(sizes, int):
+        sizes = [min(sizes, length - start) for start in range(0, length, sizes)] or [0]
+    if sum(sizes) != length:
+        raise ValueError(f"torch.split: expected sizes that add up to {length}, got {list(sizes)}")
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return tuple(narrow(x, dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+
+@torch_function("chunk")
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """Return so many parts along an axis, the last of which may be shorter."""
+    return split(input, max(1, -(-variable(input).shape[dim] // chunks)), dim)
+
+
+@torch_function("unbind")
+def unbind(input: Any, dim: int = 0) -> Any:
+    """Return the parts along an axis, without it."""
+    return xp.unstack(variable(input), axis=dim)
+
+
+@torch_function("select")
+def select(input: Any, dim: int, index: int) -> Any:
+    """Return one part along an axis, without it."""
+    x = variable(input)
+    return x[(slice(None),) * (dim % x.ndim) + (index,)]
+
+
+@torch_function("broadcast_to")
+def broadcast_to(input: Any, size: Any) -> Any:
+    """Return the array repeated to a shape."""
+    return xp.broadcast_to(variable(input), shape=tuple(size))
+
+
+@torch_function("broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> Any:
+    """Return arrays repeated to their common shape."""
+    return xp.broadcast_arrays(*map(variable, tensors))
+
+
+@torch_function("flip")
+def flip(input: Any, dims: Any) -> Any:
+    """Return the elements in reverse order along axes."""
+    return xp.flip(variable(input), axis=(dims,) if isinstance(dims, int) else tuple(dims))
+
+
+@torch_function("fliplr")
+def fliplr(input: Any) -> Any:
+    """Return the elements in reverse order along the second axis."""
+    return flip(input, 1)
+
+
+@torch_function("flipud")
+def flipud(input: Any) -> Any:
+    """Return the elements in reverse order along the first axis."""
+    return flip(input, 0)
+
+
+@torch_function("roll")
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Return the elements shifted along axes, those beyond the end at the start."""
+    shifts, dims = (tuple(each) if isinstance(each, list) else each for each in (shifts, dims))
+    return xp.roll(variable(input), shifts, axis=dims)
+
+
+@torch_function("tile")
+def tile(input: Any, dims: Any) -> Any:
+    """Return the array repeated along its axes."""
+    return xp.tile(variable(input), tuple(dims))
+
+
+@torch_function("repeat_interleave")
+def repeat_interleave(input: Any, repeats: Any, dim: Any = None) -> Any:
+    """Return each element so many times."""
+    return variable(input).repeat(repeats, dim)
+
+
+@torch_function("gather")
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Return the elements at `index` along an axis, where each line has indices of its own."""
+    x, at = variable(input), indices(index)
+    near = tuple(slice(None) if i == dim % x.ndim else slice(n) for i, n in enumerate(at.shape))
+    return xp.take_along_axis(x[near], at, axis=dim)
+
+
+@torch_function("take_along_dim")
+def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
+    """Return the elements at `indices` along an axis, by default of the flattened array."""
+    x, at = variable(input), variable(indices)
+    return xp.take_along_axis(x.ravel(), at.ravel(), axis=0) if dim is None else xp.take_along_axis(x, at, axis=dim)
+
+
+@torch_function("index_select")
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """Return the parts at `index` along an axis."""
+    return variable(input).take(variable(index), dim)
+
+
+@torch_function("take")
+def take(input: Any, index: Any) -> Any:
+    """Return the elements at `index` of the flattened array."""
+    return variable(input).take(variable(index))
+
+
+@torch_function("masked_select")
+def masked_select(input: Any, mask: Any) -> Any:
+    """Return the elements where a mask is true, in one axis."""
+    x, chosen = xp.broadcast_arrays(variable(input), variable(mask))
+    return x[chosen]
+
+
+@torch_function("__getitem__")
+def getitem(input: Any, index: Any) -> Any:
+    """Return the elements at an index."""
+    return variable(input)[index]
+
+
+@torch_function("scatter_add", "index_add")
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Refuse: the arguments of the two differ."""
+    raise TypeError("torch.scatter_add is not for Variables; use xpgrad.ops.scatter_add or xpgrad.ops.index_add")
+
+
+@torch_function("tril")
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """Return matrices without what is above a diagonal."""
+    return xp.tril(variable(input), k=diagonal)
+
+
+@torch_function("triu")
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """Return matrices without what is below a diagonal."""
+    return xp.triu(variable(input), k=diagonal)
+
+
+@torch_function("diag")
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """Return the matrix with this diagonal, or the diagonal of a matrix."""
+    return ops.diag(variable(input), diagonal)
+
+
+@torch_function("diagonal")
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """Return the diagonals of matrices."""
+    return variable(input).diagonal(offset, dim1, dim2)
+
+
+@torch_function("linalg_diagonal")
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Return the diagonals of matrices in the last two axes."""
+    return diagonal(A, offset, dim1, dim2)
+
+
+@torch_function("diag_embed")
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Return matrices with these diagonals."""
+    return xp.moveaxis(ops.create_diagonal(variable(input), offset=offset), (-2, -1), (dim1, dim2))
+
+
+@torch_function("rot90")
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """Return the array turned by so many right angles in the plane of two axes."""
+    x = variable(input)
+    turned = x.swapaxes(*dims)
+    return [x, flip(turned, dims[0]), flip(x, dims), flip(turned, dims[1])][k % 4]
+
+
+@torch_function("meshgrid")
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """Return the coordinates of a grid."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return xp.meshgrid(*map(variable, given), indexing=indexing)
+
+
+@torch_function("clone")
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """Return a copy, through which the gradient goes."""
+    return variable(input).copy()
+
+
+@torch_function("detach")
+def detach(input: Any) -> Any:
+    """Return a Variable over the same tensor that is in no graph."""
+    return variable(input).detach()
+
+
+def _like(name: str) -> None:
+    @torch_function(name)
+    def made(
+        input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+        memory_format: Any = None,
+    ) -> Any:  # fmt: skip
+        y = getattr(xp, name)(variable(input), dtype=dtype, device=device)
+        return Variable(y.array) if requires_grad else y
+
+
+for _name in ("zeros_like", "ones_like", "empty_like"):
+    _like(_name)
+
+
+@torch_function("full_like")
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
+    """Return an array of this shape with one value."""
+    return xp.full_like(variable(input), fill_value, dtype=dtype, device=device)
+
+
+@torch_function("complex")
+def complex_(real: Any, imag: Any) -> Any:
+    """Return numbers of real and imaginary parts."""
+    return variable(real) + variable(imag) * 1j
+
+
+@torch_function("view_as_real")
+def view_as_real(input: Any) -> Any:
+    """Return real and imaginary parts along a new last axis."""
+    x = variable(input)
+    return xp.stack([x.real, x.imag], axis=-1)
+
+
+@torch_function("result_type")
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """Return the dtype that two operands have in common."""
+    return torch.result_type(*(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2)))
+
+
+@torch_function("pad")
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Return the array with something around it; `pad` has two numbers for each axis, those of the last axis first."""
+    x = variable(input)
+    pairs = [tuple(pad[i : i + 2]) for i in range(0, len(pad), 2)]
+    if any(n < 0 for each in pairs for n in each):
+        raise ValueError(f"torch.nn.functional.pad: expected numbers from 0 on, got {list(pad)}; cut with an index")
+    widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
+    modes = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    if mode not in modes:
+        raise ValueError(f"torch.nn.functional.pad: expected mode {', '.join(modes)}, got {mode!r}")
+    return ops.pad(x, widths, modes[mode], **({"constant_values": value or 0} if mode == "constant" else {}))

@@ -1,0 +1,49 @@
+"""PyTorch's protocol `__torch_function__`, by which ``torch.sin(v)`` reaches our function.
+
+PyTorch asks the Variable also for ``tensor * v``. The tables load with the first function that is asked for.
+"""
+
+from typing import Any
+
+import torch
+
+from xpgrad import Variable
+from xpgrad.errors import BackendMismatch
+
+
+def torch_function(
+    cls: type, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Return what a function of PyTorch means for Variables over tensors.
+
+    Raises
+    ------
+    TypeError
+        There is no such function for Variables, or an argument has no meaning for them, as `out=` has not.
+    BackendMismatch
+        A Variable is over another library's array.
+    """
+    from xpgrad_torch.functions import call  # the tables, which most programs do not need
+
+    options = kwargs or {}
+    name = func.__name__
+    for x in (*args, *options.values()):
+        _check(name, x)
+    return call(name, args, options)
+
+
+def _check(name: str, x: Any) -> None:
+    if isinstance(x, Variable):
+        if type(x.array) is not torch.Tensor:
+            raise BackendMismatch(
+                f"torch.{name}: expected Variables over torch tensors, got one on {x.device}; call "
+                "v.to_device('@torch'), or use the functions of xpgrad.array_api, which are for all libraries"
+            )
+    elif isinstance(x, (list, tuple)):
+        for each in x:
+            _check(name, each)
+
+
+def bind() -> None:
+    """Give Variable the protocol."""
+    setattr(Variable, "__torch_function__", classmethod(torch_function))  # noqa: B010 - it is not declared
