@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
+from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, conjugate_difference, difference
 from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array, Namespace
 
 
@@ -59,7 +60,7 @@ class Eigh(Spectral):
         (gw, gv), (_, v) = gys, ys
         left: Any = 0.0
         if gv is not None:
-            (twice,), _ = self.divided(xp, gys, ys, sweep)
+            (twice,) = self.divided(xp, gys, ys, sweep)
             left = xp.matmul(v, 0.5 * twice)
         if gw is not None:
             left = left + v * gw[..., None, :]
@@ -97,18 +98,26 @@ class Eig(Spectral):
         self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
         sweep: Sweep | None = None,
     ) -> Sequence[Any]:  # fmt: skip
-        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``."""
+        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``, NaN where the eigenvectors are hardly a basis."""
         (gw, gv), (_, v) = gys, ys
         adjoint_v = adjoint(xp, v, True)
         inner: Any = None
         if gv is not None:
-            (half,), _ = self.divided(xp, gys, ys, sweep)
+            (half,) = self.divided(xp, gys, ys, sweep)
             inner = xp.matmul(half, adjoint_v)
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
-        gx = xp.linalg.solve(adjoint_v, inner)
-        return (gx if self.spec.complex else xp.real(gx),)
+        inverse = xp.linalg.inv_or_nan(adjoint_v)
+        gx = xp.matmul(inverse, inner)
+        gx = xp.where(self._defective(as_array(v), as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
+        return (gx,)
+
+    def _defective(self, v: Array, inverse: Array) -> Array:
+        """Tell for each matrix whether its eigenvectors are so nearly dependent that half of the digits are lost."""
+        xp = self.spec.backend.xp
+        condition = xp.linalg.vector_norm(v, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
+        return ~(condition * epsilon(self.spec) ** 0.5 <= 10.0)[..., None, None]
 
 
 def _across(xp: Namespace, v: Array, g: Array) -> Array:

@@ -62,6 +62,13 @@ class SVD(Spectral):
         found = [Quotient(alike, difference, False), Quotient(contrary, total, is_complex)]
         return found + [Quotient(outside, row, True) for outside in outsides if outside is not None]
 
+    def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
+        """Return which singular values are nearly 0, if something is divided by them alone."""
+        rows, columns = self.spec.shape[-2:]
+        if rows == columns and not self.spec.complex:
+            return None
+        return values <= epsilon(self.spec) ** 0.5 * largest
+
     def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""
         (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
@@ -94,7 +101,7 @@ class SVD(Spectral):
         zero = self._zeros(as_array(s))
         if gu is None and gvh is None:
             return (xp.matmul(u1 * _without_kinks(xp, gs, zero)[..., None, :], vh1),)
-        (alike, contrary, *outsides), _ = self.divided(xp, gys, ys, sweep)
+        alike, contrary, *outsides = self.divided(xp, gys, ys, sweep)
         left = xp.matmul(u1, 0.5 * (alike + contrary))
         if gs is not None:
             left = left + u1 * gs[..., None, :]

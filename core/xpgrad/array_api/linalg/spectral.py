@@ -1,5 +1,6 @@
 """`Spectral`: decompositions into values and vectors, whose gradients divide by gaps that may be 0."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,7 +8,6 @@ from xpgrad.array_api.linalg.checks import epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.config import force_backprop_mode
-from xpgrad.errors import GraphError
 from xpgrad.graph.repetition import Derivative, repeated, unobserved
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Sweep
@@ -85,14 +85,28 @@ class Spectral(Decomposition):
         """Return the gradient of the only input, which may ask `sweep` where the cotangents come from."""
         return self.gradients(targets, gys, sweep)
 
-    def divided(
-        self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None
-    ) -> tuple[list[Any], bool]:
-        """Return the quotients, and whether some gap is, or may be, small."""
-        ties = Ties(self, xp, self.quotients(xp, gys, ys), ys)
-        if not ties.readable:
-            return ties.unknown(), True
-        return (ties.limits(gys, sweep), True) if ties.any() else (ties.without(), False)
+    def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
+        """Return where values count as small themselves, None where that is of no interest."""
+        return None
+
+    def divided(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None) -> list[Any]:
+        """Return the quotients."""
+        kernels, values = self.spec.backend.xp, as_array(ys[self.place])
+        gap = difference(kernels, values)
+        largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)
+        small = kernels.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
+        found = self.quotients(xp, gys, ys)
+        if readable(values, self.spec) and int(kernels.count_nonzero(small)) == math.prod(values.shape):
+            near_zero = self.small(kernels, values, largest)
+            if near_zero is None or not bool(kernels.any(near_zero)):  # the rule: each value is near to itself only
+                return [_plain(xp, q, small, ys[self.place]) for q in found]
+        return Ties(self, xp, found, ys).divided(gys, sweep)
+
+def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any) -> Any:
+    """Return a quotient by division, 0 on the diagonal if that does not count."""
+    if q.diagonal:
+        return q.numerator / q.gap(xp, values)
+    return q.numerator * xp.where(diagonal, 0.0, 1.0 / xp.where(diagonal, 1.0, q.gap(xp, values)))
 
 
 class Ties:
@@ -117,14 +131,17 @@ class Ties:
         self.largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)[..., None]
         self.small = [modulus <= self.epsilon**0.5 * self.largest for modulus in self.moduli]
 
-    def any(self) -> bool:
-        """Tell whether a gap is small, other than those of values to themselves."""
-        for q, small in zip(self.found, self.small, strict=True):
-            if q.gap is total and not q.diagonal:  # then the difference is small, too
-                continue
-            if int(self.kernels.count_nonzero(small)) > (0 if q.diagonal else self.values.size):
-                return True
-        return False
+    def divided(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
+        """Return the quotients: their limits where gaps are small and the function allows it."""
+        if self.readable and sweep is not None:
+            try:
+                with unobserved(), force_backprop_mode():
+                    found = self._limits(gys, sweep)
+            except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
+                found = None
+            if found is not None:
+                return found
+        return self._unknown()
 
     def _zero(self, i: int) -> Array:
         """Return where gap `i` is 0 but for rounding."""
@@ -143,11 +160,7 @@ class Ties:
         xp = self.xp
         return self.found[i].numerator * xp.where(where, otherwise, 1.0 / xp.where(where, 1.0, self._gap(i)))
 
-    def without(self) -> list[Any]:
-        """Return the quotients where no gap is small."""
-        return [self._divided(i, small, 0.0) for i, small in enumerate(self.small)]
-
-    def unknown(self) -> list[Any]:
+    def _unknown(self) -> list[Any]:
         """Return the quotients, NaN where gaps are 0."""
         result = []
         for i, q in enumerate(self.found):
@@ -155,39 +168,27 @@ class Ties:
             result.append(self._divided(i, self._zero(i), otherwise))
         return result
 
-    def limits(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
-        """Return the quotients with their limits where gaps are small and the function allows it."""
-        kernels, place = self.kernels, self.function.place
+    def _limits(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
+        function, kernels, place = self.function, self.kernels, self.function.place
         recorded = self.xp is not kernels
+        again, moduli = repeated(sweep, function, not recorded)
+        if recorded:
+            outputs, numerators = self.ys, [q.numerator for q in self.found]
+        else:
+            outputs, given = function.get_retained_outputs(), [None if i == place else g for i, g in enumerate(again)]
+            quotients = function.quotients(slot.functions.namespace(self.spec.backend), given, outputs)
+            numerators = [q.numerator for q in quotients]
         change: list[Any] = [None] * len(self.ys)
         change[place] = constant_variable(self._opening())
-        try:
-            with unobserved(), force_backprop_mode():
-                again, outputs, numerators = self._recorded(gys, sweep)
-                derivative = Derivative(numerators, outputs)
-                slopes = derivative.along(change, True)
-                turned = derivative.along(self._turning(), False)
-                seconds = _seconds(slopes, outputs, change, recorded)
-        except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
-            return self.unknown()
+        derivative = Derivative(numerators, outputs)
+        slopes = derivative.along(change, True)
+        turned = derivative.along(self._turning(), False)
+        seconds = _seconds(slopes, outputs, change, recorded)
         noise = self._noise(slopes)
         if not self._same(gys, again, noise):  # hooks gave the sweep something else
-            return self.unknown()
-        sizes = self.function.sizes(kernels, [None if g is None else as_array(g) for g in gys])
-        return [
-            self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))
-        ]
-
-    def _recorded(self, gys: Sequence[Any], sweep: Sweep | None) -> tuple[Sequence[Any], Sequence[Any], list[Any]]:
-        """Return cotangents, outputs and numerators as Variables that depend on the outputs."""
-        if self.xp is not self.kernels:
-            return gys, self.ys, [q.numerator for q in self.found]
-        if sweep is None:
-            raise GraphError(f"{self.function.label}: no sweep runs this rule")
-        again, outputs = repeated(sweep, self.function), self.function.get_retained_outputs()
-        xp = slot.functions.namespace(self.spec.backend)
-        given = [g if i != self.function.place else None for i, g in enumerate(again)]
-        return again, outputs, [q.numerator for q in self.function.quotients(xp, given, outputs)]
+            return None
+        sizes = function.sizes(kernels, [None if i == place else m for i, m in enumerate(moduli)])
+        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))]
 
     def _opening(self) -> Array:
         """Return a change of the values that opens every small gap: another one for each value that has any."""
@@ -222,8 +223,6 @@ class Ties:
 
     def _same(self, gys: Sequence[Any], again: Sequence[Any], noise: list[Any]) -> bool:
         """Tell whether the sweep has found the same cotangents of the vectors as before."""
-        if gys is again:
-            return True
         kernels = self.kernels
         allowed = sum(float(kernels.max(each)) for each in noise)
         for i, (g, other) in enumerate(zip(gys, again, strict=True)):
@@ -231,8 +230,8 @@ class Ties:
                 continue
             if other is None:
                 return False
-            bound = self.epsilon**0.5 * kernels.max(kernels.abs(g)) + allowed
-            if bool(kernels.any(kernels.abs(g - other._array) > bound)):
+            bound = self.epsilon**0.5 * kernels.max(kernels.abs(as_array(g))) + allowed
+            if bool(kernels.any(kernels.abs(as_array(g) - as_array(other)) > bound)):
                 return False
         return True
 
