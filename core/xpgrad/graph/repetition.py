@@ -20,6 +20,10 @@ from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.types import Array
 
 
+class NotRepeatable(Exception):  # noqa: N818 - no error: rules know what to do without
+    """A sweep within a sweep has failed: what lies behind was released, or cannot be differentiated again."""
+
+
 class InnerSweep(Sweep):
     """A sweep that calls no hook; all of its `active` functions have to be True, so that each is narrowed.
 
@@ -107,7 +111,10 @@ def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded:
     watch = frozenset(keys)
     active = dict.fromkeys(between([node for node, _ in seeds], watch), True)
     sweep = InnerSweep(seeds, recorded=recorded, active=active, watch=watch, measured=measured)
-    sweep.run()
+    try:
+        sweep.run()
+    except Exception as error:  # of any function, also a user's
+        raise NotRepeatable from error
     return sweep
 
 

@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.checks import epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.config import force_backprop_mode
-from xpgrad.graph.repetition import Derivative, repeated, unobserved
+from xpgrad.graph.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import Variable, as_array, constant_variable
@@ -136,12 +136,45 @@ class Ties:
         if self.readable and sweep is not None:
             try:
                 with unobserved(), force_backprop_mode():
-                    found = self._limits(gys, sweep)
-            except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
+                    found = self._looked(gys, sweep)
+            except NotRepeatable:
                 found = None
             if found is not None:
                 return found
         return self._unknown()
+
+    def _looked(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
+        place = self.function.place
+        again, moduli = repeated(sweep, self.function, False)
+        sizes = self.function.sizes(self.kernels, [None if i == place else m for i, m in enumerate(moduli)])
+        if self._exact(gys[place], sizes):
+            return [self._divided(i, self._skipped(i), 0.0) for i in range(len(self.found))]
+        if not self._same(gys, again):  # hooks gave the sweep something else
+            return None
+        return self._limits(gys, sizes, sweep)
+
+    def _exact(self, gw: Any, sizes: Array) -> bool:
+        """Tell whether division by small gaps loses less than half of the digits of the gradient as a whole."""
+        kernels, moduli = self.kernels, []
+        largest = 0.0 * self.largest
+        if gw is not None:
+            largest = kernels.max(kernels.abs(as_array(gw)), axis=-1, keepdims=True)[..., None]
+        for i, q in enumerate(self.found):
+            skipped = self._skipped(i)
+            if bool(kernels.any(self._zero(i) & ~skipped)):
+                return False
+            moduli.append(kernels.where(skipped, kernels.ones_like(self.moduli[i]), self.moduli[i]))
+            quotient = kernels.where(skipped, 0.0, kernels.abs(as_array(q.numerator)) / moduli[i])
+            largest = kernels.maximum(largest, kernels.max(quotient, axis=(-2, -1), keepdims=True))
+        errors = self.epsilon**0.5 * kernels.max(sizes, axis=-1, keepdims=True)
+        for i, modulus in enumerate(moduli):
+            if bool(kernels.any((errors > modulus * largest) & self.small[i] & ~self._skipped(i))):
+                return False
+        return True
+
+    def _skipped(self, i: int) -> Array:
+        """Return where quotient `i` is 0 by definition."""
+        return self.moduli[i] < 0 if self.found[i].diagonal else self._diagonal()
 
     def _zero(self, i: int) -> Array:
         """Return where gap `i` is 0 but for rounding."""
@@ -168,13 +201,13 @@ class Ties:
             result.append(self._divided(i, self._zero(i), otherwise))
         return result
 
-    def _limits(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
-        function, kernels, place = self.function, self.kernels, self.function.place
-        recorded = self.xp is not kernels
-        again, moduli = repeated(sweep, function, not recorded)
+    def _limits(self, gys: Sequence[Any], sizes: Array, sweep: Sweep) -> list[Any]:
+        function, place = self.function, self.function.place
+        recorded = self.xp is not self.kernels
         if recorded:
             outputs, numerators = self.ys, [q.numerator for q in self.found]
         else:
+            again, _ = repeated(sweep, function, True)
             outputs, given = function.get_retained_outputs(), [None if i == place else g for i, g in enumerate(again)]
             quotients = function.quotients(slot.functions.namespace(self.spec.backend), given, outputs)
             numerators = [q.numerator for q in quotients]
@@ -184,11 +217,7 @@ class Ties:
         slopes = derivative.along(change, True)
         turned = derivative.along(self._turning(), False)
         seconds = _seconds(slopes, outputs, change, recorded)
-        noise = self._noise(slopes)
-        if not self._same(gys, again, noise):  # hooks gave the sweep something else
-            return None
-        sizes = function.sizes(kernels, [None if i == place else m for i, m in enumerate(moduli)])
-        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))]
+        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes) for i in range(len(self.found))]
 
     def _opening(self) -> Array:
         """Return a change of the values that opens every small gap: another one for each value that has any."""
@@ -212,58 +241,47 @@ class Ties:
         changes = self.function.turned(kernels, self.plain_ys, turn)
         return [None if c is None else constant_variable(c) for c in changes]
 
-    def _noise(self, slopes: list[Any]) -> list[Any]:
-        """Return how far off errors of rounding in the values make each numerator."""
-        kernels, result = self.kernels, []
-        for q, slope in zip(self.found, slopes, strict=True):
-            steep = kernels.abs(as_array(q.numerator if slope is None else slope))
-            height = kernels.max(steep, axis=-2, keepdims=True) * (0.0 if slope is None else 8.0 * self.rounding)
-            result.append(_both(kernels, q, self.largest * height))
-        return result
-
-    def _same(self, gys: Sequence[Any], again: Sequence[Any], noise: list[Any]) -> bool:
+    def _same(self, gys: Sequence[Any], again: Sequence[Any]) -> bool:
         """Tell whether the sweep has found the same cotangents of the vectors as before."""
         kernels = self.kernels
-        allowed = sum(float(kernels.max(each)) for each in noise)
         for i, (g, other) in enumerate(zip(gys, again, strict=True)):
             if i == self.function.place or g is None:
                 continue
             if other is None:
                 return False
-            bound = self.epsilon**0.5 * kernels.max(kernels.abs(as_array(g))) + allowed
-            if bool(kernels.any(kernels.abs(as_array(g) - as_array(other)) > bound)):
+            modulus = kernels.abs(as_array(g))
+            if bool(kernels.any(kernels.abs(as_array(g) - other) > 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus))):
                 return False
         return True
 
-    def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array, noise: Array) -> Any:
+    def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array) -> Any:
         """Return quotient `i`: its limit where the gap is 0, or so small that division is less exact.
 
         What differs from 0 where the gap is 0, or would if the vectors were turned, depends on their choice: NaN.
         """
         kernels, xp, q, gap = self.kernels, self.xp, self.found[i], self.gaps[i]
-        numerator, zero, root = as_array(q.numerator), self._zero(i), self.epsilon**0.5
+        numerator, zero, skipped = as_array(q.numerator), self._zero(i), self._skipped(i)
         opening = q.gap(kernels, self._opening())
         opening = kernels.where(opening == 0, kernels.ones_like(opening), opening)
-        sizes = _both(kernels, q, sizes)
-        off = kernels.abs(numerator)
-        dependent = off > root * sizes + 16.0 * noise
-        if turned is not None:
-            everywhere = kernels.max(root * sizes + 16.0 * noise, axis=(-2, -1), keepdims=True)
-            dependent = dependent | (kernels.abs(turned._array) > everywhere)
-        value: Any = 0.0 * numerator
+        value: Any = kernels.zeros_like(numerator)
+        steepness = kernels.abs(value)
         if slope is not None:
+            steepness = kernels.abs(as_array(slope) / opening)
             value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
-        fits = kernels.abs(numerator - gap * value) <= 8.0 * self.rounding * sizes + noise
-        used = kernels.where(zero, ~dependent, self.small[i] & fits)
-        none = gap == 0
-        if not q.diagonal:
-            none = none | self._diagonal()
-            used = used & ~self._diagonal()
-            dependent = dependent & ~self._diagonal()
+        sizes = _both(kernels, q, sizes)
+        # Errors of rounding: those of the values count, where cotangents are small for they have cancelled.
+        errors = 64.0 * self.rounding * self.largest * kernels.max(steepness, axis=(-2, -1), keepdims=True)
+        allowed = self.epsilon**0.5 * sizes + errors
+        dependent = kernels.abs(numerator) > allowed
+        if turned is not None:
+            turning = kernels.abs(as_array(turned))
+            dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
+        fits = kernels.abs(numerator - gap * value) <= 8.0 * self.epsilon * sizes
+        used = kernels.where(zero, ~dependent, self.small[i] & fits) & ~skipped
         if xp is not kernels and slope is not None:
             value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
-        divided = self._divided(i, none, kernels.where(zero & dependent, kernels.full_like(gap, NAN), 0.0))
-        return xp.where(used, value, divided)
+        unknown = kernels.where(zero & dependent & ~skipped, kernels.full_like(gap, NAN), 0.0)
+        return xp.where(used, value, self._divided(i, (gap == 0) | skipped, unknown))
 
 
 def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
