@@ -62,6 +62,10 @@ class SVD(Spectral):
         found = [Quotient(alike, difference, False), Quotient(contrary, total, is_complex)]
         return found + [Quotient(outside, row, True) for outside in outsides if outside is not None]
 
+    def largest(self, xp: Namespace, values: Array) -> Array:
+        """Return the first singular value."""
+        return values[..., :1]
+
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
         """Return which singular values are nearly 0, if something is divided by them alone."""
         rows, columns = self.spec.shape[-2:]
@@ -80,8 +84,8 @@ class SVD(Spectral):
         """Return the change of the vectors; those of values 0 are free to turn on the right as they do not on the left."""
         u, s, vh = ys
         k = s.shape[-1]
-        nothing = total(xp, s) <= 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * xp.max(s, axis=-1)[..., None, None]
-        other = xp.where(nothing, -2.0 * turn, turn)
+        bound = 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1, None]
+        other = xp.where(total(xp, s) <= bound, -2.0 * turn, turn)
         left = xp.matmul(u[..., :k], turn)
         right = xp.matmul(adjoint(xp, other, self.spec.complex), vh[..., :k, :])
         if u.shape[-1] > k:
@@ -114,10 +118,10 @@ class SVD(Spectral):
 
     def _zeros(self, s: Array) -> Any:
         """Return which singular values are 0 but for rounding, None if values can be looked at and none is."""
-        kernels = self.spec.backend.xp
-        tolerance = epsilon(self.spec) * max(self.spec.shape[-2:])
-        zero = s <= tolerance * kernels.max(s, axis=-1, keepdims=True)
-        return None if readable(s, self.spec) and not bool(kernels.any(zero)) else zero
+        bound = epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1]
+        if readable(s, self.spec) and not bool(self.spec.backend.xp.any(s[..., -1:] <= bound)):
+            return None
+        return s <= bound
 
     @staticmethod
     def _leaves(u: Array, k: int) -> bool:

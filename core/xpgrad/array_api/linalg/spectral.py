@@ -85,6 +85,10 @@ class Spectral(Decomposition):
         """Return the gradient of the only input, which may ask `sweep` where the cotangents come from."""
         return self.gradients(targets, gys, sweep)
 
+    def largest(self, xp: Namespace, values: Array) -> Array:
+        """Return the largest modulus of the values, with the last axis of length 1."""
+        return xp.max(xp.abs(values), axis=-1, keepdims=True)
+
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
         """Return where values count as small themselves, None where that is of no interest."""
         return None
@@ -93,20 +97,22 @@ class Spectral(Decomposition):
         """Return the quotients."""
         kernels, values = self.spec.backend.xp, as_array(ys[self.place])
         gap = difference(kernels, values)
-        largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)
+        largest = self.largest(kernels, values)
         small = kernels.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
         found = self.quotients(xp, gys, ys)
         if readable(values, self.spec) and int(kernels.count_nonzero(small)) == math.prod(values.shape):
             near_zero = self.small(kernels, values, largest)
             if near_zero is None or not bool(kernels.any(near_zero)):  # the rule: each value is near to itself only
-                return [_plain(xp, q, small, ys[self.place]) for q in found]
+                known = gap if xp is kernels else None
+                return [_plain(xp, q, small, ys[self.place], known) for q in found]
         return Ties(self, xp, found, ys).divided(gys, sweep)
 
-def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any) -> Any:
+def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any) -> Any:
     """Return a quotient by division, 0 on the diagonal if that does not count."""
     if q.diagonal:
         return q.numerator / q.gap(xp, values)
-    return q.numerator * xp.where(diagonal, 0.0, 1.0 / xp.where(diagonal, 1.0, q.gap(xp, values)))
+    gap = known if q.gap is difference and known is not None else q.gap(xp, values)
+    return q.numerator * xp.where(diagonal, 0.0, 1.0 / xp.where(diagonal, 1.0, gap))
 
 
 class Ties:
@@ -128,7 +134,7 @@ class Ties:
         self.rounding = self.epsilon * max(spec.shape[-2:])
         self.gaps = [q.gap(kernels, values) for q in found]
         self.moduli = [kernels.abs(gap) for gap in self.gaps]
-        self.largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)[..., None]
+        self.largest = function.largest(kernels, values)[..., None]
         self.small = [modulus <= self.epsilon**0.5 * self.largest for modulus in self.moduli]
 
     def divided(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
@@ -276,8 +282,9 @@ class Ties:
         if turned is not None:
             turning = kernels.abs(as_array(turned))
             dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
-        fits = kernels.abs(numerator - gap * value) <= 8.0 * self.epsilon * sizes
-        used = kernels.where(zero, ~dependent, self.small[i] & fits) & ~skipped
+        misfit, rounding = kernels.abs(numerator - gap * value), self.epsilon * sizes
+        surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)
+        used = kernels.where(zero, ~dependent & surely, self.small[i] & (misfit <= 8.0 * rounding)) & ~skipped
         if xp is not kernels and slope is not None:
             value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
         unknown = kernels.where(zero & dependent & ~skipped, kernels.full_like(gap, NAN), 0.0)
