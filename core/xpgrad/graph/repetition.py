@@ -144,7 +144,9 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     keys = [key_of(x._node) for x in xs]
     totals = _inner(pairs, keys, recorded, False).totals
     found = [totals.get(key) for key in keys]
-    return [g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)]
+    return [
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+    ]
 
 
 class Derivative:

@@ -142,11 +142,15 @@ def eigh(x: Any, /) -> EighResult:
     Notes
     -----
     An eigenvector may be multiplied by a sign, or by any phase if it is complex, and the eigenvectors of equal
-    eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice.
-    Where eigenvalues are equal but for rounding, eigenvectors have no derivative, and what turns them into each other
-    counts as nothing; so functions of the eigenvalues that treat equal ones alike, such as their sum, or the sum of
-    their squares, have their gradient there too. Their second derivatives lack what turns those eigenvectors, so they
-    are right there only for functions that are linear in them, such as the sum.
+    eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice, such
+    as ``V diag(h(w)) V^H``, where eigenvalues are equal, too, or nearly so; there it takes a few more sweeps through
+    what was computed from `eigh`, without hooks. For other functions it is NaN where eigenvalues are equal but for
+    rounding. It also is NaN there if those sweeps are not possible: after ``retain_graph=False``, with functions that
+    cannot be differentiated twice or hooks that change gradients behind, and where values cannot be looked at, as in
+    graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
+    differently, as the largest does, has a kink there, and gets the gradient for the basis that was found.
+    Second derivatives are right at equal eigenvalues; third ones are NaN, or those after them if only eigenvalues are
+    used.
     See M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
     (2008), section 3.1.
     """
@@ -183,9 +187,8 @@ def eig(x: Any, /) -> EigResult:
     Notes
     -----
     Eigenvectors have length 1, and any phase. The gradient is that of functions which do not depend on the phases, and
-    at equal eigenvalues as for `eigh`. A matrix whose eigenvectors are no basis has no derivative: the backward
-    computation raises `SingularMatrix`, or rounding makes the gradient enormous. The order of the eigenvalues is the
-    library's; it may jump.
+    at equal eigenvalues as for `eigh`. A matrix whose eigenvectors are no basis, or so nearly none that half of the
+    digits are lost, has the gradient NaN. The order of the eigenvalues is the library's; it may jump.
     See C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
     beamforming" (2017), section 4.19.
     """

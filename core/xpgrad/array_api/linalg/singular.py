@@ -76,12 +76,12 @@ class SVD(Spectral):
     def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""
         (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
-        left = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
-        right = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
+        left: Any = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
+        right: Any = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
         return (right if left is None else left if right is None else left + right)[..., None, :]
 
     def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
-        """Return the change of the vectors; those of values 0 are free to turn on the right as they do not on the left."""
+        """Return the change of the vectors; left and right vectors of values 0 turn by different amounts."""
         u, s, vh = ys
         k = s.shape[-1]
         bound = 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1, None]
@@ -126,7 +126,7 @@ class SVD(Spectral):
     @staticmethod
     def _leaves(u: Array, k: int) -> bool:
         """Tell whether there are directions out of the span of the first `k` columns."""
-        return u.shape[-2] > k
+        return bool(u.shape[-2] > k)
 
     def _jumps(self, gys: Sequence[Any], ys: Sequence[Array], zero: Array) -> Array:
         """Return NaN as a row where a function jumps at a singular value 0, else 0.
@@ -188,10 +188,10 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     -----
     A pair of singular vectors may be multiplied by a sign, or by any phase if it is complex; those of equal singular
     values, and those beyond K, may be any orthonormal basis. The gradient is that of functions which do not depend on
-    the choice. Where singular values are equal, or 0, but for rounding, singular vectors have no derivative, and what
-    turns them counts as nothing; so functions of the singular values that treat equal ones alike, such as their sum,
-    have their gradient there too; their second derivatives, as for `eigh`, if they are linear. A singular value 0 is
-    a kink, as that of the modulus, and has the derivative 0.
+    the choice, and holds for equal singular values, nearly equal ones and 0 as for `eigh`: ``U diag(S) Vh`` has the
+    gradient of the identity at every matrix. A function that jumps where a singular value is 0, such as ``U Vh``, has
+    NaN there. If only singular values are used, a singular value 0 is a kink, as that of the modulus, and has the
+    derivative 0.
     See Z.-Q. Wan and S.-X. Zhang, "Automatic differentiation for complex valued SVD" (2019).
     """
     return SVDResult(*SVD(full_matrices).apply((x,)))

@@ -11,7 +11,7 @@ from xpgrad.config import force_backprop_mode
 from xpgrad.graph.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.graph.variable import as_array, constant_variable
 from xpgrad.types import Array, Namespace
 
 
@@ -106,6 +106,7 @@ class Spectral(Decomposition):
                 known = gap if xp is kernels else None
                 return [_plain(xp, q, small, ys[self.place], known) for q in found]
         return Ties(self, xp, found, ys).divided(gys, sweep)
+
 
 def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any) -> Any:
     """Return a quotient by division, 0 on the diagonal if that does not count."""
@@ -256,7 +257,11 @@ class Ties:
             if other is None:
                 return False
             modulus = kernels.abs(as_array(g))
-            if bool(kernels.any(kernels.abs(as_array(g) - other) > 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus))):
+            if bool(
+                kernels.any(
+                    kernels.abs(as_array(g) - other) > 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus)
+                )
+            ):
                 return False
         return True
 
