@@ -5,6 +5,7 @@ import pytest
 
 import xpgrad
 from xpgrad import Variable, array_api
+from xpgrad.function_hooks import TimerHook
 from xpgrad.testing.arrays import on_host, placed
 
 linalg = array_api.linalg
@@ -17,7 +18,6 @@ VALUES = {
     "two equal": [2.0, 2.0, 3.0],
     "1e-9 apart": [2.0, 2.0 + 1e-9, 3.0],
     "1e-12 apart": [2.0, 2.0 + 1e-12, 2.0 + 1e-9],
-    "1e-6 apart": [2.0, 2.0 + 1e-6, 3.0],
     "apart": [1.0, 2.0, 3.5],
 }
 SPECTRAL = {
@@ -30,8 +30,7 @@ SPECTRAL = {
 
 
 def adjoint(x):
-    is_complex = array_api.isdtype(x.dtype, "complex floating")
-    return array_api.matrix_transpose(array_api.conj(x) if is_complex else x)
+    return array_api.matrix_transpose(array_api.conj(x) if x.node.spec.complex else x)
 
 
 def h(x):
@@ -46,7 +45,7 @@ def weighted(y, weights, device):
     """Return the real part of the sum of ``y * conj(weights)``, whose gradient with respect to `y` is the weights."""
     weights = placed(np.conj(weights), device)
     y = array_api.sum(y * weights)
-    return array_api.real(y) if array_api.isdtype(y.dtype, "complex floating") else y
+    return array_api.real(y) if y.node.spec.complex else y
 
 
 def gradients(device, function, x, direction=None):
@@ -61,8 +60,9 @@ def gradients(device, function, x, direction=None):
 
 
 def matrix(values, is_complex):
+    """Return Hermitian matrices with these eigenvalues."""
     basis = BASIS if is_complex else REAL_BASIS
-    return hermitian((basis * np.asarray(values)) @ h(basis))
+    return hermitian((basis * np.asarray(values)[..., None, :]) @ h(basis))
 
 
 def kind(weights, is_complex):
@@ -72,18 +72,22 @@ def kind(weights, is_complex):
 def spectral_gradient(f, slope, x, weights):
     """Return the gradient of a function of a Hermitian matrix by divided differences (Daleckii and Krein)."""
     w, v = np.linalg.eigh(x)
-    gap, middle = w[:, None] - w, 0.5 * (w[:, None] + w)
+    one, other = w[..., :, None], w[..., None, :]
+    gap, middle = one - other, 0.5 * (one + other)
     near = np.abs(gap) < 1e-4  # there the slope in the middle is as exact as 1e-9
-    divided = np.where(near, slope(middle), (f(w)[:, None] - f(w)) / np.where(near, 1.0, gap))
+    divided = np.where(near, slope(middle), (f(one) - f(other)) / np.where(near, 1.0, gap))
     return v @ (divided * (h(v) @ hermitian(weights) @ v)) @ h(v)
 
 
 @pytest.mark.parametrize("is_complex", [False, True], ids=["real", "complex"])
-@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize("name", SPECTRAL)
-def test_functions_of_a_hermitian_matrix(device, name, values, is_complex):
+def test_functions_of_hermitian_matrices(device, name, is_complex):
     f, slope = SPECTRAL[name]
-    x, weights, direction = matrix(values, is_complex), kind(W, is_complex), hermitian(kind(D, is_complex))
+    x, weights, direction = (
+        matrix(list(VALUES.values()), is_complex),
+        kind(W, is_complex),
+        hermitian(kind(D, is_complex)),
+    )
 
     def loss(x):
         w, v = linalg.eigh(x)
@@ -107,9 +111,10 @@ def cube_gradient(x, weights):
 
 
 def rotated(shape, values, is_complex):
+    """Return matrices with these singular values."""
     rng = np.random.default_rng(3)
     u, v = (np.linalg.qr(rng.normal(size=(n, n)) + 1j * is_complex * rng.normal(size=(n, n)))[0] for n in shape)
-    x = (u[:, :3] * np.asarray(values)) @ h(v[:, :3])
+    x = (u[:, :3] * np.asarray(values)[..., None, :]) @ h(v[:, :3])
     return x if is_complex else x.real
 
 
@@ -126,10 +131,9 @@ SINGULAR = VALUES | {
 @pytest.mark.parametrize("full", [False, True], ids=["thin", "full"])
 @pytest.mark.parametrize("is_complex", [False, True], ids=["real", "complex"])
 @pytest.mark.parametrize("shape", [(3, 3), (5, 3), (3, 5)])
-@pytest.mark.parametrize("values", SINGULAR.values(), ids=SINGULAR)
-def test_functions_of_a_matrix_by_singular_values(device, values, shape, is_complex, full):
+def test_functions_of_matrices_by_singular_values(device, shape, is_complex, full):
     rng = np.random.default_rng(4)
-    x = rotated(shape, values, is_complex)
+    x = rotated(shape, list(SINGULAR.values()), is_complex)
     weights, direction = (kind(rng.normal(size=shape) + 1j * rng.normal(size=shape), is_complex) for _ in range(2))
 
     def loss(power):
@@ -140,9 +144,9 @@ def test_functions_of_a_matrix_by_singular_values(device, values, shape, is_comp
         return function
 
     raw, recorded, hessian = gradients(device, loss(1), x, direction)
-    np.testing.assert_allclose(raw, weights, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(raw, np.broadcast_to(weights, x.shape), rtol=1e-8, atol=1e-8)
     np.testing.assert_array_equal(raw, recorded)
-    np.testing.assert_allclose(hessian, np.zeros(shape), atol=2e-8)
+    np.testing.assert_allclose(hessian, np.zeros(x.shape), atol=2e-8)
     raw, recorded, hessian = gradients(device, loss(3), x, direction)
     np.testing.assert_allclose(raw, cube_gradient(x, weights), rtol=1e-8, atol=1e-8)
     np.testing.assert_array_equal(raw, recorded)
@@ -151,13 +155,12 @@ def test_functions_of_a_matrix_by_singular_values(device, values, shape, is_comp
 
 
 @pytest.mark.parametrize("is_complex", [False, True], ids=["real", "complex"])
-@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_functions_of_a_matrix_by_eigenvalues(device, values, is_complex):
+def test_functions_of_matrices_by_eigenvalues(device, is_complex):
     rng = np.random.default_rng(5)
     basis, weights, direction = (
         kind(rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)), is_complex) for _ in range(3)
     )
-    x = (basis * np.asarray(values)) @ np.linalg.inv(basis)
+    x = (basis * np.asarray(list(VALUES.values()))[..., None, :]) @ np.linalg.inv(basis)
 
     def loss(x):
         w, v = linalg.eig(x)
@@ -317,7 +320,7 @@ def test_hooks_are_called_once_by_a_sweep_with_ties(device):
     v, calls = Variable(placed(np.eye(3), device)), []
     y = root(v)
     y.register_hook(lambda g: calls.append(1))
-    with xpgrad.TimerHook() as timer:
+    with TimerHook() as timer:
         weighted(y, W.real, device).backward()
     assert calls == [1]
     names = [name for name, _ in timer.call_history]

@@ -204,7 +204,8 @@ class Ties:
         """Return the quotients, NaN where gaps are 0."""
         result = []
         for i, q in enumerate(self.found):
-            otherwise: Any = NAN if q.diagonal else self.kernels.where(self._diagonal(), 0.0, NAN)
+            unknown: Any = self.kernels.full_like(self.moduli[i], NAN)
+            otherwise = unknown if q.diagonal else self.kernels.where(self._diagonal(), 0.0, unknown)
             result.append(self._divided(i, self._zero(i), otherwise))
         return result
 
