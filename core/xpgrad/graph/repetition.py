@@ -20,7 +20,7 @@ from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.types import Array
 
 
-class NotRepeatable(Exception):  # noqa: N818 - no error: rules know what to do without
+class NotRepeatable(Exception):
     """A sweep within a sweep has failed: what lies behind was released, or cannot be differentiated again."""
 
 

@@ -1,4 +1,4 @@
-"""Equal and nearly equal eigenvalues and singular values: gradients against closed forms, and NaN where there is none."""
+"""Equal and nearly equal eigenvalues and singular values: gradients by closed forms, and NaN where there is none."""
 
 import numpy as np
 import pytest

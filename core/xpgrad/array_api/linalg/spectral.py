@@ -55,8 +55,8 @@ def conjugate_difference(xp: Namespace, values: Array) -> Array:
 class Spectral(Decomposition):
     """A decomposition into values and vectors.
 
-    Where values are equal, vectors have no derivative, and the quotients of the rule are 0 / 0 for functions that do not
-    depend on their choice; those have a gradient there, which the limits of the quotients give.
+    Where values are equal, vectors have no derivative, and the quotients of the rule are 0 / 0 for functions that do
+    not depend on their choice; those have a gradient there, which the limits of the quotients give.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Ties:
         return opened
 
     def _turning(self) -> list[Any]:
-        """Return a change of the vectors that turns those of equal values into each other, by amounts without a pattern."""
+        """Return a change of the vectors that turns those of equal values, by amounts without a pattern."""
         kernels, spec = self.kernels, self.spec.backend.spec(self.plain_ys[-1])
         steps = kernels.cumulative_sum(kernels.ones((self.values.shape[-1],), dtype=spec.dtype, device=spec.device))
         amounts = kernels.cos(steps[:, None] + 2.0 * steps)
