@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar, Token, copy_context
 from typing import Any, TextIO
 
 PLAIN_OFF = 1  # mode bit: enable_backprop is False

@@ -14,12 +14,35 @@ from xpgrad.graph.backward import between
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Pullback
+from xpgrad.graph.scatter import dense
 from xpgrad.graph.sweep import Key, Sweep, key_of
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.types import Array
+
+
+class NotRepeatable(Exception):
+    """A sweep within a sweep has failed: what lies behind was released, or cannot be differentiated again."""
 
 
 class InnerSweep(Sweep):
-    """A sweep that calls no hook; all of its `active` functions have to be True, so that each is narrowed."""
+    """A sweep that calls no hook; all of its `active` functions have to be True, so that each is narrowed.
+
+    Parameters
+    ----------
+    *args, **kwargs : those of `Sweep`
+    measured : bool
+        Add up the moduli of what arrives at the watched values.
+
+    Attributes
+    ----------
+    moduli : dict from key to array
+        These sums: large where a cotangent is small because large contributions cancel.
+    """
+
+    def __init__(self, *args: Any, measured: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.measured = measured
+        self.moduli: dict[Key, Array] = {}
 
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
         return gy
@@ -28,7 +51,45 @@ class InnerSweep(Sweep):
         return []
 
     def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
-        return super()._narrowed(f, getattr(pullback, "inner", pullback))
+        narrowed = super()._narrowed(f, getattr(pullback, "inner", pullback))
+        return MeasuredPullback(narrowed, self) if self.measured and self._meets_watched(f) else narrowed
+
+    def _deposit(self, node: VariableNode, gx: Any, borrowed: bool) -> None:
+        if self.measured:
+            self.measure(node, gx)
+        super()._deposit(node, gx, borrowed)
+
+    def _meets_watched(self, f: FunctionNode) -> bool:
+        return any(node is not None and key_of(node) in self.watch for node in f.inputs)
+
+    def measure(self, node: VariableNode, gx: Any) -> None:
+        """Add a contribution to the moduli of a watched value."""
+        key = key_of(node)
+        if key not in self.watch:
+            return
+        array, xp = as_array(dense(gx, self.recorded)), node.spec.backend.xp
+        modulus = xp.abs(array)
+        held = self.moduli.get(key)
+        self.moduli[key] = modulus if held is None else held + modulus
+
+
+class MeasuredPullback(Pullback):
+    """The pullback of one application in a sweep that measures what it makes."""
+
+    __slots__ = ()
+
+    def __init__(self, inner: Pullback, sweep: InnerSweep) -> None:
+        for name in Pullback.__slots__:
+            setattr(self, name, getattr(inner, name))
+        self.pull = lambda f, gy: _measured(sweep, f, inner.pull(f, gy))
+        self.record = lambda f, gy, node: _measured(sweep, f, inner.record(f, gy, node))
+
+
+def _measured(sweep: InnerSweep, f: FunctionNode, gxs: Sequence[Any]) -> Sequence[Any]:
+    for node, gx in zip(f.inputs, gxs, strict=False):  # a pullback may stop at the last needed input
+        if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to that shape
+            sweep.measure(node, gx)
+    return gxs
 
 
 @contextmanager
@@ -46,27 +107,43 @@ def unobserved() -> Iterator[None]:
             set_hooks(hooks)
 
 
-def _cotangents(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded: bool) -> list[Any]:
+def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded: bool, measured: bool) -> InnerSweep:
     watch = frozenset(keys)
     active = dict.fromkeys(between([node for node, _ in seeds], watch), True)
-    totals = InnerSweep(seeds, recorded=recorded, active=active, watch=watch).run().totals
-    return [totals.get(key) for key in keys]
+    sweep = InnerSweep(seeds, recorded=recorded, active=active, watch=watch, measured=measured)
+    try:
+        sweep.run()
+    except Exception as error:  # of any function, also a user's
+        raise NotRepeatable from error
+    return sweep
 
 
-def repeated(sweep: Sweep, f: FunctionNode) -> list[Variable | None]:
-    """Return the cotangents of the outputs of `f` that `sweep` has found, as Variables that depend on these outputs."""
+def repeated(sweep: Sweep, f: FunctionNode, recorded: bool) -> tuple[list[Any], list[Any]]:
+    """Return what `sweep` has found at the outputs of `f`: cotangents, and the sums of the moduli of their parts.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        One that runs the rule of `f` now.
+    f : FunctionNode
+    recorded : bool
+        Return the cotangents as Variables that depend on the outputs.
+    """
     seeds = []
     for node, g in sweep.seeds:
-        seen = sweep._conjugated(g, node.spec)
-        seeds.append((node, seen if isinstance(seen, Variable) else constant_variable(seen)))
+        seen = as_array(sweep._conjugated(g, node.spec))
+        seeds.append((node, constant_variable(seen) if recorded else seen))
     keys = [(f, index) if index else f for index in range(len(f.outputs))]
-    return _cotangents(seeds, keys, True)
+    inner = _inner(seeds, keys, recorded, True)
+    return [inner.totals.get(key) for key in keys], [inner.moduli.get(key) for key in keys]
 
 
 def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Variable], recorded: bool) -> list[Any]:
     """Return the gradients of `ys`, from the cotangents `gys`, with respect to `xs`, or None."""
     pairs = [(y._node, g if recorded else g._array) for y, g in zip(ys, gys, strict=True) if y._node.requires_grad]
-    found = _cotangents(pairs, [key_of(x._node) for x in xs], recorded)
+    keys = [key_of(x._node) for x in xs]
+    totals = _inner(pairs, keys, recorded, False).totals
+    found = [totals.get(key) for key in keys]
     return [
         g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
     ]

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
+from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, conjugate_difference, difference
 from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array, Namespace
 
 
@@ -59,7 +60,7 @@ class Eigh(Spectral):
         (gw, gv), (_, v) = gys, ys
         left: Any = 0.0
         if gv is not None:
-            (twice,), _ = self.divided(xp, gys, ys, sweep)
+            (twice,) = self.divided(xp, gys, ys, sweep)
             left = xp.matmul(v, 0.5 * twice)
         if gw is not None:
             left = left + v * gw[..., None, :]
@@ -97,18 +98,26 @@ class Eig(Spectral):
         self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
         sweep: Sweep | None = None,
     ) -> Sequence[Any]:  # fmt: skip
-        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``."""
+        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``, NaN where the eigenvectors are hardly a basis."""
         (gw, gv), (_, v) = gys, ys
         adjoint_v = adjoint(xp, v, True)
         inner: Any = None
         if gv is not None:
-            (half,), _ = self.divided(xp, gys, ys, sweep)
+            (half,) = self.divided(xp, gys, ys, sweep)
             inner = xp.matmul(half, adjoint_v)
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
-        gx = xp.linalg.solve(adjoint_v, inner)
-        return (gx if self.spec.complex else xp.real(gx),)
+        inverse = xp.linalg.inv_or_nan(adjoint_v)
+        gx = xp.matmul(inverse, inner)
+        gx = xp.where(self._defective(as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
+        return (gx,)
+
+    def _defective(self, inverse: Array) -> Array:
+        """Tell for each matrix whether its eigenvectors are so nearly dependent that half of the digits are lost."""
+        xp = self.spec.backend.xp
+        squares = xp.sum(xp.real(xp.conj(inverse) * inverse), axis=(-2, -1))  # those of the eigenvectors are 1 a column
+        return ~(squares * (self.spec.shape[-1] * epsilon(self.spec)) <= 100.0)[..., None, None]
 
 
 def _across(xp: Namespace, v: Array, g: Array) -> Array:
@@ -133,11 +142,16 @@ def eigh(x: Any, /) -> EighResult:
     Notes
     -----
     An eigenvector may be multiplied by a sign, or by any phase if it is complex, and the eigenvectors of equal
-    eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice.
-    Where eigenvalues are equal but for rounding, eigenvectors have no derivative, and what turns them into each other
-    counts as nothing; so functions of the eigenvalues that treat equal ones alike, such as their sum, or the sum of
-    their squares, have their gradient there too. Their second derivatives lack what turns those eigenvectors, so they
-    are right there only for functions that are linear in them, such as the sum.
+    eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice, such
+    as ``V diag(h(w)) V^H``, where eigenvalues are equal, too, or nearly so; there it takes a few more sweeps through
+    what was computed from `eigh`, without hooks. For other functions it is NaN where eigenvalues are equal but for
+    rounding. It also is NaN there if those sweeps are not possible: after ``retain_graph=False``, with functions that
+    cannot be differentiated twice or hooks that change gradients behind, and where values cannot be looked at, as in
+    graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
+    differently, as the largest does, has a kink there, and gets the gradient for the basis that was found.
+    Second derivatives are right at equal eigenvalues; third ones are NaN, or those after them if only eigenvalues are
+    used. First derivatives keep half of their digits however near eigenvalues are; second ones lose some more about
+    gaps of the square root of the precision.
     See M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
     (2008), section 3.1.
     """
@@ -174,9 +188,8 @@ def eig(x: Any, /) -> EigResult:
     Notes
     -----
     Eigenvectors have length 1, and any phase. The gradient is that of functions which do not depend on the phases, and
-    at equal eigenvalues as for `eigh`. A matrix whose eigenvectors are no basis has no derivative: the backward
-    computation raises `SingularMatrix`, or rounding makes the gradient enormous. The order of the eigenvalues is the
-    library's; it may jump.
+    at equal eigenvalues as for `eigh`. A matrix whose eigenvectors are no basis, or so nearly none that half of the
+    digits are lost, has the gradient NaN. The order of the eigenvalues is the library's; it may jump.
     See C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
     beamforming" (2017), section 4.19.
     """

@@ -1,11 +1,11 @@
 """Limits of quotients whose numerator and gap vanish together, by de l'Hospital's rule.
 
 The gradient of a decomposition divides what the cotangents of its vectors say by gaps between its values. For a
-function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change of
-the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
+function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change
+of the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
 ``N' / gap' - gap N'' / (2 gap'**2)`` but for a multiple of the gap's square. That has the right derivative, too; its
-second derivative is not that of K, so it is made NaN. N' is the derivative of the cotangents with respect to the values,
-which all that was computed from the decomposition decides; one change that opens every gap is enough for all of them.
+second derivative is not that of K, so it is made NaN. N' is the derivative of the cotangents with respect to the
+values, which all that was computed from the decomposition decides; one change that opens every gap is enough for all.
 """
 
 from typing import Any

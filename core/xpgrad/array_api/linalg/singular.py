@@ -62,21 +62,30 @@ class SVD(Spectral):
         found = [Quotient(alike, difference, False), Quotient(contrary, total, is_complex)]
         return found + [Quotient(outside, row, True) for outside in outsides if outside is not None]
 
+    def largest(self, xp: Namespace, values: Array) -> Array:
+        """Return the first singular value."""
+        return values[..., :1]
+
+    def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
+        """Return which singular values are nearly 0, if something is divided by them alone."""
+        rows, columns = self.spec.shape[-2:]
+        if rows == columns and not self.spec.complex:
+            return None
+        return values <= epsilon(self.spec) ** 0.5 * largest
+
     def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""
         (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
-        left = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
-        right = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
+        left: Any = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
+        right: Any = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
         return (right if left is None else left if right is None else left + right)[..., None, :]
 
     def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
-        """Return the change of the vectors; those of values 0 are free to turn on the right as they do not on the left."""
+        """Return the change of the vectors; left and right vectors of values 0 turn by different amounts."""
         u, s, vh = ys
         k = s.shape[-1]
-        nothing = (
-            total(xp, s) <= 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * xp.max(s, axis=-1)[..., None, None]
-        )
-        other = xp.where(nothing, -2.0 * turn, turn)
+        bound = 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1, None]
+        other = xp.where(total(xp, s) <= bound, -2.0 * turn, turn)
         left = xp.matmul(u[..., :k], turn)
         right = xp.matmul(adjoint(xp, other, self.spec.complex), vh[..., :k, :])
         if u.shape[-1] > k:
@@ -96,7 +105,7 @@ class SVD(Spectral):
         zero = self._zeros(as_array(s))
         if gu is None and gvh is None:
             return (xp.matmul(u1 * _without_kinks(xp, gs, zero)[..., None, :], vh1),)
-        (alike, contrary, *outsides), _ = self.divided(xp, gys, ys, sweep)
+        alike, contrary, *outsides = self.divided(xp, gys, ys, sweep)
         left = xp.matmul(u1, 0.5 * (alike + contrary))
         if gs is not None:
             left = left + u1 * gs[..., None, :]
@@ -109,15 +118,15 @@ class SVD(Spectral):
 
     def _zeros(self, s: Array) -> Any:
         """Return which singular values are 0 but for rounding, None if values can be looked at and none is."""
-        kernels = self.spec.backend.xp
-        tolerance = epsilon(self.spec) * max(self.spec.shape[-2:])
-        zero = s <= tolerance * kernels.max(s, axis=-1, keepdims=True)
-        return None if readable(s, self.spec) and not bool(kernels.any(zero)) else zero
+        bound = epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1]
+        if readable(s, self.spec) and not bool(self.spec.backend.xp.any(s[..., -1:] <= bound)):
+            return None
+        return s <= bound
 
     @staticmethod
     def _leaves(u: Array, k: int) -> bool:
         """Tell whether there are directions out of the span of the first `k` columns."""
-        return u.shape[-2] > k
+        return bool(u.shape[-2] > k)
 
     def _jumps(self, gys: Sequence[Any], ys: Sequence[Array], zero: Array) -> Array:
         """Return NaN as a row where a function jumps at a singular value 0, else 0.
@@ -179,10 +188,10 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     -----
     A pair of singular vectors may be multiplied by a sign, or by any phase if it is complex; those of equal singular
     values, and those beyond K, may be any orthonormal basis. The gradient is that of functions which do not depend on
-    the choice. Where singular values are equal, or 0, but for rounding, singular vectors have no derivative, and what
-    turns them counts as nothing; so functions of the singular values that treat equal ones alike, such as their sum,
-    have their gradient there too; their second derivatives, as for `eigh`, if they are linear. A singular value 0 is
-    a kink, as that of the modulus, and has the derivative 0.
+    the choice, and holds for equal singular values, nearly equal ones and 0 as for `eigh`: ``U diag(S) Vh`` has the
+    gradient of the identity at every matrix. A function that jumps where a singular value is 0, such as ``U Vh``, has
+    NaN there. If only singular values are used, a singular value 0 is a kink, as that of the modulus, and has the
+    derivative 0.
     See Z.-Q. Wan and S.-X. Zhang, "Automatic differentiation for complex valued SVD" (2019).
     """
     return SVDResult(*SVD(full_matrices).apply((x,)))

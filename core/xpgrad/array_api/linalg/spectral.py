@@ -1,5 +1,6 @@
 """`Spectral`: decompositions into values and vectors, whose gradients divide by gaps that may be 0."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,8 +8,7 @@ from xpgrad.array_api.linalg.checks import epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.config import force_backprop_mode
-from xpgrad.errors import GraphError
-from xpgrad.graph.repetition import Derivative, repeated, unobserved
+from xpgrad.graph.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import as_array, constant_variable
@@ -55,8 +55,8 @@ def conjugate_difference(xp: Namespace, values: Array) -> Array:
 class Spectral(Decomposition):
     """A decomposition into values and vectors.
 
-    Where values are equal, vectors have no derivative, and the quotients of the rule are 0 / 0 for functions that do not
-    depend on their choice; those have a gradient there, which the limits of the quotients give.
+    Where values are equal, vectors have no derivative, and the quotients of the rule are 0 / 0 for functions that do
+    not depend on their choice; those have a gradient there, which the limits of the quotients give.
 
     Attributes
     ----------
@@ -85,14 +85,35 @@ class Spectral(Decomposition):
         """Return the gradient of the only input, which may ask `sweep` where the cotangents come from."""
         return self.gradients(targets, gys, sweep)
 
-    def divided(
-        self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None
-    ) -> tuple[list[Any], bool]:
-        """Return the quotients, and whether some gap is, or may be, small."""
-        ties = Ties(self, xp, self.quotients(xp, gys, ys), ys)
-        if not ties.readable:
-            return ties.unknown(), True
-        return (ties.limits(gys, sweep), True) if ties.any() else (ties.without(), False)
+    def largest(self, xp: Namespace, values: Array) -> Array:
+        """Return the largest modulus of the values, with the last axis of length 1."""
+        return xp.max(xp.abs(values), axis=-1, keepdims=True)
+
+    def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
+        """Return where values count as small themselves, None where that is of no interest."""
+        return None
+
+    def divided(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None) -> list[Any]:
+        """Return the quotients."""
+        kernels, values = self.spec.backend.xp, as_array(ys[self.place])
+        gap = difference(kernels, values)
+        largest = self.largest(kernels, values)
+        small = kernels.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
+        found = self.quotients(xp, gys, ys)
+        if readable(values, self.spec) and int(kernels.count_nonzero(small)) == math.prod(values.shape):
+            near_zero = self.small(kernels, values, largest)
+            if near_zero is None or not bool(kernels.any(near_zero)):  # the rule: each value is near to itself only
+                known = gap if xp is kernels else None
+                return [_plain(xp, q, small, ys[self.place], known) for q in found]
+        return Ties(self, xp, found, ys).divided(gys, sweep)
+
+
+def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any) -> Any:
+    """Return a quotient by division, 0 on the diagonal if that does not count."""
+    if q.diagonal:
+        return q.numerator / q.gap(xp, values)
+    gap = known if q.gap is difference and known is not None else q.gap(xp, values)
+    return q.numerator * xp.where(diagonal, 0.0, 1.0 / xp.where(diagonal, 1.0, gap))
 
 
 class Ties:
@@ -114,17 +135,53 @@ class Ties:
         self.rounding = self.epsilon * max(spec.shape[-2:])
         self.gaps = [q.gap(kernels, values) for q in found]
         self.moduli = [kernels.abs(gap) for gap in self.gaps]
-        self.largest = kernels.max(kernels.abs(values), axis=-1, keepdims=True)[..., None]
+        self.largest = function.largest(kernels, values)[..., None]
         self.small = [modulus <= self.epsilon**0.5 * self.largest for modulus in self.moduli]
 
-    def any(self) -> bool:
-        """Tell whether a gap is small, other than those of values to themselves."""
-        for q, small in zip(self.found, self.small, strict=True):
-            if q.gap is total and not q.diagonal:  # then the difference is small, too
-                continue
-            if int(self.kernels.count_nonzero(small)) > (0 if q.diagonal else self.values.size):
-                return True
-        return False
+    def divided(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
+        """Return the quotients: their limits where gaps are small and the function allows it."""
+        if self.readable and sweep is not None:
+            try:
+                with unobserved(), force_backprop_mode():
+                    found = self._looked(gys, sweep)
+            except NotRepeatable:
+                found = None
+            if found is not None:
+                return found
+        return self._unknown()
+
+    def _looked(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
+        place = self.function.place
+        again, moduli = repeated(sweep, self.function, False)
+        sizes = self.function.sizes(self.kernels, [None if i == place else m for i, m in enumerate(moduli)])
+        if self._exact(gys[place], sizes):
+            return [self._divided(i, self._skipped(i), 0.0) for i in range(len(self.found))]
+        if not self._same(gys, again):  # hooks gave the sweep something else
+            return None
+        return self._limits(gys, sizes, sweep)
+
+    def _exact(self, gw: Any, sizes: Array) -> bool:
+        """Tell whether division by small gaps loses less than half of the digits of the gradient as a whole."""
+        kernels, moduli = self.kernels, []
+        largest = 0.0 * self.largest
+        if gw is not None:
+            largest = kernels.max(kernels.abs(as_array(gw)), axis=-1, keepdims=True)[..., None]
+        for i, q in enumerate(self.found):
+            skipped = self._skipped(i)
+            if bool(kernels.any(self._zero(i) & ~skipped)):
+                return False
+            moduli.append(kernels.where(skipped, kernels.ones_like(self.moduli[i]), self.moduli[i]))
+            quotient = kernels.where(skipped, 0.0, kernels.abs(as_array(q.numerator)) / moduli[i])
+            largest = kernels.maximum(largest, kernels.max(quotient, axis=(-2, -1), keepdims=True))
+        errors = self.epsilon**0.5 * kernels.max(sizes, axis=-1, keepdims=True)
+        for i, modulus in enumerate(moduli):
+            if bool(kernels.any((errors > modulus * largest) & self.small[i] & ~self._skipped(i))):
+                return False
+        return True
+
+    def _skipped(self, i: int) -> Array:
+        """Return where quotient `i` is 0 by definition."""
+        return self.moduli[i] < 0 if self.found[i].diagonal else self._diagonal()
 
     def _zero(self, i: int) -> Array:
         """Return where gap `i` is 0 but for rounding."""
@@ -143,49 +200,32 @@ class Ties:
         xp = self.xp
         return self.found[i].numerator * xp.where(where, otherwise, 1.0 / xp.where(where, 1.0, self._gap(i)))
 
-    def without(self) -> list[Any]:
-        """Return the quotients where no gap is small."""
-        return [self._divided(i, small, 0.0) for i, small in enumerate(self.small)]
-
-    def unknown(self) -> list[Any]:
+    def _unknown(self) -> list[Any]:
         """Return the quotients, NaN where gaps are 0."""
         result = []
         for i, q in enumerate(self.found):
-            otherwise: Any = NAN if q.diagonal else self.kernels.where(self._diagonal(), 0.0, NAN)
+            unknown: Any = self.kernels.full_like(self.moduli[i], NAN)
+            otherwise = unknown if q.diagonal else self.kernels.where(self._diagonal(), 0.0, unknown)
             result.append(self._divided(i, self._zero(i), otherwise))
         return result
 
-    def limits(self, gys: Sequence[Any], sweep: Sweep | None) -> list[Any]:
-        """Return the quotients with their limits where gaps are small and the function allows it."""
-        kernels, place = self.kernels, self.function.place
-        recorded = self.xp is not kernels
+    def _limits(self, gys: Sequence[Any], sizes: Array, sweep: Sweep) -> list[Any]:
+        function, place = self.function, self.function.place
+        recorded = self.xp is not self.kernels
+        if recorded:
+            outputs, numerators = self.ys, [q.numerator for q in self.found]
+        else:
+            again, _ = repeated(sweep, function, True)
+            outputs, given = function.get_retained_outputs(), [None if i == place else g for i, g in enumerate(again)]
+            quotients = function.quotients(slot.functions.namespace(self.spec.backend), given, outputs)
+            numerators = [q.numerator for q in quotients]
         change: list[Any] = [None] * len(self.ys)
         change[place] = constant_variable(self._opening())
-        try:
-            with unobserved(), force_backprop_mode():
-                again, outputs, numerators = self._recorded(gys, sweep)
-                derivative = Derivative(numerators, outputs)
-                slopes = derivative.along(change, True)
-                turned = derivative.along(self._turning(), False)
-                seconds = _seconds(slopes, outputs, change, recorded)
-        except Exception:  # of any function that lies behind: what cannot be differentiated again has no limit here
-            return self.unknown()
-        noise = self._noise(slopes)
-        if not self._same(gys, again, noise):  # hooks gave the sweep something else
-            return self.unknown()
-        sizes = self.function.sizes(kernels, [None if g is None else as_array(g) for g in gys])
-        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes, noise[i]) for i in range(len(self.found))]
-
-    def _recorded(self, gys: Sequence[Any], sweep: Sweep | None) -> tuple[Sequence[Any], Sequence[Any], list[Any]]:
-        """Return cotangents, outputs and numerators as Variables that depend on the outputs."""
-        if self.xp is not self.kernels:
-            return gys, self.ys, [q.numerator for q in self.found]
-        if sweep is None:
-            raise GraphError(f"{self.function.label}: no sweep runs this rule")
-        again, outputs = repeated(sweep, self.function), self.function.get_retained_outputs()
-        xp = slot.functions.namespace(self.spec.backend)
-        given = [g if i != self.function.place else None for i, g in enumerate(again)]
-        return again, outputs, [q.numerator for q in self.function.quotients(xp, given, outputs)]
+        derivative = Derivative(numerators, outputs)
+        slopes = derivative.along(change, True)
+        turned = derivative.along(self._turning(), False)
+        seconds = _seconds(slopes, outputs, change, recorded)
+        return [self._limit(i, slopes[i], seconds[i], turned[i], sizes) for i in range(len(self.found))]
 
     def _opening(self) -> Array:
         """Return a change of the values that opens every small gap: another one for each value that has any."""
@@ -198,7 +238,7 @@ class Ties:
         return opened
 
     def _turning(self) -> list[Any]:
-        """Return a change of the vectors that turns those of equal values into each other, by amounts without a pattern."""
+        """Return a change of the vectors that turns those of equal values, by amounts without a pattern."""
         kernels, spec = self.kernels, self.spec.backend.spec(self.plain_ys[-1])
         steps = kernels.cumulative_sum(kernels.ones((self.values.shape[-1],), dtype=spec.dtype, device=spec.device))
         amounts = kernels.cos(steps[:, None] + 2.0 * steps)
@@ -209,60 +249,52 @@ class Ties:
         changes = self.function.turned(kernels, self.plain_ys, turn)
         return [None if c is None else constant_variable(c) for c in changes]
 
-    def _noise(self, slopes: list[Any]) -> list[Any]:
-        """Return how far off errors of rounding in the values make each numerator."""
-        kernels, result = self.kernels, []
-        for q, slope in zip(self.found, slopes, strict=True):
-            steep = kernels.abs(as_array(q.numerator if slope is None else slope))
-            height = kernels.max(steep, axis=-2, keepdims=True) * (0.0 if slope is None else 8.0 * self.rounding)
-            result.append(_both(kernels, q, self.largest * height))
-        return result
-
-    def _same(self, gys: Sequence[Any], again: Sequence[Any], noise: list[Any]) -> bool:
+    def _same(self, gys: Sequence[Any], again: Sequence[Any]) -> bool:
         """Tell whether the sweep has found the same cotangents of the vectors as before."""
-        if gys is again:
-            return True
         kernels = self.kernels
-        allowed = sum(float(kernels.max(each)) for each in noise)
         for i, (g, other) in enumerate(zip(gys, again, strict=True)):
             if i == self.function.place or g is None:
                 continue
             if other is None:
                 return False
-            bound = self.epsilon**0.5 * kernels.max(kernels.abs(g)) + allowed
-            if bool(kernels.any(kernels.abs(g - other._array) > bound)):
+            modulus = kernels.abs(as_array(g))
+            if bool(
+                kernels.any(
+                    kernels.abs(as_array(g) - other) > 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus)
+                )
+            ):
                 return False
         return True
 
-    def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array, noise: Array) -> Any:
+    def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array) -> Any:
         """Return quotient `i`: its limit where the gap is 0, or so small that division is less exact.
 
         What differs from 0 where the gap is 0, or would if the vectors were turned, depends on their choice: NaN.
         """
         kernels, xp, q, gap = self.kernels, self.xp, self.found[i], self.gaps[i]
-        numerator, zero, root = as_array(q.numerator), self._zero(i), self.epsilon**0.5
+        numerator, zero, skipped = as_array(q.numerator), self._zero(i), self._skipped(i)
         opening = q.gap(kernels, self._opening())
         opening = kernels.where(opening == 0, kernels.ones_like(opening), opening)
-        sizes = _both(kernels, q, sizes)
-        off = kernels.abs(numerator)
-        dependent = off > root * sizes + 16.0 * noise
-        if turned is not None:
-            everywhere = kernels.max(root * sizes + 16.0 * noise, axis=(-2, -1), keepdims=True)
-            dependent = dependent | (kernels.abs(turned._array) > everywhere)
-        value: Any = 0.0 * numerator
+        value: Any = kernels.zeros_like(numerator)
+        steepness = kernels.abs(value)
         if slope is not None:
+            steepness = kernels.abs(as_array(slope) / opening)
             value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
-        fits = kernels.abs(numerator - gap * value) <= 8.0 * self.rounding * sizes + noise
-        used = kernels.where(zero, ~dependent, self.small[i] & fits)
-        none = gap == 0
-        if not q.diagonal:
-            none = none | self._diagonal()
-            used = used & ~self._diagonal()
-            dependent = dependent & ~self._diagonal()
+        sizes = _both(kernels, q, sizes)
+        # Errors of rounding: those of the values count, where cotangents are small for they have cancelled.
+        errors = 64.0 * self.rounding * self.largest * kernels.max(steepness, axis=(-2, -1), keepdims=True)
+        allowed = self.epsilon**0.5 * sizes + errors
+        dependent = kernels.abs(numerator) > allowed
+        if turned is not None:
+            turning = kernels.abs(as_array(turned))
+            dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
+        misfit, rounding = kernels.abs(numerator - gap * value), self.epsilon * sizes
+        surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)
+        used = kernels.where(zero, ~dependent & surely, self.small[i] & (misfit <= 8.0 * rounding)) & ~skipped
         if xp is not kernels and slope is not None:
             value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
-        divided = self._divided(i, none, kernels.where(zero & dependent, kernels.full_like(gap, NAN), 0.0))
-        return xp.where(used, value, divided)
+        unknown = kernels.where(zero & dependent & ~skipped, kernels.full_like(gap, NAN), 0.0)
+        return xp.where(used, value, self._divided(i, (gap == 0) | skipped, unknown))
 
 
 def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
