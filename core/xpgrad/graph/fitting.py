@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ChangedArray, DtypeError, ShapeError
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.inspection import annotated
 from xpgrad.graph.scatter import LAZY
 from xpgrad.graph.slot import slot
 from xpgrad.graph.specs import broadcast, is_shape
@@ -24,17 +25,19 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
         if elementwise and (gx.shape[-len(shape) :] == shape or _stretched(shape, gx.shape)):
             gx = xp.sum_to(gx, shape=shape)
         if gx.shape != spec.shape:
-            raise ShapeError(
+            text = (
                 f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the "
                 f"input, got {tuple(gx.shape)}"
             )
+            raise annotated(ShapeError(text), f)
     if gx.dtype is not spec.dtype and gx.dtype != spec.dtype:
         backend = spec.backend
         if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
-            raise DtypeError(
+            text = (
                 f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the "
                 f"input, got {gx.dtype}"
             )
+            raise annotated(DtypeError(text), f)
         if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
             gx = xp.real(gx)
         gx = xp.astype(gx, spec.dtype)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Guards = list[tuple[Array, Any]]
 DEBUG_SAYS_WHERE = " (xpgrad.set_debug(True) before it makes this error name its line)"
+HOW_TO_SEE = "xpgrad.set_debug(True) before the forward computation shows the line that applied it."
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -101,12 +102,22 @@ def changed_error(function: "FunctionNode") -> ChangedArray:
     )
 
 
+def annotated(error: Exception, function: "FunctionNode") -> Exception:
+    """Return an error of the rule of `function`, which says where that was applied, or how to see it."""
+    annotate(error, function)
+    return error
+
+
 def annotate(error: Exception, function: "FunctionNode") -> None:
-    """Add to an error of the rule of `function` where that was applied, unless it says so itself."""
-    place = "" if isinstance(error, AnomalyError) else forward_place(function)
+    """Add to an error of the rule of `function` where that was applied, unless it says so itself, or how to see it."""
+    if isinstance(error, AnomalyError):
+        return
+    place = forward_place(function)
     if place:
         text = str(error.args[0]) if error.args else ""
         error.args = (text + place, *error.args[1:])
+    elif not any(note.endswith(HOW_TO_SEE) for note in getattr(error, "__notes__", ())):
+        error.add_note(f"This was the backward computation of {function.label}; {HOW_TO_SEE}")
 
 
 def hooks_of(function: "FunctionNode") -> list[Any]:

@@ -171,15 +171,14 @@ class Sweep:
                 pullback = self._narrowed(f, pullback)
             if careful:
                 gxs = self._inspected(f, pullback, gy, node)
-            elif recorded:
-                gxs = pullback.record(f, gy, node)
             else:
                 try:
-                    gxs = pullback.pull(f, gy)
-                except Exception:
+                    gxs = pullback.record(f, gy, node) if recorded else pullback.pull(f, gy)
+                except Exception as error:
                     if f.pullback is RELEASED:
                         raise released(f) from None
                     inspection.check_kept(f)
+                    inspection.annotate(error, f)
                     raise
             if f.pullback is RELEASED:  # by a hook or another thread: the rules may have met nothing where an array was
                 raise released(f)

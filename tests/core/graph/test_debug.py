@@ -100,6 +100,40 @@ def test_errors_of_backward_show_the_forward_line(device, error, start):
     assert caught.value.args[1:] == error.args[1:]
 
 
+class Misfit(FunctionNode):
+    """Its gradient has another shape than its input."""
+
+    def forward(self, xs):
+        return (xs[0] * 2,)
+
+    def backward(self, indexes, gys):
+        return (gys[0][:1],)
+
+
+@pytest.mark.parametrize("kind", ["raised", "misfit", "primitive"])
+def test_errors_of_backward_say_how_to_see_the_forward_line_without_debug_mode(device, kind):
+    def broken(xp, gy, x):
+        raise ValueError("mine")
+
+    @xpgrad.primitive(x=broken)
+    def squared(xp, x, /):
+        return x * x
+
+    x = variable(device, [1.0, 2.0])
+    apply = {
+        "raised": lambda: Failing(ValueError("mine")).apply((x,))[0],
+        "misfit": lambda: Misfit().apply((x,))[0],
+        "primitive": lambda: squared(x),
+    }[kind]
+    for recorded in (False, True):
+        with pytest.raises(ValueError, match="mine|shape of gradients") as caught:
+            (apply() * 3).sum().backward(enable_double_backprop=recorded)
+        (note,) = [each for each in caught.value.__notes__ if "backward computation" in each]
+        assert "xpgrad.set_debug(True)" in note
+    with using_config("debug", True), pytest.raises(ValueError, match=r"Stacktrace(.|\n)*apply\(\)"):
+        (apply() * 3).sum().backward()
+
+
 # NaN
 
 
