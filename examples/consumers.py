@@ -119,7 +119,7 @@ class Call:
         wanted = [xs[name] for name in self.free]
         if not y.requires_grad:
             return xs, [None] * len(wanted), float(y)
-        return xs, xpgrad.grad([y], wanted, enable_double_backprop=recorded), float(y)
+        return xs, xpgrad.grad([y], wanted, enable_double_backprop=recorded), float(y.array)
 
 
 def directions(call: Call, seed: int) -> Iterator[tuple[str, Any]]:

@@ -91,7 +91,7 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
     descend = value_and_grad(misfit)
     gradient = descend(x, codes, measured)[1]
     slope = float(target.xp.sum(target.xp.real(target.xp.conj(gradient) * d)))
-    ahead, behind = (float(misfit(xpgrad.Variable(x + h * d), codes, measured)) for h in (1e-5, -1e-5))
+    ahead, behind = (float(misfit(xpgrad.Variable(x + h * d), codes, measured).array) for h in (1e-5, -1e-5))
 
     before, misfits = x, []
     for k in range(steps):
