@@ -12,6 +12,8 @@ import xpgrad
 from xpgrad.backend.kernels import table
 from xpgrad.errors import BackendUnavailable
 
+xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
+
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> xpgrad.Device:

@@ -47,8 +47,8 @@ class Definition:
     """
 
     __slots__ = (
-        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "paths", "plans", "positional", "required",
-        "rules", "same_dtype", "signature", "variadic",
+        "asks", "body", "elementwise", "inputs", "label", "name", "parameters", "paths", "plans", "positional",
+        "required", "rules", "same_dtype", "signature", "variadic",
     )  # fmt: skip
 
     def __init__(
