@@ -10,6 +10,8 @@ from tests.devices import DEVICES, device_or_skip
 import xpgrad
 from xpgrad.errors import BackendUnavailable
 
+xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
+
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> xpgrad.Device:

@@ -31,7 +31,7 @@ def test_defaults():
 
 
 def test_an_unknown_entry_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(AttributeError, match=r"no entry 'debgu'.*debug, dtype, enable_backprop"):
+    with pytest.raises(AttributeError, match=r"no entry 'debgu'.*debug, detect_mutation, dtype, enable_backprop"):
         _ = config.debgu
 
 

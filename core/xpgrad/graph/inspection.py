@@ -35,7 +35,7 @@ def note(function: Any) -> None:
 
 
 def guards(kept: Iterable[Any]) -> Guards:
-    """Return pairs of each kept array and what tells whether it was written to: a copy in debug mode, else a checksum."""
+    """Return pairs of each kept array and what tells of writes to it: a copy in debug mode, else a checksum."""
     items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
     arrays = [a for a in items if type(a) in plugins.by_type and not plugins.by_type[type(a)].immutable]
     exact = config.debug

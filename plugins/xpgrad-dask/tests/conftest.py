@@ -5,6 +5,10 @@ from collections.abc import Iterator
 import dask
 import pytest
 
+import xpgrad
+
+xpgrad.global_config.detect_mutation = True
+
 
 @pytest.fixture(autouse=True)
 def _small_chunks() -> Iterator[None]:

@@ -7,6 +7,8 @@ import pytest
 
 import xpgrad
 
+xpgrad.global_config.detect_mutation = True
+
 DEVICES = tuple(map(str, xpgrad.get_device("@torch").backend.devices()))
 
 

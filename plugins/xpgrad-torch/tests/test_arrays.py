@@ -291,4 +291,26 @@ def test_a_tensor_that_is_given_another_shape_or_dtype_in_place_is_found(change,
         z.backward()
     assert x._grad is None
     with pytest.raises(xpgrad.ChangedArray, match=r"float32 \(6,\)"):
-        _ = (y if when == "in between" else x).shape
+        _ = (y if when == "in between" else x).dtype
+
+
+@pytest.mark.parametrize(
+    "write", [lambda t: t.add_(1), lambda t: t.numpy().__setitem__(0, 9.0), lambda t: t.__setitem__(0, 9.0)],
+    ids=["method", "NumPy", "assignment"],
+)  # fmt: skip
+def test_a_tensor_that_is_written_to_is_detected(write):
+    for dtype in (torch.float32, torch.float64):
+        t = torch.ones(3, dtype=dtype)
+        x = Variable(t)
+        with xpgrad.using_config("detect_mutation", True):
+            y = A.sum(x * x)
+        write(t)
+        with pytest.raises(xpgrad.ChangedArray):
+            y.backward()
+        assert x.grad is None
+    half = Variable(torch.ones(3, dtype=torch.bfloat16))
+    with xpgrad.using_config("detect_mutation", True):
+        y = A.sum(half * half)
+    half.array.add_(1)
+    with pytest.raises(xpgrad.ChangedArray):
+        y.backward()

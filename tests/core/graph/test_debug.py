@@ -1,11 +1,14 @@
 """Debug mode: NaNs, changed arrays, and the lines of the forward computation in errors."""
 
+import importlib
+
 import numpy as np
 import pytest
 from tests.building import array, values, variable
 
 import xpgrad
 from xpgrad import Function, FunctionNode, Variable, using_config
+from xpgrad.config import GUARDED, switches
 from xpgrad.errors import ChangedArray, NotANumber
 
 
@@ -215,6 +218,96 @@ def test_a_kept_array_that_was_changed_is_detected(device, product, start):
     with using_config("debug", True):
         y.backward()
     assert values(z.grad) == [2.0, 3.0]
+
+
+USES = {
+    "product": (lambda xp, x: x * x, "_ [*] _"),
+    "scalar": (lambda xp, x: 2.0 / x, "2.0 / _"),
+    "array on the left": (lambda xp, x: xp.divide(1.0, x), "1.0 / _"),
+    "unary": (lambda xp, x: xp.sin(x), "sin"),
+    "several": (lambda xp, x: xp.where(x > 0, x * x, x), "_ [*] _"),
+    "rows": (lambda xp, x: x[:1] * x[1:], "_ [*] _"),
+    "matrix": (lambda xp, x: xp.vecdot(x, x), "vecdot"),
+    "parameters": (lambda xp, x: xp.prod(x), "prod"),
+    "recorded": (lambda xp, x: xpgrad.grad([xp.sum(x * x * x)], [x], enable_double_backprop=True)[0], "_ [*] _"),
+    "node": (lambda xp, x: Product().apply((x, x))[0], "Product"),
+    "checkpoint": (lambda xp, x: xpgrad.transforms.checkpoint(lambda v: v * v)(x), "checkpoint"),
+}
+
+
+@pytest.mark.parametrize("mode", ["debug", "detect_mutation"])
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_whatever_kept_an_array_that_was_changed_is_named(device, mode, use, recorded):
+    function, label = USES[use]
+    a = array(device, [2.0, 3.0])
+    x = Variable(a)
+    with using_config("detect_mutation", False), using_config(mode, True):
+        y = function(x.__array_namespace__(), x).sum()
+    a[...] = array(device, [5.0, 7.0])
+    with using_config("debug", mode == "debug"), pytest.raises(ChangedArray, match=label):
+        y.backward(enable_double_backprop=recorded)
+    assert x.grad is None
+    a[...] = array(device, [2.0, 3.0])
+    y.backward(enable_double_backprop=recorded)
+    assert x.grad is not None
+
+
+def test_detection_of_mutations_takes_the_call_paths_that_run_without_it(device, monkeypatch):
+    def general(definition, *rest):
+        raise AssertionError(definition.name)
+
+    x, z = variable(device, [2.0, 3.0]), variable(device, [5.0, 7.0])
+    xp = x.__array_namespace__()
+
+    def compute():
+        return [x * z, 2.0 * x, xp.exp(x), x[0], xp.sum(x, axis=0), xp.concat([x, z]), xp.where(x > 0, x, z)]
+
+    compute()
+    for module in ("primitive", "parameterised", "several"):
+        path = importlib.import_module(f"xpgrad.graph.{module}")
+        guarded = path.apply
+        monkeypatch.setattr(
+            path, "apply", lambda *args, general=general, guarded=guarded: (
+                guarded if switches().mode & GUARDED else general
+            )(*args),
+        )  # fmt: skip
+    with using_config("detect_mutation", True):
+        made = compute()
+    assert [values(y) for y in made] == [values(y) for y in compute()]
+
+
+def test_detection_of_mutations_leaves_refusals_as_they_are(device):
+    x = variable(device, [2.0])
+    with using_config("detect_mutation", True):
+        assert x.__add__(object()) is NotImplemented
+        assert x.__radd__("a") is NotImplemented
+        with pytest.raises(xpgrad.ShapeError):
+            variable(device, [1.0, 2.0]) * variable(device, [1.0, 2.0, 3.0])
+        with xpgrad.no_backprop_mode():
+            assert (x * x).creator_node is None
+        assert switches().mode & GUARDED
+
+
+def test_hooks_of_one_function_and_its_guards_do_not_exclude_each_other(device):
+    seen = []
+
+    class Hook(xpgrad.FunctionHook):
+        def backward_preprocess(self, function, in_data, out_grad):
+            seen.append(function.label)
+
+    a = array(device, [2.0])
+    x = Variable(a)
+    with using_config("detect_mutation", True):
+        y = x * x
+    y.creator_node.add_hook(Hook())
+    a[0] = 3.0
+    with pytest.raises(ChangedArray):
+        y.backward()
+    assert seen == []
+    a[0] = 2.0
+    xpgrad.grad([y], [x])
+    assert seen == ["_ * _"]
 
 
 @pytest.mark.usefixtures("debug")
