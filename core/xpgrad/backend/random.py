@@ -5,8 +5,8 @@ takes its seed from the stream, so that `seed`, `get_state` and `set_state` hold
 """
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.device import Device, get_device
@@ -22,12 +22,20 @@ class _Streams(threading.local):
 
 
 _streams = _Streams()
+_replayed: ContextVar[dict[str, Any] | None] = ContextVar("xpgrad_replayed_streams", default=None)
+
+
+def _by_device() -> dict[str, Any]:
+    """Return this thread's streams by the name of the device; those of `replaying` while a computation is repeated."""
+    replayed = _replayed.get()
+    return _streams.by_device if replayed is None else replayed
 
 
 def _generator(device: Device) -> Any:
-    found = _streams.by_device.get(device.name)
+    streams = _by_device()
+    found = streams.get(device.name)
     if found is None:
-        found = _streams.by_device[device.name] = plugins.role("cpu").generator(None)
+        found = streams[device.name] = plugins.role("cpu").generator(None)
     return found
 
 
@@ -36,7 +44,7 @@ def seed(value: int, device: Any = None) -> None:
 
     One seed gives the same numbers on every device whose kernels are the defaults.
     """
-    _streams.by_device[get_device(device).name] = plugins.role("cpu").generator(value)
+    _by_device()[get_device(device).name] = plugins.role("cpu").generator(value)
 
 
 def get_state(device: Any = None) -> Any:
@@ -53,21 +61,16 @@ def snapshot(devices: Iterable[Device]) -> dict[str, Any]:
     """Return the states of all streams that this thread has, those of `devices` among them, for `replaying`."""
     for device in devices:
         _generator(device)
-    return {name: generator.bit_generator.state for name, generator in _streams.by_device.items()}
+    return {name: generator.bit_generator.state for name, generator in _by_device().items()}
 
 
-@contextmanager
-def replaying(states: dict[str, Any]) -> Iterator[None]:
-    """Context manager in which this thread's streams start from `states`; afterwards they are as they were."""
-    held = _streams.by_device
-    _streams.by_device = {}
-    try:
-        for name, state in states.items():
-            generator = _streams.by_device[name] = plugins.role("cpu").generator(0)
-            generator.bit_generator.state = state
-        yield
-    finally:
-        _streams.by_device = held
+def replaying(states: dict[str, Any]) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, streams that start from `states`; those of the thread stay as they are."""
+    streams = {}
+    for name, state in states.items():
+        streams[name] = plugins.role("cpu").generator(0)
+        streams[name].bit_generator.state = state
+    return {_replayed: streams}
 
 
 def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:

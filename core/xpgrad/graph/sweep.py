@@ -328,8 +328,7 @@ class Sweep:
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
             before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
             given = private(before)
-            with hooked.users_mode():
-                result = hook(given)
+            result = hooked.by_user(hook, given)
             if self.recorded and given._node is before._node:
                 check_unwritten(given._array, before._array, f"register_hook: the hook of {node.label}")
                 given = before

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.config import config, no_backprop_mode
+from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import inspection
 from xpgrad.graph.function_node import FunctionNode, raw_rule
@@ -103,8 +103,7 @@ def _applied(rule: custom_vjp, args: tuple[Any, ...]) -> Any:
     inputs: list[Any] = [x if isinstance(x, Variable) else constant_variable(x) for x in leaves if is_differentiable(x)]
     node = CustomGradient(rule, leaves, structure, Surroundings(x.device for x in inputs))
     constants = [constant_variable(x._array) for x in inputs]
-    with no_backprop_mode():
-        output, kept = node.run(constants)
+    output, kept = called_with(backprop_mode(False), node.run, constants)
     values, shape = flatten(output)
     made = [as_leaf(y, f"{rule.name}: output{where(p)}") for y, p in zip(values, shape.paths(), strict=True)]
     outputs = [y for y in made if y._node.spec.differentiable]
@@ -187,8 +186,8 @@ class CustomGradient(FunctionNode):
         outputs = dict(zip(self._kept_outputs, self.get_retained_outputs(), strict=True))
         others = [x for _, x in places]
         if self.repeat and recording() and raw_rule.get() is not self:
-            with self.surroundings.again(self._origin):
-                others = flatten(self.run([inputs[i] for i in range(len(inputs))])[1])[0]
+            again = self.surroundings.again(self._origin, self.run, [inputs[i] for i in range(len(inputs))])
+            others = flatten(again[1])[0]
         values = {"input": inputs.get, "output": outputs.get}
         return structure.build(
             [other if kind == "other" else values[kind](x) for (kind, x), other in zip(places, others, strict=True)]

@@ -7,7 +7,7 @@ Every step of the backward pass is a function of Variables again, so all orders 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.config import config, no_backprop_mode
+from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph import inspection
 from xpgrad.graph.function_node import FunctionNode
@@ -49,8 +49,8 @@ def custom_linear_solve(
     """
     leaves, structure = flatten(b)
     inputs = [as_leaf(x, "custom_linear_solve: b") for x in leaves]
-    with no_backprop_mode():
-        found = solve(matvec, structure.build([constant_variable(x._array) for x in inputs]))
+    start = structure.build([constant_variable(x._array) for x in inputs])
+    found = called_with(backprop_mode(False), solve, matvec, start)
     xs = cotangents(structure, found, inputs, "custom_linear_solve: the solution")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
@@ -80,8 +80,7 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     """
     leaves, structure = flatten(initial)
     start = [as_leaf(x, "custom_root: initial") for x in leaves]
-    with no_backprop_mode():
-        found = solve(f, structure.build([constant_variable(x._array) for x in start]))
+    found = called_with(backprop_mode(False), solve, f, structure.build([constant_variable(x._array) for x in start]))
     xs = cotangents(structure, found, start, "custom_root: the root")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])

@@ -1,11 +1,10 @@
 """`jacobian` and `hessian`: whole matrices of derivatives, a row or a column at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import Any, Literal
 
 from xpgrad import array_api
-from xpgrad.config import no_backprop_mode
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Call
@@ -58,8 +57,8 @@ def jacobian(
     def matrix(*args: Any, **kwargs: Any) -> Any:
         call = Call("jacobian", f, argnums, has_aux, args, kwargs)
         _check(call, holomorphic)
-        with nullcontext() if call.mode.recorded else no_backprop_mode():
-            blocks = (_by_rows if mode == "reverse" else _by_columns)(call)
+        by = _by_rows if mode == "reverse" else _by_columns
+        blocks = by(call) if call.mode.recorded else called_with(backprop_mode(False), by, call)
         shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
         found = call.structure.build(shown)
         return (found, call.shown_aux()) if has_aux else found

@@ -147,8 +147,7 @@ class Recomputed(FunctionNode):
         recorded = recording()
         arguments = self.get_retained_inputs()
         roots = [alias(x) if recorded and x._node.requires_grad else Variable(x._array) for x in arguments]
-        with self.replay.surroundings.again(self._origin):
-            trace = self.replay.run(roots)
+        trace: Trace = self.replay.surroundings.again(self._origin, self.replay.run, roots)
         self.replay.forget()
         self._compare(trace, len(arguments))
         return tuple(trace.gradients(grad_outputs, target_input_indexes, recorded=recorded))
