@@ -105,7 +105,7 @@ class Sweep:
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
         if self.recorded and switches().mode & PLAIN_OFF:
             values |= backprop_mode(True)
-        return called_with(values, self._run) if values else self._run()  # type: ignore[no-any-return]  # as `_run`
+        return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":
         for node, g in self.seeds:

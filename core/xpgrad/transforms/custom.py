@@ -12,8 +12,9 @@ from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, variables_in, zeros_of
-from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
+from xpgrad.types import Array
 
 
 def stop_gradient(tree: Any) -> Any:
@@ -127,6 +128,7 @@ class CustomGradient(FunctionNode):
         self.rest = [None if counts else leaf for leaf, counts in zip(leaves, self.counts, strict=True)]
         self.output: tuple[Structure, list[Any]] = Structure(), []
         self.kept: tuple[Structure, list[tuple[str, Any]]] | None = None
+        self.first: list[Array] | None = None  # in debug mode: what the first run kept, if there is to be another
 
     @property
     def label(self) -> str:
@@ -157,6 +159,7 @@ class CustomGradient(FunctionNode):
         self.kept, self.repeat = (structure, found), again
         if config.debug:
             inspection.note(self)
+            self.first = copies(x for x in leaves if isinstance(x, Variable)) if again else None
         return self._connect(inputs, tuple(x._array for x in inputs), tuple(y._array for y in outputs), recording=True)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -187,6 +190,8 @@ class CustomGradient(FunctionNode):
         others = [x for _, x in places]
         if self.repeat and recording() and raw_rule.get() is not self:
             again = self.surroundings.again(self._origin, self.run, [inputs[i] for i in range(len(inputs))])
+            if self.first is not None:
+                check_repeated(self.label, self.first, [x for x in flatten(again[1])[0] if isinstance(x, Variable)])
             others = flatten(again[1])[0]
         values = {"input": inputs.get, "output": outputs.get}
         return structure.build(

@@ -12,8 +12,9 @@ from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, is_differentiable
-from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten
+from xpgrad.types import Array
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +44,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     GraphError
-        In the backward pass: the second run gave other outputs, or used other Variables, than the first.
+        In the backward pass: the second run gave outputs of other shapes, or used other Variables, than the first. In
+        debug mode also where it gave other values, as with random numbers that are not those of `xpgrad.random`.
     """
     if not callable(f):
         raise TypeError(f"checkpoint: expected a function, got {type(f).__name__}")
@@ -125,6 +127,7 @@ class Recomputed(FunctionNode):
     def __init__(self, replay: Replay, trace: Trace) -> None:
         self.replay, self.captured, self.count = replay, trace.captured, len(trace.outputs)
         self.specs = [y._node.spec for y in trace.outputs]
+        self.first: list[Array] | None = None  # in debug mode: the outputs of the first run
 
     @property
     def label(self) -> str:
@@ -139,6 +142,7 @@ class Recomputed(FunctionNode):
         self._kept_inputs = dict.fromkeys(range(len(self.replay.inputs)))
         if config.debug:
             inspection.note(self)
+            self.first = copies(trace.outputs)
         self.captured = []
         return self._connect(inputs, arrays, outputs, recording=True)
 
@@ -162,3 +166,5 @@ class Recomputed(FunctionNode):
                 f"{self.label}: the second run used Variables {now} from outside, the first {before}; it must be "
                 "repeatable"
             )
+        if self.first is not None:
+            check_repeated(self.label, self.first, trace.outputs)
