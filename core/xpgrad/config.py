@@ -10,9 +10,9 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ContextDecorator
-from contextvars import ContextVar, Token, copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, TextIO
 
 PLAIN_OFF = 1  # mode bit: enable_backprop is False
@@ -151,14 +151,6 @@ switches = _current.get
 """Return the switches of this thread; bound once, because the call path calls it for each operation."""
 
 
-def replace_switches(by: Switches) -> "Token[Switches]":
-    """Replace the switches of this thread; what is returned goes to `restore_switches`."""
-    return _current.set(by)
-
-
-restore_switches = _current.reset
-
-
 def set_hooks(hooks: dict[str, Any]) -> None:
     """Replace this thread's function hooks, by name."""
     _current.set(Switches(_current.get().overlay, hooks))
@@ -169,33 +161,45 @@ def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., A
 
     The call has a context of its own, which the interpreter enters and leaves in one step. A context manager has lines
     of its own, at each of which a KeyboardInterrupt could arrive and leave the thread in another mode. What the
-    function sets besides stays set.
+    function sets besides stays set, unless it raises.
     """
     context = copy_context()
     for variable, value in values.items():
         context.run(variable.set, value)
-    try:
-        return context.run(function, *args, **kw)
-    finally:
-        for variable, value in context.items():
-            if variable.get(values) is value:
-                continue
-            if variable not in values:
+    result = context.run(function, *args, **kw)
+    for variable, value in context.items():
+        if variable not in values:
+            if variable.get(values) is not value:
                 variable.set(value)
-            elif variable is _current and value is not values[_current]:
-                _current.set(_with_mode_of(value, _current.get()))
+        elif variable is _current and value is not values[_current]:
+            before, entered = _current.get(), values[_current].overlay
+            names = {name for name in entered if before.overlay.get(name, values) is not entered[name]}
+            _current.set(_without(value, names | {"enable_backprop"}, before))
+    return result
+
+
+def configured(**entries: Any) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the switches of this thread with some entries of the configuration set."""
+    made = _current.get()
+    for name, value in entries.items():
+        made = made.with_entry(name, value)
+    return {_current: made}
 
 
 def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, the mode in which the graph is made, or not."""
-    return {_current: _current.get().with_entry("enable_backprop", recording)}
+    return configured(enable_backprop=recording)
 
 
-def _with_mode_of(changed: Switches, before: Switches) -> Switches:
-    """Return the switches that a function has `changed` with the mode from before its call."""
-    overlay = {name: value for name, value in changed.overlay.items() if name != "enable_backprop"}
-    if "enable_backprop" in before.overlay:
-        overlay["enable_backprop"] = before.overlay["enable_backprop"]
+def unguarded_mode() -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the mode in which mutations are not looked for."""
+    return {_current: _current.get().unguarded()}
+
+
+def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switches:
+    """Return the switches that were `changed` since, with the entries `names` as they were `before`."""
+    overlay = {name: value for name, value in changed.overlay.items() if name not in names}
+    overlay |= {name: value for name, value in before.overlay.items() if name in names}
     return Switches(overlay, changed.hooks)
 
 
@@ -271,38 +275,55 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
     """
 
     def __init__(self, name: str, value: Any, config: LocalConfig | GlobalConfig = config) -> None:
-        self._name, self._value, self._config = name, value, config
-        self._saved: list[tuple[bool, Any, Any, Any]] = []  # a stack: one object may be entered while it is active
+        self._entries, self._config = {name: value}, config
+        self._saved: list[tuple[Any, Any]] = []  # a stack: one object may be entered while it is active
 
     def _recreate_cm(self) -> "using_config":
-        return using_config(self._name, self._value, self._config)  # calls of a decorated function share no state
+        (entry,) = self._entries.items()
+        return using_config(*entry, self._config)  # calls of a decorated function share no state
+
+    # A KeyboardInterrupt may arrive in either method: what raises in `__enter__` is not left by `__exit__`. Only before
+    # the first line of `__exit__` nothing can be done; `called_with` is for what must not happen there either.
 
     def __enter__(self) -> None:
-        name, target, before = self._name, self._config, _current.get()
-        if name not in global_config.__dict__:
-            _look_for_typo(name, config._entries(), stacklevel=2)
-        if target is not config:
-            held = target.__dict__
-            self._saved.append((name in held, held.get(name), None, None))
-            setattr(target, name, self._value)
-            return
-        after = before.with_entry(name, self._value)
-        self._saved.append((name in before.overlay, before.overlay.get(name), before, after))
+        for name in self._entries:
+            if name not in global_config.__dict__:
+                _look_for_typo(name, config._entries(), stacklevel=2)
+        depth = len(self._saved)
         try:
-            _current.set(after)
-        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
-            _current.set(before)
-            self._saved.pop()
+            if self._config is config:
+                self._saved.append((_current.get(), configured(**self._entries)[_current]))
+                _current.set(self._saved[-1][1])
+            else:
+                self._saved.append((dict(self._config.__dict__), None))
+                for name, value in self._entries.items():
+                    setattr(self._config, name, value)
+        except BaseException:
+            if len(self._saved) > depth:
+                self._restore()
+                self._saved.pop()
             raise
 
     def __exit__(self, *_: object) -> None:
-        had, old, before, after = self._saved.pop()
-        if before is not None and _current.get() is after:
-            _current.set(before)  # nothing else was changed inside
-        elif had:
-            setattr(self._config, self._name, old)
-        else:
-            delattr(self._config, self._name)
+        try:
+            self._restore()
+        except BaseException:
+            self._restore()
+            raise
+        finally:
+            self._saved.pop()
+
+    def _restore(self) -> None:
+        before, after = self._saved[-1]
+        if after is None:
+            for name in self._entries:
+                if name in before:
+                    setattr(self._config, name, before[name])
+                elif name in self._config.__dict__:
+                    delattr(self._config, name)
+            return
+        now = _current.get()
+        _current.set(before if now is after else _without(now, self._entries, before))
 
 
 def no_backprop_mode() -> using_config:

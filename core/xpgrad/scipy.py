@@ -17,7 +17,7 @@ from typing import Any
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import no_backprop_mode
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.gradient import grad
@@ -163,8 +163,8 @@ def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Ca
     layout = Layout(like, device)
 
     def function(x: Array, *args: Any) -> Array:
-        with no_backprop_mode():
-            return _vector(flatten(f(map_leaves(Variable, layout.unraveled(x)), *args))[0])
+        output = called_with(backprop_mode(False), f, map_leaves(Variable, layout.unraveled(x)), *args)
+        return _vector(flatten(output)[0])
 
     return function
 

@@ -118,14 +118,27 @@ class _Mode:
             given: Iterable[Any] = [which] if isinstance(which, BackpropId) else which
             ids = frozenset(resolved(each, "no_backprop_mode") for each in given)
         self._on, self._ids = on, ids
-        self._tokens: list[Any] = []
+        self._before: list[tuple[Mode, ...]] = []
 
     def __enter__(self) -> None:
+        before, depth = modes.get(), len(self._before)
         mode = Mode(self._on, self._ids, bool(xpgrad.config.enable_backprop))
-        self._tokens.append(modes.set((*modes.get(), mode)))
+        try:
+            self._before.append(before)
+            modes.set((*before, mode))
+        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
+            modes.set(before)
+            del self._before[depth:]
+            raise
 
     def __exit__(self, *_: object) -> None:
-        modes.reset(self._tokens.pop())
+        try:
+            modes.set(self._before[-1])
+        except BaseException:  # a KeyboardInterrupt
+            modes.set(self._before[-1])
+            raise
+        finally:
+            self._before.pop()
 
 
 def no_backprop_mode(which: Any = None) -> _Mode:

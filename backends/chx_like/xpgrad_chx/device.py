@@ -179,14 +179,27 @@ class context_scope:  # noqa: N801 - ChainerX's name
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._tokens: list[Any] = []
+        self._before: list[Context | None] = []
 
     def __enter__(self) -> Context:
-        self._tokens.append(_scope.set(self._context))
+        before, depth = _scope.get(), len(self._before)
+        try:
+            self._before.append(before)
+            _scope.set(self._context)
+        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
+            _scope.set(before)
+            del self._before[depth:]
+            raise
         return self._context
 
     def __exit__(self, *_: object) -> None:
-        _scope.reset(self._tokens.pop())
+        try:
+            _scope.set(self._before[-1])
+        except BaseException:  # a KeyboardInterrupt
+            _scope.set(self._before[-1])
+            raise
+        finally:
+            self._before.pop()
 
 
 def get_backend(name: str) -> Backend:

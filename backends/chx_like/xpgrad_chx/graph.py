@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import xpgrad
 from xpgrad import functions
+from xpgrad.config import backprop_mode, called_with
 from xpgrad_chx.backprop import DEFAULT, BackpropId, is_backprop_required, modes, sweeping
 from xpgrad_chx.memory import Memory, another
 
@@ -103,8 +104,7 @@ def view(x: Any, blocked: frozenset[BackpropId] = frozenset()) -> Any:
     variable = x if isinstance(x, xpgrad.Variable) else None if x._graph is None else x._graph.variable
     if variable is None:
         return another(x)
-    with xpgrad.force_backprop_mode():
-        y = carry(View(blocked).apply((variable,))[0])
+    y = carry(called_with(backprop_mode(True), View(blocked).apply, (variable,))[0])
     if blocked:
         connection = y._graph
         special[connection.variable.node] = Place(NOTHING, weakref.ref(connection))
@@ -143,8 +143,7 @@ def recorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     nodes = [x.node for x in leaves((operands, *parameters.values())) if isinstance(x, xpgrad.Variable)]
     ids = ids_behind(nodes)
     off = frozenset(each for each in ids if not is_backprop_required(each))
-    with xpgrad.no_backprop_mode() if off == ids else xpgrad.force_backprop_mode():
-        results = _carried(function(*operands, **parameters))
+    results = _carried(called_with(backprop_mode(off != ids), function, *operands, **parameters))
     return _blocked(results, off) if off and off != ids else results
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
+from xpgrad.graph.specs import check_cast
 from xpgrad.types import Dtype
 from xpgrad_chx import graph
 from xpgrad_chx.arithmetic import Arithmetic
@@ -224,7 +225,8 @@ class Methods(Arithmetic, Autograd):
         )
 
     def astype(self, dtype: Dtype, copy: bool = True) -> Any:
-        """Return the array in another dtype."""
+        """Return the array in another dtype; complex values become no real ones."""
+        check_cast(self, dtype, "astype")
         return call("astype", (self, dtype), {"copy": copy})
 
     def to_device(self, device: Any, index: int | None = None, *, stream: Any = None) -> Any:

@@ -1,11 +1,12 @@
 """Computing gradients of chx arrays: `backward` and `grad`, over xpgrad's sweep."""
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import xpgrad
-from xpgrad.config import called_with
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.exchange import lock, replace
 from xpgrad_chx import graph
 from xpgrad_chx.backprop import DEFAULT, BackpropId, resolved
@@ -148,8 +149,8 @@ def _sum(g: xpgrad.Variable, recorded: bool, held: Any) -> xpgrad.Variable:
     if held is None:
         return g
     held = held if isinstance(held, xpgrad.Variable) else xpgrad.Variable(held)
-    with xpgrad.force_backprop_mode() if recorded else xpgrad.no_backprop_mode():
-        return held + g
+    total: xpgrad.Variable = called_with(backprop_mode(recorded), operator.add, held, g)
+    return total
 
 
 def grad(

@@ -8,6 +8,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.graph.specs import check_cast
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Dtype, Namespace
 
@@ -78,10 +79,16 @@ def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) ->
     copy : bool
         False returns `x` itself if it has the dtype already.
     device : as `get_device` takes it, or None
+
+    Raises
+    ------
+    DtypeError
+        `x` is complex and `dtype` real; `real` takes the real part.
     """
     x = as_variable(x)
     if device is not None:
         x = globals()["copy"](x, device)
+    check_cast(x, dtype, "astype")
     if x.dtype == dtype:
         return duplicate(x) if copy else x  # type: ignore[no-any-return]  # a primitive
     return _cast(x, dtype=dtype)  # type: ignore[no-any-return]  # a primitive

@@ -7,6 +7,7 @@ from typing import Any
 
 from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
+from xpgrad.config import called_with
 from xpgrad.errors import XpgradError
 from xpgrad.types import Array
 
@@ -66,14 +67,32 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
         self._before: list[Any] = []  # one object may be entered again while it is active
 
     def __enter__(self) -> Device:
-        undo = self.device.backend.enter(self.device)
-        self._before.append((_current.get(), undo))
-        _current.set(self.device)
+        before, undo, depth = _current.get(), None, len(self._before)
+        try:
+            undo = self.device.backend.enter(self.device)
+            self._before.append((before, undo))
+            _current.set(self.device)
+        except BaseException:  # what raises in here, a KeyboardInterrupt too, is not left by `__exit__`
+            _leave(before, undo)
+            del self._before[depth:]
+            raise
         return self.device
 
     def __exit__(self, *_: object) -> None:
-        before, undo = self._before.pop()
+        try:
+            _leave(*self._before[-1])
+        except BaseException:  # a KeyboardInterrupt
+            _leave(*self._before[-1])
+            raise
+        finally:
+            self._before.pop()
+
+
+def _leave(before: Device | None, undo: Callable[[], None] | None) -> None:
+    """Make `before` the current device of this thread again."""
+    try:
         _current.set(before)
+    finally:
         if undo is not None:
             undo()
 
@@ -83,5 +102,15 @@ def call_on(array: Array, function: Callable[..., Any], *args: Any) -> Any:
     device, current = plugins.backend_of(array).device_of(array), current_device()
     if (device is current or device == current) and not device.backend.has_current_device:
         return function(*args)
-    with using_device(device):
-        return function(*args)
+    return call_in(device, function, *args)
+
+
+def call_in(device: Device, function: Callable[..., Any], *args: Any) -> Any:
+    """Return ``function(*args)``, called with `device` as the current one of this thread."""
+    undo = None
+    try:
+        undo = device.backend.enter(device)
+        return called_with({_current: device}, function, *args)
+    finally:
+        if undo is not None:
+            undo()

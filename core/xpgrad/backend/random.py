@@ -5,8 +5,8 @@ takes its seed from the stream, so that `seed`, `get_state` and `set_state` hold
 """
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from xpgrad.backend.device import Device, get_device
@@ -16,10 +16,16 @@ from xpgrad.errors import DtypeError
 from xpgrad.types import Array, Dtype, Shape
 
 
-class _Streams(threading.local):
+class _Streams:
+    """Streams by the name of the device, and the seed of those that are not started yet."""
+
+    def __init__(self, initial: int | None = None) -> None:
+        self.initial, self.by_device = initial, dict[str, Any]()
+
+
+class _Thread(threading.local):
     def __init__(self) -> None:
-        self.initial: int | None = None  # the seed of streams that are not started yet
-        self.by_device: dict[str, Any] = {}
+        self.streams = _Streams()
 
 
 class Snapshot(NamedTuple):
@@ -29,13 +35,21 @@ class Snapshot(NamedTuple):
     states: dict[str, Any]
 
 
-_streams = _Streams()
+_thread = _Thread()
+_replayed: ContextVar[_Streams | None] = ContextVar("xpgrad_replayed_streams", default=None)
+
+
+def _streams() -> _Streams:
+    """Return this thread's streams; those of `replaying` while a computation is repeated."""
+    replayed = _replayed.get()
+    return _thread.streams if replayed is None else replayed
 
 
 def _generator(device: Device) -> Any:
-    found = _streams.by_device.get(device.name)
+    streams = _streams()
+    found = streams.by_device.get(device.name)
     if found is None:
-        found = _streams.by_device[device.name] = plugins.role("cpu").generator(_streams.initial)
+        found = streams.by_device[device.name] = plugins.role("cpu").generator(streams.initial)
     return found
 
 
@@ -50,11 +64,11 @@ def seed(value: int | None, device: Any = None) -> None:
         Without it, streams of devices that are not in use yet, and of backends that are loaded later, start at `value`
         too. Other threads have streams of their own, which are seeded there.
     """
-    started = plugins.role("cpu").generator(value)
+    streams, started = _streams(), plugins.role("cpu").generator(value)
     if device is None:
-        _streams.initial, _streams.by_device = value, {}
+        streams.initial, streams.by_device = value, {}
     else:
-        _streams.by_device[get_device(device).name] = started
+        streams.by_device[get_device(device).name] = started
 
 
 def get_state(device: Any = None) -> Any:
@@ -74,24 +88,20 @@ def snapshot(devices: Iterable[Device]) -> Snapshot:
     """Return the states of all streams that this thread has, those of `devices` among them, for `replaying`."""
     for device in devices:
         _generator(device)
-    if _streams.initial is None:  # what is drawn on other devices from now on must be the same when it is replayed
-        _streams.initial = int(plugins.role("cpu").generator(None).integers(2**63))
-    states = {name: generator.bit_generator.state for name, generator in _streams.by_device.items()}
-    return Snapshot(_streams.initial, states)
+    streams = _streams()
+    if streams.initial is None:  # what is drawn on other devices from now on must be the same when it is replayed
+        streams.initial = int(plugins.role("cpu").generator(None).integers(2**63))
+    states = {name: generator.bit_generator.state for name, generator in streams.by_device.items()}
+    return Snapshot(streams.initial, states)
 
 
-@contextmanager
-def replaying(held: Snapshot) -> Iterator[None]:
-    """Context manager in which this thread's streams start from `held`; afterwards they are as they were."""
-    before = _streams.initial, _streams.by_device
-    _streams.initial, _streams.by_device = held.initial, {}
-    try:
-        for name, state in held.states.items():
-            generator = _streams.by_device[name] = plugins.role("cpu").generator(0)
-            generator.bit_generator.state = state
-        yield
-    finally:
-        _streams.initial, _streams.by_device = before
+def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, streams that start from `held`; those of the thread stay as they are."""
+    streams = _Streams(held.initial)
+    for name, state in held.states.items():
+        streams.by_device[name] = plugins.role("cpu").generator(0)
+        streams.by_device[name].bit_generator.state = state
+    return {_replayed: streams}
 
 
 def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:

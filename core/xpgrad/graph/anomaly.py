@@ -5,8 +5,7 @@ so the number of origins behind a function is the order of the pass that applied
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import ContextDecorator, ExitStack, contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ running: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_running", defaul
 """The function whose rule a sweep of this thread runs, or ran last; debug mode keeps it."""
 
 
-class anomaly_detection(ContextDecorator):  # noqa: N801 - a context manager that reads as what it switches on
+class anomaly_detection(using_config):  # noqa: N801 - a context manager that reads as what it switches on
     """Context manager in which the first NaN or Inf raises `AnomalyError`; a decorator, too.
 
     The text names the function, the pass (forward, backward, double backward), the input whose gradient it is, and the
@@ -50,30 +49,12 @@ class anomaly_detection(ContextDecorator):  # noqa: N801 - a context manager tha
     """
 
     def __init__(self, inf: bool = True) -> None:
+        super().__init__("debug", True)
         self.inf = inf
-        self._entered: list[ExitStack] = []  # one object may be entered while it is active
+        self._entries["anomaly"] = "inf" if inf else "nan"
 
     def _recreate_cm(self) -> "anomaly_detection":
         return anomaly_detection(self.inf)
-
-    def __enter__(self) -> None:
-        stack = ExitStack()
-        stack.enter_context(using_config("debug", True))
-        stack.enter_context(using_config("anomaly", "inf" if self.inf else "nan"))
-        self._entered.append(stack)
-
-    def __exit__(self, *error: Any) -> None:
-        self._entered.pop().close()
-
-
-@contextmanager
-def during(origin: "FunctionNode | None") -> Iterator[None]:
-    """Context manager for computations that are repeated: they belong to the pass in which `origin` ran first."""
-    token = running.set(origin)
-    try:
-        yield
-    finally:
-        running.reset(token)
 
 
 def check_outputs(arrays: Sequence[Any], function: "FunctionNode", operands: Sequence[Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, replace_switches, restore_switches, switches
+from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, called_with, config, switches, unguarded_mode
 from xpgrad.errors import (
     BackendMismatch,
     DeviceMismatch,
@@ -216,11 +216,7 @@ def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[st
 
     So what programs are tested with is what runs without it.
     """
-    token = replace_switches(switches().unguarded())
-    try:
-        y = definition.paths[path](*operands, **parameters)
-    finally:
-        restore_switches(token)
+    y = called_with(unguarded_mode(), definition.paths[path], *operands, **parameters)
     function = y._node.creator_node if isinstance(y, Variable) else None
     if isinstance(function, Application):
         function.guard()

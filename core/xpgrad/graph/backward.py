@@ -7,7 +7,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import force_backprop_mode
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
 from xpgrad.graph.application import output
 from xpgrad.graph.exchange import lock, stale, store
@@ -199,8 +199,8 @@ def _added(held: Any, g: Any, recorded: bool) -> Any:
     if held is None:
         return g
     if recorded:
-        with force_backprop_mode():
-            return slot.functions.add(held if isinstance(held, Variable) else constant_variable(held), g)
+        held = held if isinstance(held, Variable) else constant_variable(held)
+        return called_with(backprop_mode(True), slot.functions.add, held, g)
     backend = plugins.backend_of(g)
     total = backend.xp.add(held, g) if backend.has_current_device else held + g
     return total if type(total) in plugins.by_type else backend.restore(total)

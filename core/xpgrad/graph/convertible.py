@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.graph.ending import taken
 from xpgrad.graph.slot import slot
+from xpgrad.graph.specs import check_cast
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class Convertible(Declared):
         if dtype is not None and plain.dtype != dtype:
             if copy is False:
                 raise ValueError(f"a Variable of dtype {self.dtype} cannot be viewed as {dtype} without a copy")
+            check_cast(plain, dtype, "__array__")
             return plain.astype(dtype)
         return plain.copy() if copy else plain
 

@@ -135,6 +135,11 @@ class Definition:
         wanted = self.inputs if self.variadic else [x for x, need in zip(self.inputs, needed, strict=True) if need]
         return {name for x in wanted for name in self.asks.get(x, ())}
 
+    @property
+    def casts(self) -> bool:
+        """Whether there is an optional dtype of the result that no rule asks for: calls with one are checked."""
+        return self.parameters.get("dtype", self) is None and not any("dtype" in asked for asked in self.asks.values())
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return inputs and parameters of a call; errors are those of a plain Python function."""
         count = len(self.inputs)

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.config import PLAIN_OFF, config, switches
 from xpgrad.errors import GradientError, GraphEndWarning
@@ -82,17 +82,13 @@ class Place:
 
 
 class _Running:
-    """A context manager that functions which take numbers find while it is entered, in its thread."""
+    """What functions that take numbers find while a function is called with it, in its thread."""
 
-    __slots__ = ("__weakref__", "_before")
+    __slots__ = ("__weakref__",)
 
-    def __enter__(self) -> Self:
-        before = self._before = _running.get()
-        _running.set((*before, weakref.ref(self)))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _running.set(self._before)
+    def entered(self) -> dict[ContextVar[Any], Any]:
+        """Return, for `called_with`, what lets it be found."""
+        return {_running: (*_running.get(), weakref.ref(self))}
 
 
 class _Line:

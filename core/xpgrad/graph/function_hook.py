@@ -31,8 +31,8 @@ class FunctionHook:
         active = switches().hooks
         if self.name in active:
             raise KeyError(f"function hook {self.name!r} is active already")
-        set_hooks({**active, self.name: self})
         try:
+            set_hooks({**active, self.name: self})
             self.added(None)
         except BaseException:
             set_hooks(active)
@@ -40,8 +40,15 @@ class FunctionHook:
         return self
 
     def __exit__(self, *_: object) -> None:
-        set_hooks({name: hook for name, hook in switches().hooks.items() if name != self.name})
+        try:
+            self._leave()
+        except BaseException:  # a KeyboardInterrupt
+            self._leave()
+            raise
         self.deleted(None)
+
+    def _leave(self) -> None:
+        set_hooks({name: hook for name, hook in switches().hooks.items() if name != self.name})
 
     def added(self, function: "FunctionNode | None") -> None:
         """Called when the hook is registered, with the function it was added to, or None for a thread."""

@@ -4,13 +4,12 @@ Function hooks on one application of a primitive: its shared pullback gives way 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, force_backprop_mode, switches
+from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.private import check_unwritten, may_share, private
@@ -62,9 +61,9 @@ def _guarded(
     return called(hooks.values(), f, gy, rule, recorded=recorded) if hooks else rule(gy)
 
 
-def users_mode() -> AbstractContextManager[Any]:
-    """Return the context in which hooks and users' backward computations run: they may make graphs and sweep them."""
-    return force_backprop_mode() if switches().mode & PLAIN_OFF else nullcontext()
+def by_user(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a hook returns, which may make graphs and sweep them, whatever the mode."""
+    return called_with(backprop_mode(True), function, *args) if switches().mode & PLAIN_OFF else function(*args)
 
 
 def writing(hooks: Iterable[Any]) -> bool:
@@ -84,17 +83,15 @@ def called(
     copied = writing(active)
     given = private(gy) if copied else gy
     seen = f.kept_inputs(), (shown(given),)
-    with users_mode():
-        for hook in active:
-            hook.backward_preprocess(f, *seen)
+    for hook in active:
+        by_user(hook.backward_preprocess, f, *seen)
     if copied and not recorded:
         gy = carried.operand(shown(seen[1][0])) if plugins.backend_of(given).spec(given).complex else given
     gxs = rule(gy)
     if copied and not recorded and may_share([g for g in gxs if g is not None], gy):
         seen = seen[0], (shown(private(gy)),)
-    with users_mode():
-        for hook in active:
-            hook.backward_postprocess(f, *seen)
+    for hook in active:
+        by_user(hook.backward_postprocess, f, *seen)
     if copied and recorded:
         check_unwritten(seen[1][0], shown(gy), f"{f.label}: a function hook")
     return gxs
@@ -108,16 +105,14 @@ def swept(
     Gradients that were not `copied` for it belong to others, and are not written to by anybody here.
     """
     seen = f.kept_inputs(), _arrays(gys)
-    with users_mode():
-        for hook in hooks:
-            hook.backward_preprocess(f, *seen)
+    for hook in hooks:
+        by_user(hook.backward_preprocess, f, *seen)
     gxs = _pulled(sweep, f, tuple(gys), targets)
     if hooks:
         if copied and not sweep.recorded:  # what was returned may lie in the same memory
             seen = seen[0], _arrays([None if g is None else private(g) for g in gys])
-        with users_mode():
-            for hook in hooks:
-                hook.backward_postprocess(f, *seen)
+        for hook in hooks:
+            by_user(hook.backward_postprocess, f, *seen)
     return gxs
 
 

@@ -13,7 +13,7 @@ from xpgrad.config import CAREFUL, switches
 from xpgrad.graph.application import Application, apply, guarded, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.specs import is_shape
+from xpgrad.graph.specs import check_cast, is_shape
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -29,7 +29,10 @@ def parameterised(definition: Definition) -> Function:
     keep_a, keep_c, keep_d = definition.inputs[0] in kept, "y" in kept, not kept.isdisjoint(definition.parameters)
     differentiable = bool(definition.rules)
     defaults, required, positional = definition.parameters, definition.required, definition.positional
-    bind, total = definition.bind, len(defaults)
+    bind, casts = definition.bind, definition.casts
+    if casts:  # a call with a dtype has a parameter more, and so is not taken for an ordinary one
+        defaults = {name: value for name, value in defaults.items() if name != "dtype"}
+    total = len(defaults)
     enough = max([positional.index(name) + 1 if name in positional else total + 1 for name in required], default=0)
 
     def function(x: Any = new, /, *args: Any, **kwargs: Any) -> Variable:
@@ -37,6 +40,8 @@ def parameterised(definition: Definition) -> Function:
             parameters = {**defaults, **kwargs}
             if args or x is new or len(parameters) != total or (required and not required <= kwargs.keys()):
                 (x,), parameters = bind((x, *args) if x is not new else (), kwargs)
+                if casts:
+                    check_cast(x, parameters["dtype"], definition.name)
         elif x is not new and enough <= len(args) <= len(positional):
             if args:
                 parameters = defaults.copy()

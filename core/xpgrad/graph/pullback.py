@@ -1,5 +1,7 @@
 """Pullbacks: what one backend computes for one set of needed inputs of a primitive, raw or recorded."""
 
+import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -281,6 +283,15 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
     return lambda f, node: get(f)
 
 
+def _optional(kernel: Kernel, name: str) -> bool:
+    """Tell whether a kernel can be called without a parameter."""
+    try:
+        parameter = inspect.signature(kernel).parameters.get(name)
+    except (TypeError, ValueError):  # it is not written in Python
+        return False
+    return parameter is not None and parameter.default is not inspect.Parameter.empty
+
+
 class Plan:
     """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs."""
 
@@ -292,6 +303,8 @@ class Plan:
     def __init__(self, definition: Definition, backend: Backend) -> None:
         self.definition, self.backend, self.array_type = definition, backend, backend.array_types[0]
         self.kernel, self.restore = backend.xp.kernel_of(definition.kernel), backend.restore
+        if definition.casts and not _optional(self.kernel, "dtype"):
+            self.kernel = functools.partial(self.kernel, dtype=None)
         self.widen = backend.zero_dimensional_widen or not definition.elementwise  # else dtypes are compared
         # Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
         self.alone = len(backend.devices()) == 1 and self.widen and type(backend).check is Backend.check

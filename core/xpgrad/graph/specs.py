@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, ShapeError, UnknownArray
-from xpgrad.types import Array, Shape
+from xpgrad.types import Array, Dtype, Shape
 
 
 def spec_of(array: Array, operation: str) -> Spec:
@@ -28,6 +28,24 @@ def spec_of(array: Array, operation: str) -> Spec:
             ) from None
     backend.check(array)
     return backend.spec(array)
+
+
+def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
+    """Raise if complex values would become real ones of `dtype`; libraries drop the imaginary part, or warn at most."""
+    array = plugins.unwrap(obj)
+    backend = plugins.by_type.get(type(array))
+    if backend is None or not backend.is_kind(array.dtype, "complex floating"):
+        return
+    try:
+        named = getattr(backend.namespace, dtype) if isinstance(dtype, str) else dtype
+        real = backend.is_kind(named, ("integral", "real floating"))
+    except (AttributeError, TypeError, ValueError):
+        return  # no dtype of the library, which says so itself
+    if real:
+        raise DtypeError(
+            f"{operation}: {array.dtype} cannot be cast to {dtype}, the imaginary part would be lost; take xp.real(x), "
+            "or xp.abs(x), first"
+        )
 
 
 def beside(spec: Spec, obj: Any, operation: str) -> Array:

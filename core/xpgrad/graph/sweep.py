@@ -105,7 +105,7 @@ class Sweep:
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
         if self.recorded and switches().mode & PLAIN_OFF:
             values |= backprop_mode(True)
-        return called_with(values, self._run) if values else self._run()  # type: ignore[no-any-return]  # as `_run`
+        return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":
         for node, g in self.seeds:
@@ -329,8 +329,7 @@ class Sweep:
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
             before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
             given = private(before)
-            with hooked.users_mode():
-                result = hook(given)
+            result = hooked.by_user(hook, given)
             if self.recorded and given._node is before._node:
                 check_unwritten(given._array, before._array, f"register_hook: the hook of {node.label}")
                 given = before

@@ -1,13 +1,12 @@
 """`Call`: one evaluation of a user's function on roots of its own, which every transform sweeps in its way."""
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, force_backprop_mode, switches
+from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.ending import Watch
@@ -18,15 +17,9 @@ from xpgrad.transforms.trees import flatten, map_leaves, where
 _inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
 
 
-@contextmanager
-def transforming() -> Iterator[None]:
-    """Context manager in which a user's function runs: the graph is made, and transforms in it return Variables."""
-    token = _inside.set(True)
-    try:
-        with force_backprop_mode():
-            yield
-    finally:
-        _inside.reset(token)
+def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return what a user's function returns: the graph is made, and transforms called in it return Variables."""
+    return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
 
 
 def recording() -> bool:
@@ -97,8 +90,7 @@ class Argument:
 
 def _root(x: Variable, mode: Mode) -> Variable:
     if mode.recorded and x._node.requires_grad:
-        with force_backprop_mode():
-            return alias(x)  # type: ignore[no-any-return]  # a primitive
+        return called_with(backprop_mode(True), alias, x)  # type: ignore[no-any-return]  # a primitive
     return root(x._array)
 
 
@@ -139,8 +131,7 @@ class Call:
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
         self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
-        with transforming(), self.watch:
-            result = f(*passed, **kwargs)
+        result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
@@ -215,8 +206,9 @@ def pulled(
     pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.requires_grad]
     if not pairs:
         return [None] * len(roots)
-    with transforming():  # what runs here may be a user's function again: a checkpoint, a backward rule
-        return sweep([y for y, _ in pairs], list(roots), [g for _, g in pairs], enable_double_backprop=recorded)
+    ys, gys = [y for y, _ in pairs], [g for _, g in pairs]
+    # What runs here may be a user's function again: a checkpoint, a backward rule.
+    return transforming(sweep, ys, list(roots), gys, enable_double_backprop=recorded)  # type: ignore[no-any-return]  # as `sweep`
 
 
 def _numbers(argnums: Any, name: str) -> list[int]:

@@ -38,8 +38,7 @@ class Trace:
         self._base = DEEPEST * next(_runs)
         for x in roots:
             x._node.rank = self._base
-        with transforming():
-            self.outputs = list(run())
+        self.outputs: list[Variable] = list(transforming(run))
         self._roots = [x._node for x in roots]
         self.captured, self._functions = self._explored()
 
@@ -86,8 +85,8 @@ class Trace:
             leading = [node for node in inputs if node in wanted or node.creator_node in active]
             if leading:
                 active[f] = len(leading) < len(inputs)
-        with transforming():  # what runs here may be a user's function again: a checkpoint, a backward rule
-            sweep = _Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys)).run()
+        sweep = _Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
+        transforming(sweep.run)  # what runs here may be a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 

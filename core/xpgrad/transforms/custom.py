@@ -5,15 +5,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.config import config, no_backprop_mode
+from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import inspection
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, variables_in, zeros_of
-from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
+from xpgrad.types import Array
 
 
 def stop_gradient(tree: Any) -> Any:
@@ -103,8 +104,7 @@ def _applied(rule: custom_vjp, args: tuple[Any, ...]) -> Any:
     inputs: list[Any] = [x if isinstance(x, Variable) else constant_variable(x) for x in leaves if is_differentiable(x)]
     node = CustomGradient(rule, leaves, structure, Surroundings(x.device for x in inputs))
     constants = [constant_variable(x._array) for x in inputs]
-    with no_backprop_mode():
-        output, kept = node.run(constants)
+    output, kept = called_with(backprop_mode(False), node.run, constants)
     values, shape = flatten(output)
     made = [as_leaf(y, f"{rule.name}: output{where(p)}") for y, p in zip(values, shape.paths(), strict=True)]
     outputs = [y for y in made if y._node.spec.differentiable]
@@ -128,6 +128,7 @@ class CustomGradient(FunctionNode):
         self.rest = [None if counts else leaf for leaf, counts in zip(leaves, self.counts, strict=True)]
         self.output: tuple[Structure, list[Any]] = Structure(), []
         self.kept: tuple[Structure, list[tuple[str, Any]]] | None = None
+        self.first: list[Array] | None = None  # in debug mode: what the first run kept, if there is to be another
 
     @property
     def label(self) -> str:
@@ -158,6 +159,7 @@ class CustomGradient(FunctionNode):
         self.kept, self.repeat = (structure, found), again
         if config.debug:
             inspection.note(self)
+            self.first = copies(x for x in leaves if isinstance(x, Variable)) if again else None
         return self._connect(inputs, tuple(x._array for x in inputs), tuple(y._array for y in outputs), recording=True)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -187,8 +189,10 @@ class CustomGradient(FunctionNode):
         outputs = dict(zip(self._kept_outputs, self.get_retained_outputs(), strict=True))
         others = [x for _, x in places]
         if self.repeat and recording() and raw_rule.get() is not self:
-            with self.surroundings.again(self._origin):
-                others = flatten(self.run([inputs[i] for i in range(len(inputs))])[1])[0]
+            again = self.surroundings.again(self._origin, self.run, [inputs[i] for i in range(len(inputs))])
+            if self.first is not None:
+                check_repeated(self.label, self.first, [x for x in flatten(again[1])[0] if isinstance(x, Variable)])
+            others = flatten(again[1])[0]
         values = {"input": inputs.get, "output": outputs.get}
         return structure.build(
             [other if kind == "other" else values[kind](x) for (kind, x), other in zip(places, others, strict=True)]

@@ -7,7 +7,7 @@ Every step of the backward pass is a function of Variables again, so all orders 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.config import config, no_backprop_mode
+from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph import inspection
 from xpgrad.graph.ending import Watch
@@ -50,8 +50,8 @@ def custom_linear_solve(
     """
     leaves, structure = flatten(b)
     inputs = [as_leaf(x, "custom_linear_solve: b") for x in leaves]
-    with no_backprop_mode():
-        found = solve(matvec, structure.build([constant_variable(x._array) for x in inputs]))
+    start = structure.build([constant_variable(x._array) for x in inputs])
+    found = called_with(backprop_mode(False), solve, matvec, start)
     xs = cotangents(structure, found, inputs, "custom_linear_solve: the solution")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
@@ -81,8 +81,7 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     """
     leaves, structure = flatten(initial)
     start = [as_leaf(x, "custom_root: initial") for x in leaves]
-    with no_backprop_mode():
-        found = solve(f, structure.build([constant_variable(x._array) for x in start]))
+    found = called_with(backprop_mode(False), solve, f, structure.build([constant_variable(x._array) for x in start]))
     xs = cotangents(structure, found, start, "custom_root: the root")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
@@ -106,8 +105,7 @@ class _Implicit(FunctionNode):
 
         nodes = [x._node for x in roots]
         watch = Watch(nodes, recorded=True)
-        with watch:
-            trace = Trace(run, roots)
+        trace = called_with(watch.entered(), Trace, run, roots)
         if watch:
             told = f"{self.label}: what the function returned does not depend on its argument"
             watch.refuse([y._node for y in trace.outputs], nodes, told, "")

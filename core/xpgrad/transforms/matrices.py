@@ -1,11 +1,10 @@
 """`jacobian` and `hessian`: whole matrices of derivatives, a row or a column at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import Any, Literal
 
 from xpgrad import array_api
-from xpgrad.config import no_backprop_mode
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.function import FunctionAdapter
 from xpgrad.graph.function_node import FunctionNode
@@ -76,8 +75,8 @@ def _matrix(call: Call, mode: JacobianMode, has_aux: bool = False, holomorphic: 
     """Return what the function that `jacobian` makes returns."""
     _check(call, holomorphic)
     forward = mode == "forward" or (mode == "auto" and _is_tall(call))
-    with nullcontext() if call.mode.recorded else no_backprop_mode():
-        blocks = (_by_columns if forward else _by_rows)(call)
+    by = _by_columns if forward else _by_rows
+    blocks = by(call) if call.mode.recorded else called_with(backprop_mode(False), by, call)
     shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
     found = call.structure.build(shown)
     return (found, call.shown_aux()) if has_aux else found

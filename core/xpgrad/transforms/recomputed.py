@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from xpgrad.config import config
+from xpgrad.config import called_with, config
 from xpgrad.errors import GraphError
 from xpgrad.graph import inspection
 from xpgrad.graph.ending import Standing
@@ -13,8 +13,9 @@ from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, is_differentiable, root
-from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten
+from xpgrad.types import Array
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,7 +45,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     GraphError
-        In the backward pass: the second run gave other outputs, or used other Variables, than the first.
+        In the backward pass: the second run gave outputs of other shapes, or used other Variables, than the first. In
+        debug mode also where it gave other values, as with random numbers that are not those of `xpgrad.random`.
     """
     if not callable(f):
         raise TypeError(f"checkpoint: expected a function, got {type(f).__name__}")
@@ -60,8 +62,8 @@ def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """Return what ``f(*args, **kwargs)`` returns, connected by one node of the graph."""
     replay = Replay(f, *flatten((args, kwargs)))
     roots = [root(x._array) for x in replay.inputs]
-    with Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)}):
-        trace = replay.run(roots)
+    standing = Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)})
+    trace = called_with(standing.entered(), replay.run, roots)
     results: Iterator[Any]
     if trace.outputs and (trace.captured or any(x._node.requires_grad for x in replay.inputs)):
         results = iter(Recomputed(replay, trace).connected(trace))
@@ -127,6 +129,7 @@ class Recomputed(FunctionNode):
     def __init__(self, replay: Replay, trace: Trace) -> None:
         self.replay, self.captured, self.count = replay, trace.captured, len(trace.outputs)
         self.specs = [y._node.spec for y in trace.outputs]
+        self.first: list[Array] | None = None  # in debug mode: the outputs of the first run
 
     @property
     def label(self) -> str:
@@ -141,6 +144,7 @@ class Recomputed(FunctionNode):
         self._kept_inputs = dict.fromkeys(range(len(self.replay.inputs)))
         if config.debug:
             inspection.note(self)
+            self.first = copies(trace.outputs)
         self.captured = []
         return self._connect(inputs, arrays, outputs, recording=True)
 
@@ -149,8 +153,7 @@ class Recomputed(FunctionNode):
         recorded = recording()
         arguments = self.get_retained_inputs()
         roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in arguments]
-        with self.replay.surroundings.again(self._origin):
-            trace = self.replay.run(roots)
+        trace: Trace = self.replay.surroundings.again(self._origin, self.replay.run, roots)
         self.replay.forget()
         self._compare(trace, len(arguments))
         return tuple(trace.gradients(grad_outputs, target_input_indexes, recorded=recorded))
@@ -165,3 +168,5 @@ class Recomputed(FunctionNode):
                 f"{self.label}: the second run used Variables {now} from outside, the first {before}; it must be "
                 "repeatable"
             )
+        if self.first is not None:
+            check_repeated(self.label, self.first, trace.outputs)

@@ -1,14 +1,18 @@
 """What a computation depends on besides its arguments, remembered so that it can be repeated."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
-from xpgrad.backend.current import current_device, using_device
+from xpgrad.backend.current import call_in, current_device
 from xpgrad.backend.device import Device
-from xpgrad.config import config, using_config
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import called_with, config, configured
+from xpgrad.errors import GraphError
 from xpgrad.graph import anomaly
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
 
 REPLAYED = ("train", "dtype")
 
@@ -27,17 +31,37 @@ class Surroundings:
         self.config = {name: getattr(config, name) for name in REPLAYED}
         self.states = random.snapshot({self.device, *devices})
 
-    @contextmanager
-    def again(self, origin: Any) -> Iterator[None]:
-        """Context manager in which all is as it was then, in any thread; ``config.in_recomputing`` is True.
+    def again(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """Return ``function(*args)``, called with all as it was then, in any thread; ``config.in_recomputing`` is True.
 
         `origin` is what the function to be repeated notes of the rule during which it was applied, for debug mode.
         """
-        with ExitStack() as stack:
-            stack.enter_context(anomaly.during(origin))
-            stack.enter_context(using_device(self.device))
-            for name, value in self.config.items():
-                stack.enter_context(using_config(name, value))
-            stack.enter_context(using_config("in_recomputing", True))
-            stack.enter_context(random.replaying(self.states))
-            yield
+        entries = configured(**self.config, in_recomputing=True)
+        values = {anomaly.running: origin, **entries, **random.replaying(self.states)}
+        return called_with(values, call_in, self.device, function, *args)
+
+
+def copies(values: Iterable[Variable]) -> list[Array]:
+    """Return copies of arrays, for `check_repeated`."""
+    return [plugins.backend_of(x._array).copy(x._array) for x in values]
+
+
+def check_repeated(label: str, first: Sequence[Array], again: Sequence[Variable]) -> None:
+    """Raise `GraphError` if a second run gave other values than the first, by more than the library may round."""
+    for i, (old, x) in enumerate(zip(first, again, strict=True)):
+        if not _agree(old, x._array):
+            raise GraphError(
+                f"{label}: the second run computed other values than the first (number {i}), so gradients are wrong; "
+                "it must be repeatable: draw random numbers by xpgrad.random, and change no state"
+            )
+
+
+def _agree(a: Array, b: Array) -> bool:
+    backend = plugins.backend_of(a)
+    if backend.same_values(a, b):
+        return True
+    if not backend.is_kind(a.dtype, ("real floating", "complex floating")):
+        return False
+    xp = backend.xp  # some libraries add up in another order each time
+    scale = xp.max(xp.abs(a))
+    return bool(xp.max(xp.abs(xp.subtract(a, b))) <= scale * math.sqrt(float(backend.namespace.finfo(a.dtype).eps)))

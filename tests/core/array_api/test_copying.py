@@ -1,9 +1,14 @@
 """Casts, and copies to other devices."""
 
+import warnings
+
 import numpy as np
+import pytest
 
 import xpgrad
-from xpgrad import Variable, array_api
+import xpgrad.functions as F
+from xpgrad import Function, FunctionNode, Variable, array_api
+from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host, placed
 
 
@@ -40,3 +45,105 @@ def test_copy_to_another_device_returns_the_gradient():
     assert gx.array.tolist() == [2, 4]
     (ggx,) = xpgrad.grad([gx], [x])
     assert ggx.array.tolist() == [2, 2]
+
+
+def assigned(xp, z, dtype):
+    v = Variable(xp.zeros(2, dtype=dtype).array, requires_grad=False)
+    v[0] = z[0]
+
+
+def copied(xp, z, dtype):
+    xp.zeros(2, dtype=dtype).copydata(z)
+
+
+def square(xp, z):
+    return xp.stack([z, z])
+
+
+CASTS = {
+    "astype": lambda xp, z, dtype: xp.astype(z, dtype),
+    "astype of an array": lambda xp, z, dtype: xp.astype(z.array, dtype),
+    "method": lambda xp, z, dtype: z.astype(dtype),
+    "F.cast": lambda xp, z, dtype: F.cast(z, dtype),
+    "asarray": lambda xp, z, dtype: xp.asarray(z, dtype=dtype),
+    "asarray of a list": lambda xp, z, dtype: xp.asarray([z[0], z[1]], dtype=dtype),
+    "full": lambda xp, z, dtype: xp.full((2,), z[0], dtype=dtype),
+    "full_like": lambda xp, z, dtype: xp.full_like(xp.zeros(2, dtype=dtype), z[0]),
+    "linspace": lambda xp, z, dtype: xp.linspace(z[0], z[1], 3, dtype=dtype),
+    "sum": lambda xp, z, dtype: xp.sum(z, dtype=dtype),
+    "sum over an axis": lambda xp, z, dtype: xp.sum(z, 0, dtype=dtype, keepdims=True),
+    "sum of an array": lambda xp, z, dtype: xp.sum(z.array, dtype=dtype),
+    "prod": lambda xp, z, dtype: xp.prod(z, dtype=dtype),
+    "cumulative_sum": lambda xp, z, dtype: xp.cumulative_sum(z, dtype=dtype),
+    "cumulative_prod": lambda xp, z, dtype: xp.cumulative_prod(z, dtype=dtype),
+    "trace": lambda xp, z, dtype: xp.linalg.trace(square(xp, z), dtype=dtype),
+    "setitem": assigned,
+    "copydata": copied,
+    "np.sum": lambda xp, z, dtype: np.sum(z, dtype=dtype),
+    "np.mean": lambda xp, z, dtype: np.mean(z, dtype=dtype),
+    "np.stack": lambda xp, z, dtype: np.stack([z, z], dtype=dtype),
+}
+
+
+@pytest.mark.parametrize("mode", ["ordinary", "debug", "no_backprop_mode"])
+@pytest.mark.parametrize("to", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", CASTS)
+def test_complex_values_are_not_cast_to_real_ones(device, name, dtype, to, mode):
+    z = Variable(placed(np.array([1 + 2j, 3 - 1j], dtype), device))
+    xp = z.__array_namespace__()
+    with (
+        xpgrad.using_config("debug", mode == "debug"),
+        xpgrad.using_config("enable_backprop", mode != "no_backprop_mode"),
+        pytest.raises(DtypeError),
+    ):
+        CASTS[name](xp, z, getattr(xp, to))
+
+
+def test_the_error_of_a_cast_names_the_real_part(device):
+    z = Variable(placed(np.array([1 + 2j]), device))
+    with pytest.raises(DtypeError, match=r"^sum: .*complex128 cannot be cast to .*float64.*take xp\.real\(x\)"):
+        array_api.sum(z, dtype=z.__array_namespace__().float64)
+
+
+def test_sums_with_a_dtype_go_on_as_they_did(device):
+    z = Variable(placed(np.array([1 + 2j, 3 - 1j], "complex64"), device))
+    x = Variable(placed(np.array([1.0, 2.0], "float32"), device))
+    xp = z.__array_namespace__()
+    for v, to in ((z, "complex128"), (x, "float64"), (x, "complex64"), (x, "float32")):
+        y = xp.sum(v, dtype=getattr(xp, to))
+        assert y.dtype == getattr(xp, to)
+        assert xpgrad.grad([y], [v])[0].dtype == v.dtype
+
+
+class Turned(FunctionNode):
+    def forward(self, inputs):
+        return (inputs[0] * 2,)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        xp = grad_outputs[0].__array_namespace__()
+        return (xp.astype(grad_outputs[0], xp.complex64) * (2 + 1j),)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_complex_gradient_of_a_real_input_counts_by_its_real_part(device, recorded):
+    x = Variable(placed(np.array([1.0, 2.0], "float32"), device))
+    (y,) = Turned().apply((x,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (g,) = xpgrad.grad([y], [x], enable_double_backprop=recorded)
+    assert g.dtype == x.dtype
+    assert on_host(g).tolist() == [2.0, 2.0]
+
+
+def test_a_complex_gradient_of_an_old_style_function_is_an_error(device):
+    class OldTurned(Function):
+        def forward(self, inputs):
+            return (inputs[0] * 2,)
+
+        def backward(self, inputs, grad_outputs):
+            return (placed(np.array([2 + 1j], "complex64"), device),)
+
+    x = Variable(placed(np.array([1.0], "float32"), device))
+    with pytest.raises(DtypeError, match="gradient 0 must be float32"):
+        OldTurned()(x).backward()

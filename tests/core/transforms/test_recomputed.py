@@ -1,6 +1,8 @@
 """`checkpoint` and `F.forget`: the gradients of a plain call, with less memory."""
 
 import gc
+import itertools
+import random
 import threading
 import tracemalloc
 import weakref
@@ -15,7 +17,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hessian
+from xpgrad.transforms import checkpoint, custom_vjp, grad, hessian
 
 
 def orders(f, *leaves):
@@ -288,3 +290,51 @@ def test_forget_refuses_what_chainer_refuses(x, func, text):
 def test_checkpoint_refuses_what_is_no_function():
     with pytest.raises(TypeError, match="checkpoint: expected a function, got int"):
         checkpoint(3)
+
+
+COUNTER = itertools.count(1)
+GENERATOR = np.random.default_rng(0)
+FOREIGN = {
+    "random": lambda a: a * random.random(),
+    "np.random": lambda a: a * np.random.normal(),  # noqa: NPY002 - the global stream is the point
+    "a generator": lambda a: a * float(GENERATOR.random()),
+    "a little noise": lambda a: a + 1e-6 * random.random(),
+    "a counter": lambda a: a * next(COUNTER),
+}
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_debug_mode_sees_that_a_second_run_computes_something_else(x, name, recorded, nested):
+    f = checkpoint(FOREIGN[name])
+    with xpgrad.using_config("debug", True):
+        y = xp.sum(checkpoint(f)(x) if nested else f(x))
+        with pytest.raises(GraphError, match=r"checkpoint of .*other values than the first.*xpgrad\.random"):
+            xpgrad.grad([y], [x], enable_double_backprop=recorded)
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_debug_mode_sees_that_a_second_run_of_custom_vjp_computes_something_else(x, name):
+    @custom_vjp
+    def f(a):
+        return a * 1
+
+    def forward(a):
+        kept = FOREIGN[name](a)
+        return a * 1, kept
+
+    f.defvjp(forward, lambda kept, gy: (kept * gy,))
+    with xpgrad.using_config("debug", True):
+        y = xp.sum(f(x))
+        xpgrad.grad([y], [x])
+        with pytest.raises(GraphError, match=r"custom_vjp of f.*other values than the first"):
+            xpgrad.grad([y], [x], enable_double_backprop=True)
+
+
+def test_debug_mode_takes_own_random_numbers_and_rounding_for_the_same(device, x):
+    shift = itertools.count()
+    with xpgrad.using_config("debug", True), xpgrad.using_device(device):
+        y = xp.sum(checkpoint(lambda a: F.dropout(a * a) * (1 + 1e-15 * next(shift)))(x))
+        (g,) = xpgrad.grad([y], [x], enable_double_backprop=True)
+        assert xpgrad.grad([xp.sum(g)], [x])[0] is not None

@@ -28,8 +28,12 @@ NEAR = 6.0  # standard errors that a mean may be off
 @contextmanager
 def _streams_restored(*devices: Device) -> Iterator[None]:
     """Context manager after which the streams of this thread are as they were."""
-    with replaying(snapshot(devices)):
+    tokens = [(variable, variable.set(value)) for variable, value in replaying(snapshot(devices)).items()]
+    try:
         yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
 
 
 def _drawn(s: Subject, name: str, shape: tuple[int, ...], device: Device, dtype: str = "") -> Any:
