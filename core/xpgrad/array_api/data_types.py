@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.limits import FloatLimits
 from xpgrad.graph.variable import as_array
 from xpgrad.types import Dtype
 
@@ -11,30 +12,6 @@ DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
-
-
-class FloatLimits:
-    """What a library's `finfo` says, with Python's floats for the numbers that the standard names.
-
-    Parameters
-    ----------
-    info : object
-    """
-
-    def __init__(self, info: Any) -> None:
-        self._info = info
-        self.bits = int(info.bits)
-        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.smallest_normal = float(info.smallest_normal)
-        self.dtype = info.dtype
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_info":  # before there is one, when it is copied
-            raise AttributeError(name)
-        return getattr(self._info, name)
-
-    def __repr__(self) -> str:
-        return repr(self._info)
 
 
 def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
