@@ -24,7 +24,7 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
 
     def finfo(type: Any, /) -> Any:
         """Return the limits of a floating-point dtype, or of that of an array: bits, eps, max, min, smallest_normal."""
-        return FloatLimits(library.finfo(as_array(type)))
+        return FloatLimits(backend.finfo(as_array(type)))
 
     def iinfo(type: Any, /) -> Any:
         """Return the limits of an integer dtype, or of that of an array: bits, max, min."""
@@ -32,6 +32,8 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
 
     def isdtype(dtype: Dtype, kind: Any) -> bool:
         """Tell whether `dtype` is of a kind: a dtype, a name such as "real floating", or a tuple of these."""
+        if isinstance(kind, str) or (isinstance(kind, tuple) and all(isinstance(each, str) for each in kind)):
+            return backend.is_kind(dtype, kind)
         return bool(library.isdtype(dtype, kind))
 
     def result_type(*arrays_and_dtypes: Any) -> Dtype:

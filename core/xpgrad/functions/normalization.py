@@ -88,7 +88,7 @@ def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable,
     """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
-    inverse = xp.reciprocal(xp.sqrt(xp.add(var, eps)))
+    inverse = narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
     return standardized(x, mean, inverse, axis=axis, eps=eps), mean, var
 
 
