@@ -88,8 +88,8 @@ class NumPyBackend(Backend):
 
     def finfo(self, dtype: Dtype) -> Any:
         """Return the limits of a floating-point dtype, or of that of an array."""
-        dtype = np.dtype(getattr(dtype, "dtype", dtype))
-        return foreign_limits(dtype) if is_foreign_float(dtype) else namespace.finfo(dtype)
+        dtype = dtype.dtype if isinstance(dtype, (np.ndarray, np.generic)) else np.dtype(dtype)
+        return foreign_limits(dtype) if is_foreign_float(dtype) else np.finfo(dtype)
 
     def wide(self, dtype: Dtype) -> Dtype:
         """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""

@@ -49,7 +49,7 @@ def _vector_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
         spec = x.node.spec
         x, size = (xp.astype(each, each.node.spec.wide, copy=False) for each in (x, size))
         y = xp.sqrt(xp.sum(size * size if spec.complex else x * x, axis=axes, keepdims=True))
-        return xp.astype(y, spec.dtype) if spec.half else y  # type: ignore[no-any-return]  # as above
+        return xp.astype(y, spec.dtype) if spec.half else y
     return xp.sum(size**ord, axis=axes, keepdims=True) ** (1 / ord)  # type: ignore[no-any-return]  # as above
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Kernel
-from xpgrad_numpy.kernels.precision import kept
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
 beta betaln binom gamma gammaln gammasgn loggamma poch psi rgamma
@@ -29,7 +28,7 @@ def find(name: str) -> Kernel | None:
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: under SCIPY_ARRAY_API it is behind a dispatcher
-    return _of_order(found) if name in ORDERED else _in_own_dtype(found)
+    return _of_order(found) if name in ORDERED else found
 
 
 @functools.cache
@@ -39,14 +38,6 @@ def _library() -> Any:
     except ImportError:
         return None
     return scipy.special
-
-
-def _in_own_dtype(function: Any) -> Kernel:
-    def kernel(x: Any, /, *others: Any) -> Array:
-        y = function(x, *others)
-        return kept(y, x.dtype) if isinstance(x, np.ndarray) else y
-
-    return kernel
 
 
 def _of_order(function: Any) -> Kernel:
