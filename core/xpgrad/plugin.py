@@ -9,6 +9,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, flat_index
+from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
@@ -24,6 +25,7 @@ __all__ = [
     "BackendUnavailable",
     "Capabilities",
     "Device",
+    "FloatLimits",
     "Geometry",
     "Spec",
     "block",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.plugin import FloatLimits
 from xpgrad.types import Dtype, Shape
 from xpgrad_chx.memory import Memory
 
@@ -23,8 +24,8 @@ def can_cast(from_: Any, to: Dtype, /) -> bool:
 
 
 def finfo(type: Any, /) -> Any:
-    """Return what is known of a floating-point dtype, or of that of an array."""
-    return np.finfo(_known(type))
+    """Return the limits of a floating-point dtype, or of that of an array, as Python's floats."""
+    return FloatLimits(np.finfo(_known(type)))
 
 
 def iinfo(type: Any, /) -> Any:

@@ -335,6 +335,8 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
     values = bare[-1]
     dtype = getattr(values, "dtype", None)
     kind = dtype.kind if dtype is not None else "bifc"[(bool, int, float, complex).index(type(values))]
+    if dtype is None and kind == "i" and x.dtype.kind == "u":
+        kind = "u"  # a number is of no dtype; whether it is in the range, the library says
     if KINDS.index(kind) > KINDS.index(x.dtype.kind):
         raise DtypeError(
             f"{name}: values of dtype {dtype or type(values).__name__} do not fit into {x.dtype}; cast them"

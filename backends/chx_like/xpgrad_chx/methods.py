@@ -253,10 +253,18 @@ class Methods(Arithmetic, Autograd):
             raise TypeError(f"__array__: the array is on {self._device}; use to_numpy(...)")
         return np.array(self._data, dtype, copy=copy)
 
-    def __dlpack__(self, **wishes: Any) -> Any:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
         """Return the memory as a DLPack capsule for another library; in a graph that is refused."""
         self._export("__dlpack__", BufferError)
-        return self._data.__dlpack__(**wishes)
+        wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return self._data.__dlpack__(**{name: value for name, value in wishes.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Return type and number of the device, as DLPack counts them."""

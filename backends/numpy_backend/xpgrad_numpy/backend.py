@@ -11,7 +11,7 @@ from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, special
-from xpgrad_numpy.kernels.precision import wide
+from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
 
 MOST_CONSTANTS = 1024
@@ -80,7 +80,7 @@ class NumPyBackend(Backend):
         return found if found is not None else self._new_spec(array.shape, array.dtype, CPU)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
-        if dtype.kind not in "biufc":
+        if (dtype.kind not in "biufc" or is_foreign(dtype)) and not is_foreign_float(dtype):
             raise TypeError(f"numpy: arrays of dtype {dtype} cannot be differentiated; convert to a numeric dtype")
         if not dtype.isnative:  # what NumPy computes from it is native, so it would differ from its gradient
             raise DtypeError(
@@ -91,7 +91,15 @@ class NumPyBackend(Backend):
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        if isinstance(dtype, np.dtype) and is_foreign(dtype):
+            kinds = (kind,) if isinstance(kind, str) else kind
+            return is_foreign_float(dtype) and not {"real floating", "numeric"}.isdisjoint(kinds)
         return bool(np.isdtype(dtype, kind))
+
+    def finfo(self, dtype: Dtype) -> Any:
+        """Return the limits of a floating-point dtype, or of that of an array."""
+        dtype = dtype.dtype if isinstance(dtype, (np.ndarray, np.generic)) else np.dtype(dtype)
+        return foreign_limits(dtype) if is_foreign_float(dtype) else np.finfo(dtype)
 
     def wide(self, dtype: Dtype) -> Dtype:
         """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
@@ -105,6 +113,8 @@ class NumPyBackend(Backend):
         """Return a read-only 0-d array for a finite, non-zero float or int that meets floats: 140 ns faster, exact."""
         if type(value) is not float and type(value) is not int:
             return value
+        if is_foreign(spec.dtype) and spec.differentiable:
+            return np.array(value, spec.dtype)  # a Python number would make it float32
         if spec.complex or not spec.differentiable or not value:
             return value
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.limits import FloatLimits
 from xpgrad.graph.variable import as_array
 from xpgrad.types import Dtype
 
@@ -11,30 +12,6 @@ DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
-
-
-class FloatLimits:
-    """What a library's `finfo` says, with Python's floats for the numbers that the standard names.
-
-    Parameters
-    ----------
-    info : object
-    """
-
-    def __init__(self, info: Any) -> None:
-        self._info = info
-        self.bits = int(info.bits)
-        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.smallest_normal = float(info.smallest_normal)
-        self.dtype = info.dtype
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_info":  # before there is one, when it is copied
-            raise AttributeError(name)
-        return getattr(self._info, name)
-
-    def __repr__(self) -> str:
-        return repr(self._info)
 
 
 def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
@@ -47,7 +24,7 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
 
     def finfo(type: Any, /) -> Any:
         """Return the limits of a floating-point dtype, or of that of an array: bits, eps, max, min, smallest_normal."""
-        return FloatLimits(library.finfo(as_array(type)))
+        return FloatLimits(backend.finfo(as_array(type)))
 
     def iinfo(type: Any, /) -> Any:
         """Return the limits of an integer dtype, or of that of an array: bits, max, min."""
@@ -55,6 +32,8 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
 
     def isdtype(dtype: Dtype, kind: Any) -> bool:
         """Tell whether `dtype` is of a kind: a dtype, a name such as "real floating", or a tuple of these."""
+        if isinstance(kind, str) or (isinstance(kind, tuple) and all(isinstance(each, str) for each in kind)):
+            return backend.is_kind(dtype, kind)
         return bool(library.isdtype(dtype, kind))
 
     def result_type(*arrays_and_dtypes: Any) -> Dtype:

@@ -85,6 +85,7 @@ def transposed_matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
 def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the axes that `tensordot` sums over, counted from the front."""
     if isinstance(axes, WHOLE):
+        axes = int(axes)
         return tuple(range(spec1.ndim - axes, spec1.ndim)), tuple(range(axes))
     first, second = ((a,) if isinstance(a, WHOLE) else tuple(a) for a in axes)
     return tuple(a % spec1.ndim for a in first), tuple(a % spec2.ndim for a in second)

@@ -40,3 +40,8 @@ def reduced(xp: Namespace, reduction: Kernel, x: Array, dtype: Dtype | None = No
     if wide == x.dtype:
         return reduction(x, **parameters)
     return xp.astype(reduction(xp.astype(x, wide), **parameters), x.dtype)
+
+
+def fitted(xp: Namespace, y: Array, x: Array) -> Array:
+    """Return `y` in the dtype of `x`; Python's numbers widen some dtypes that are no library's own."""
+    return y if y.dtype == x.dtype else xp.astype(y, x.dtype)

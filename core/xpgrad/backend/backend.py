@@ -177,10 +177,14 @@ class Backend:
         """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
         found = self._wide.get(dtype)
         if found is None:
-            half = self.is_kind(dtype, "real floating") and self.namespace.finfo(dtype).bits < 32
+            half = self.is_kind(dtype, "real floating") and self.finfo(dtype).bits < 32
             single = self.namespace.empty((0,), dtype=self.namespace.float32).dtype if half else dtype
             found = self._wide[dtype] = single
         return found
+
+    def finfo(self, dtype: Dtype) -> Any:
+        """Return what the library knows of the limits of a floating-point dtype, or of that of an array."""
+        return self.namespace.finfo(dtype)
 
     def default_dtype(self, kind: str) -> Dtype:
         """Return the default dtype of the library for "int", "float" or "complex"."""

@@ -380,7 +380,7 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
 def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    values, spacing = generator.random(shape), float(xp.finfo(dtype).eps) / 2
+    values, spacing = generator.random(shape), float(xp._backend.finfo(dtype).eps) / 2
     if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
         values = values // spacing * spacing
     return _from_host(xp._backend, values, dtype, device)

@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
-from xpgrad.array_api.precision import narrowed, spec_in, widened
+from xpgrad.array_api.precision import fitted, narrowed, spec_in, widened
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real_floating, require_axis
@@ -42,7 +42,8 @@ def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
     x : Variable or array, real floating-point
     z : float
     """
-    return xp.clip(x, 0.0, z)
+    spec = xp._backend.spec(x)
+    return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 
 
 def relu6(x: Any) -> Variable:
@@ -108,7 +109,7 @@ def leaky_relu(xp: Namespace, x: Array, /, slope: float = 0.2) -> Array:
     x : Variable or array, real floating-point
     slope : float
     """
-    return xp.where(x >= 0, x, slope * x)
+    return fitted(xp, xp.where(x >= 0, x, slope * x), x)
 
 
 def prelu(x: Any, W: Any) -> Variable:
@@ -182,7 +183,7 @@ def elu(xp: Namespace, x: Array, /, alpha: float = 1.0) -> Array:
     ----------
     Clevert, Unterthiner, Hochreiter: Fast and accurate deep network learning by exponential linear units, 2015.
     """
-    return xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x < 0, x, 0.0)))
+    return fitted(xp, xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x < 0, x, 0.0))), x)
 
 
 def selu(x: Any, alpha: float = 1.6732632423543772848, scale: float = 1.0507009873554804934) -> Variable:
@@ -207,7 +208,7 @@ def sigmoid(xp: Namespace, x: Array, /) -> Array:
     x : Variable or array, real floating-point
     """
     e = xp.exp(-xp.abs(x))
-    return xp.where(x < 0, e, 1.0) / (1 + e)
+    return fitted(xp, xp.where(x < 0, e, 1.0) / (1 + e), x)
 
 
 @floating
@@ -219,7 +220,7 @@ def hard_sigmoid(xp: Namespace, x: Array, /) -> Array:
     ----------
     x : Variable or array, real floating-point
     """
-    return xp.clip(0.2 * x + 0.5, 0.0, 1.0)
+    return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
 def swish(x: Any, beta: Any) -> Variable:
@@ -247,7 +248,7 @@ def softplus(xp: Namespace, x: Array, /, beta: float = 1.0) -> Array:
         The larger, the nearer to `relu`; not 0.
     """
     scaled = beta * x
-    return (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta
+    return fitted(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, x)
 
 
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:

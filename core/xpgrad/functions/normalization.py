@@ -90,7 +90,7 @@ def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable,
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
-    inverse = xp.reciprocal(xp.sqrt(xp.add(var, eps)))
+    inverse = narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
     return standardized(x, mean, inverse, axis=axis, eps=eps), mean, var
 
 

@@ -25,7 +25,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if ord is None and axis is None:
         y = _vector_norm(xp.reshape(x, shape=(-1,)), 2, (0,))
         return xp.reshape(y, shape=(1,) * x.ndim if keepdims else ())
-    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    axes = tuple(range(x.ndim)) if axis is None else (int(axis),) if isinstance(axis, WHOLE) else tuple(axis)
     if len(axes) == 1 or ord is None or ord == "fro":
         y = _vector_norm(x, 2 if ord in (None, "fro") else ord, axes)
     else:
@@ -49,7 +49,7 @@ def _vector_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
         spec = x.node.spec
         x, size = (xp.astype(each, each.node.spec.wide, copy=False) for each in (x, size))
         y = xp.sqrt(xp.sum(size * size if spec.complex else x * x, axis=axes, keepdims=True))
-        return xp.astype(y, spec.dtype) if spec.half else y  # type: ignore[no-any-return]  # as above
+        return xp.astype(y, spec.dtype) if spec.half else y
     return xp.sum(size**ord, axis=axes, keepdims=True) ** (1 / ord)  # type: ignore[no-any-return]  # as above
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.copying import astype, imag, real
+from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.logical import isinf, isnan, logical_not
 from xpgrad.array_api.products import cumulative_prod, prod
 from xpgrad.array_api.selection import where
@@ -30,7 +31,7 @@ def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, negi
     spec = x.node.spec
     if not spec.differentiable:
         return x  # type: ignore[no-any-return]  # a primitive
-    limits = spec.backend.namespace.finfo(spec.dtype)
+    limits = spec.backend.finfo(spec.dtype)
     largest = float(limits.max) if posinf is None else posinf
     smallest = float(limits.min) if neginf is None else neginf
     if spec.complex:
@@ -68,7 +69,7 @@ def nanmean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable
     """Mean over `axis` of what is not NaN; NaN if there is nothing."""
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
-    return sum_by_count(where(present, x, 0.0), count, axis=axis, keepdims=keepdims)
+    return sum_by_count(where(present, x, zeros_like(x)), count, axis=axis, keepdims=keepdims)
 
 
 def nanvar(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:

@@ -49,7 +49,7 @@ def _line(x: Any, axis: int | None) -> tuple[Variable, int]:
 
 def _check(x: Variable, kth: Any, axis: int, operation: str) -> None:
     length = x.shape[axis]
-    for k in [kth] if isinstance(kth, WHOLE) else kth:
+    for k in [int(kth)] if isinstance(kth, WHOLE) else kth:
         if not -length <= k < length:
             raise IndexError(f"{operation}: expected a position in an axis of {length}, got {k}")
 
@@ -110,7 +110,8 @@ def _quantile(x: Any, q: Any, axis: Axis, method: str, keepdims: bool, chosen: C
 def _of_all(lines: Variable, method: str) -> Callable[[float], Variable]:
     """Return the function from a fraction to what lies there along the last axis; NaN if there is a NaN."""
     ordered, missing = sort(lines, axis=-1), any_(isnan(lines), axis=-1)
-    return lambda f: where(missing, float("nan"), _at(ordered, f * (lines.shape[-1] - 1), method))
+    last, dtype = lines.shape[-1] - 1, lines.dtype
+    return lambda f: astype(where(missing, float("nan"), _at(ordered, f * last, method)), dtype, copy=False)
 
 
 def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float], Variable]:

@@ -1,6 +1,7 @@
 """chx arrays without their graph: devices, memory, methods, text, errors."""
 
 import copy
+import inspect
 import operator
 import pickle
 
@@ -168,6 +169,36 @@ def test_copies():
         assert values(pickle.loads(pickle.dumps(a * a))) == values(a * a)
     device = chx.get_device("native:1")
     assert pickle.loads(pickle.dumps(device)) is device
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize(
+    "name", ["iadd", "isub", "imul", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift"]
+)
+def test_an_integer_array_is_changed_in_place_by_an_int(dtype, name):
+    a, expected = chx.asarray([2, 3, 5], dtype=dtype), np.asarray([2, 3, 5], dtype)
+    b = getattr(operator, name)(a, 2)
+    getattr(operator, name)(expected, 2)
+    assert b is a
+    assert a.dtype == dtype
+    assert chx.to_numpy(a).tolist() == expected.tolist()
+    a[0] = 7
+    assert a.tolist()[0] == 7
+
+
+@pytest.mark.parametrize("value", [300, -300])
+def test_an_int_out_of_range_does_not_wrap_around(value):
+    a = chx.asarray([1, 2], dtype="uint8")
+    with pytest.raises(OverflowError, match="out of bounds for uint8"):
+        a += value
+    assert a.tolist() == [1, 2]
+
+
+def test_dlpack_takes_what_the_standard_names():
+    wishes = inspect.signature(chx.ndarray.__dlpack__).parameters
+    assert [*wishes] == ["self", "stream", "max_version", "dl_device", "copy"]
+    assert all(p.default is None and p.kind is p.KEYWORD_ONLY for p in [*wishes.values()][1:])
+    assert chx.array([1.0]).__dlpack__(stream=None) is not None
 
 
 def test_exchange_with_numpy():

@@ -188,7 +188,9 @@ def test_dtypes_and_information():
     assert info.capabilities()["boolean indexing"]
     a = chx.ones((2,), dtype=chx.float32)
     assert chx.result_type(a, chx.float64) == chx.float64
-    assert chx.finfo(a).bits == 32
+    limits = chx.finfo(a)
+    assert limits.bits == 32
+    assert all(type(x) is float for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
     assert chx.iinfo(chx.ones((2,), dtype=chx.int8)).max == 127
     assert chx.can_cast(a, chx.float64)
     assert chx.isdtype(a.dtype, "real floating")

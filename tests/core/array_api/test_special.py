@@ -402,3 +402,18 @@ def test_all_backends_share_the_submodule() -> None:
     assert isinstance(special, types.ModuleType)
     with pytest.raises(AttributeError, match="has no 'unheard_of'"):
         _ = namespace(device_or_skip("@numpy").backend).unheard_of
+
+
+@pytest.mark.parametrize("name", ["erf", "gammaln", "i0", "expi", "ndtri", "cbrt"])
+@pytest.mark.parametrize("specifier", ["@numpy", "native:0"])
+def test_half_precision_stays_and_is_near_double_precision(specifier: str, name: str) -> None:
+    device, function = xpgrad.get_device(specifier), getattr(special, name)
+    values = np.asarray([0.25, 0.5, 0.75])
+    x, exact = (xpgrad.Variable(placed(values.astype(dtype), device)) for dtype in ("float16", "float64"))
+    y, expected = function(x), function(exact)
+    assert y.dtype == y.array.dtype == np.float16
+    for each in (y, expected):
+        xpgrad.array_api.sum(each).backward()
+    assert x.grad.dtype == np.float16
+    np.testing.assert_allclose(on_host(y), on_host(expected), 2e-3, 1e-3)
+    np.testing.assert_allclose(on_host(x.grad), on_host(exact.grad), 2e-3, 1e-3)

@@ -1,8 +1,11 @@
 """Elementwise kernels: NumPy's own loops, called without anything in between."""
 
+from typing import Any
+
 import numpy as np
 
 from xpgrad.types import Array
+from xpgrad_numpy.kernels.precision import kept
 
 _SAME_NAME = """add subtract multiply divide floor_divide remainder pow square negative positive
 equal not_equal less less_equal greater greater_equal
@@ -26,4 +29,11 @@ def tanh_x(gy: Array, y: Array, /) -> Array:
     return gy * (1 - y * y) if one is None else gy * (one - y * y)
 
 
+def constant_power(x: Array, /, exponent: Any) -> Array:
+    """Return ``x**exponent``."""
+    y = x**exponent
+    return y if y.dtype is x.dtype else kept(y, x.dtype)
+
+
+ELEMENTWISE["constant_power"] = constant_power
 ELEMENTWISE["tanh.x"] = tanh_x

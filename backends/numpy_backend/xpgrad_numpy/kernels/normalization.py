@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.kernels.precision import is_half
 
 Axes = tuple[int, ...]
 
@@ -29,7 +30,7 @@ def _count(x: Array, axis: Axes) -> int:
 
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which stays with length 1."""
-    if x.dtype == np.float16:  # whose sum of squares overflows
+    if is_half(x.dtype):  # whose sum of squares overflows
         mean, var = moments(x.astype(np.float32), axis)
         return mean.astype(x.dtype), var.astype(x.dtype)
     count = _count(x, axis)
@@ -58,7 +59,7 @@ def standardized(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: floa
 
 def projected(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
-    count, wide = _count(g, axis) or 1, np.float32 if g.dtype == np.float16 else None
+    count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
     y = np.empty(g.shape, np.result_type(g, direction, scale))
     for rows in _blocks(g.shape, axis):
         given, along, factor = g[rows], direction[rows], scale[rows]

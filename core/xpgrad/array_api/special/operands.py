@@ -29,7 +29,15 @@ def special(**rules: Rule) -> Callable[[Function], Callable[..., Variable]]:
                 if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
                     arrays = fitted(name, arrays)
                     break
+            if any(x._node.spec.half for x in arrays):
+                return halved(arrays, operands[count:], parameters)
             return primitive(*arrays, *operands[count:], **parameters)  # type: ignore[no-any-return]  # a primitive
+
+        def halved(arrays: tuple[Variable, ...], options: Any, parameters: Any) -> Variable:
+            """Return what single precision gives: libraries of such functions have no loops for less."""
+            y = primitive(*[astype(x, x._node.spec.wide, copy=False) for x in arrays], *options, **parameters)
+            dtypes = {x.dtype for x in arrays}
+            return astype(y, dtypes.pop()) if len(dtypes) == 1 else y
 
         return function
 
