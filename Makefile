@@ -9,9 +9,10 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 PYTEST_ARGS ?=
 DPNP_VENV ?= .venv-dpnp
+OLDEST_VENV ?= .venv-oldest
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test check check-dpnp certify bench clean
+.PHONY: help demo test check check-dpnp check-oldest certify bench clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -37,6 +38,8 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== pytest"
 	@$(PYTEST) $(PYTEST_ARGS)
+	@echo "== pytest, oldest libraries"
+	@$(MAKE) --no-print-directory check-oldest
 	@echo "== conform --self-test"
 	@report=$$($(BIN)/xpgrad conform --self-test 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== certify"
@@ -53,12 +56,19 @@ check-dpnp: ## test and certify plugins/xpgrad-dpnp, in an environment of its ow
 	$(DPNP_VENV)/bin/python -m pytest $(PYTEST_ARGS) plugins/xpgrad-dpnp/tests
 	$(DPNP_VENV)/bin/xpgrad conform dpnp --timeout 600 --report docs/conformance/dpnp
 
+# What depends on the version of NumPy, in about a minute: the graph, the backends, the functions, the table on NumPy.
+OLDEST_TESTS := tests/core/graph tests/core/backend tests/core/array_api tests/core/interop/test_numpy_functions.py \
+	tests/core/test_case_table.py tests/backends/chx/test_namespace.py
+check-oldest: ## run a part of the tests with the oldest libraries that pyproject.toml allows
+	@$(MAKE) --no-print-directory VENV=$(OLDEST_VENV) $(OLDEST_VENV)/stamp-oldest
+	@$(OLDEST_VENV)/bin/python -m pytest -n 2 -k "not test_case_table or numpy" $(PYTEST_ARGS) $(OLDEST_TESTS)
+
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks
 
-clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp)
+clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp, .venv-oldest)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache digits.png
-	find . -path ./$(VENV) -prune -o -path ./$(DPNP_VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
+	find . -path ./$(VENV) -prune -o -path ./$(DPNP_VENV) -prune -o -path ./$(OLDEST_VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
 
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
@@ -78,6 +88,12 @@ $(VENV)/stamp-test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
 
 $(VENV)/stamp-dpnp: pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[conformance]' --editable plugins/xpgrad-dpnp
+	@touch $@
+
+$(VENV)/stamp-oldest: pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(BIN)/pip
+	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
+		--editable '.[conformance]' --editable plugins/xpgrad-strict pytest-xdist hypothesis threadpoolctl
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.
