@@ -91,6 +91,20 @@ ACCURACY: dict[str, tuple[tuple[Any, ...], float]] = {
     "expi": ((_even(0.5, 90),), 2e-13),
     "hyp1f1": ((RNG.uniform(0.5, 4, 301), RNG.uniform(0.5, 4, 301), _even(-30, 30)), 5e-12),
     "spence": ((_log(1e-6, 1e5),), 1e-14),
+    "dawsn": ((np.concatenate([_even(-30, 30), _log(1e-8, 1e8)]),), 1e-14),
+    "erfi": ((_even(-26, 26),), 5e-14),
+    "ellipe": ((np.concatenate([_even(-30, 0.999), 1 - _log(1e-9, 1)]),), 5e-15),
+    "ellipkinc": ((_even(-9, 9), RNG.uniform(-3, 0.99, 301)), 2e-14),
+    "ellipeinc": ((_even(-9, 9), RNG.uniform(-3, 0.99, 301)), 2e-14),
+    "owens_t": ((RNG.uniform(-5, 5, 301), _even(-6, 6)), 5e-11),
+    "wrightomega": ((_even(-700, 700),), 1e-13),
+    "ndtri_exp": ((-np.concatenate([_log(1e-3, 1e6)]),), 1e-12),
+    "hyp0f1": ((RNG.uniform(0.5, 4, 301), _even(0, 900)), 1e-12),
+    "hyp2f1": (
+        (RNG.uniform(0.3, 2, 301), RNG.uniform(0.3, 2, 301), RNG.uniform(0.5, 3, 301), _even(-8.9, 0.89)),
+        5e-13,
+    ),
+    "kve": ((RNG.uniform(-9, 9, 301), _log(1e-4, 700)), 1e-12),
 }
 ABSOLUTE: dict[str, tuple[tuple[Any, ...], float]] = {
     "j0": ((_even(-100, 100),), 2e-14),
@@ -104,6 +118,14 @@ ABSOLUTE: dict[str, tuple[tuple[Any, ...], float]] = {
     "cosm1": ((_even(-9, 9),), 1e-15),
     "kl_div": ((_even(0.01, 4), RNG.uniform(0.01, 4, 301)), 1e-14),
     "sinc": ((_even(-9, 9),), 1e-15),
+    "jv": ((RNG.uniform(0, 20, 301), _even(0.1, 99)), 1e-13),
+    "yv": ((RNG.uniform(0, 3, 301), _even(0.5, 99)), 1e-12),
+    "ive": ((RNG.uniform(0, 20, 301), _even(0.1, 99)), 1e-13),
+    "struve": ((RNG.uniform(0, 3, 301), _even(0.1, 99)), 1e-11),
+    "ber": ((_even(-9, 9),), 1e-8),  # SciPy's error, as of the next
+    "bei": ((_even(-9, 9),), 1e-8),
+    "ker": ((_log(1e-3, 50),), 1e-8),
+    "kei": ((_log(1e-3, 50),), 1e-8),
 }
 
 
@@ -159,9 +181,30 @@ COMPOSED: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "logsumexp": (([-0.5, 0.7, 2.0],), (0,)),
     "softmax": (([-0.5, 0.7, 2.0],), (0,)),
     "log_softmax": (([-0.5, 0.7, 2.0],), (0,)),
+    "gdtria": (([0.1, 0.5, 0.97], [0.6, 2.0, 4.0], [0.5, 2.0, 1.0]), (0, 1, 2)),
+    "gdtrix": (([0.5, 1.0, 2.0], [0.6, 2.0, 4.0], [0.1, 0.5, 0.97]), (0, 1, 2)),
+    "betainccinv": (([0.7, 2.0, 9.0], [1.5, 2.0, 0.8], [0.1, 0.5, 0.9]), (0, 1, 2)),
 }
+WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several uses of a parameter differ by a bit
+    "eval_gegenbauer": (4, ([0.3, 1.0, 1.7], [-0.8, 0.2, 1.4])),
+    "eval_jacobi": (5, ([0.3, 1.0, 1.7], [-0.4, 0.5, 1.2], [-0.8, 0.2, 0.9])),
+    "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
+}
+INNER = {  # higher derivatives, or outputs, of functions that have a case
+    "bei_of", "ber_of", "carlson", "cosine_integral", "ellipe_of", "elliptic_of", "fresnel_cosine", "fresnel_sine",
+    "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",
+    "sine_integral",
+}  # fmt: skip
 WITH_ORDER = {"jn": 3, "yn": 3, "expn": 3, "polygamma": 2}  # the order comes first
-UNTABLED = {*COMPOSED, *WITH_ORDER, "multigammaln", "gammainc_moment", "betainc_moment"}  # the last: higher orders
+UNTABLED = {
+    *COMPOSED,
+    *WITH_ORDER,
+    *WITH_DEGREE,
+    *INNER,
+    "multigammaln",
+    "gammainc_moment",
+    "betainc_moment",
+}  # the last: higher orders
 
 
 def test_every_function_has_a_case_or_is_composed_of_those_that_have() -> None:
@@ -206,6 +249,58 @@ def test_function_with_an_order_and_its_gradient(name: str, device: str) -> None
     reference, n = getattr(scipy.special, name), WITH_ORDER[name]
     args = ([0.6, 2.0, 5.0],)
     _check_gradients(lambda x: getattr(special, name)(n, x), lambda x: reference(n, x), args, (0,), device)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+@pytest.mark.parametrize("name", sorted(WITH_DEGREE))
+def test_polynomial_and_its_gradients_by_parameters_too(name: str, device: str) -> None:
+    reference, (n, args) = getattr(scipy.special, name), WITH_DEGREE[name]
+    ours = getattr(special, name)
+    places = tuple(range(len(args)))
+    _check_gradients(lambda *xs: ours(n, *xs), lambda *xs: reference(n, *xs), args, places, device)
+
+
+@pytest.mark.parametrize("name", [n for n in special.__all__ if n.startswith("eval_")])
+def test_a_degree_is_a_whole_number_from_0_on(name: str) -> None:
+    x = Variable(np.asarray([0.25, 0.75]))
+    parameters = {"eval_jacobi": (0.5, 0.5), "eval_sh_jacobi": (2.5, 0.5)}.get(name, (0.5,))
+    given = parameters if getattr(scipy.special, name).nin > 2 else ()
+    for n in (0, 1, np.int64(2)):
+        y = getattr(special, name)(n, *given, x)
+        assert on_host(y) == pytest.approx(getattr(scipy.special, name)(n, *given, x.array), rel=1e-13)
+    for wrong in (-1, 0.5, np.asarray([1, 2]), True):
+        with pytest.raises(DtypeError, match="expected an int from 0 on as the degree"):
+            getattr(special, name)(wrong, *given, x)
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "iv", "ive", "struve", "modstruve", "hyp0f1"])
+def test_an_order_as_an_array_has_no_gradient_and_says_so(name: str) -> None:
+    v, x = Variable(np.asarray([0.5, 1.5])), Variable(np.asarray([0.7, 2.0]))
+    getattr(special, name)(v.array, x).sum().backward()
+    assert np.all(np.isfinite(x.grad))
+    with pytest.raises(GraphError, match=f"{name}: expected a gradient by x only, got a request for the one by v"):
+        getattr(special, name)(v, x).sum().backward()
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "ive", "struve", "modstruve", "ber", "bei", "hyp0f1", "hyp2f1"])
+def test_a_default_body_is_nan_beyond_where_it_is_accurate(name: str) -> None:
+    far = np.asarray([2e3, 5e4])
+    before = {"ber": (), "bei": (), "hyp2f1": (0.5, 0.6, 1.5)}.get(name, (0.5,))
+    assert np.isnan(PLAIN.kernel(f"special.{name}")(*(np.full(2, v) for v in before), far)).all()
+
+
+def test_ufuncs_of_scipy_with_several_outputs_and_orders() -> None:
+    x = Variable(np.asarray([0.3, 0.7]))
+    for y, expected in (
+        (scipy.special.sici(x)[1], scipy.special.sici(x.array)[1]),
+        (scipy.special.jv(0.5, x), scipy.special.jv(0.5, x.array)),
+        (scipy.special.ellipj(x, 0.4)[2], scipy.special.ellipj(x.array, 0.4)[2]),
+        (scipy.special.eval_legendre(3, x), scipy.special.eval_legendre(3, x.array)),
+        (scipy.special.kelvin(x)[1], scipy.special.kelvin(x.array)[1]),
+    ):
+        assert isinstance(y, Variable)
+        assert y.requires_grad
+        np.testing.assert_allclose(y.array, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
@@ -272,6 +367,23 @@ EDGES: dict[str, tuple[tuple[float, ...], ...]] = {
     "exprel": ((0.0,), (-np.inf,)),
     "exp1": ((0.0,), (np.inf,), (-1.0,)),
     "cbrt": ((0.0,), (-np.inf,)),
+    "dawsn": ((0.0,), (np.inf,), (-np.inf,), (np.nan,)),
+    "erfi": ((0.0,),),
+    "ellipe": ((1.0,), (2.0,), (0.0,), (np.nan,)),
+    "ellipkinc": ((0.0, 0.5), (0.7, 0.0), (-0.7, 1.0)),
+    "ellipeinc": ((0.0, 0.5), (0.7, 0.0), (0.7, 1.0)),
+    "owens_t": ((0.0, 1.0), (1.0, 0.0), (1.0, np.inf), (40.0, 0.5)),
+    "wrightomega": ((np.inf,), (-np.inf,), (np.nan,), (0.0,), (1.0,)),
+    "ndtri_exp": ((0.0,), (-np.inf,), (0.5,), (np.nan,)),
+    "jv": ((0.0, 0.0), (1.0, 0.0), (0.5, 0.0), (0.5, -1.0), (3.0, -1.0), (-2.0, 1.5)),
+    "yv": ((0.0, 0.0), (0.5, -1.0), (-2.0, 1.5)),
+    "iv": ((0.0, 0.0), (1.0, 0.0), (0.5, -1.0), (3.0, -1.0), (-2.0, 1.5)),
+    "kve": ((0.5, 0.0), (0.5, -1.0), (0.0, 2.0)),
+    "ker": ((0.0,), (-1.0,)),
+    "kei": ((0.0,),),
+    "struve": ((0.0, 0.0), (1.0, -2.0), (0.0, -2.0)),
+    "hyp0f1": ((1.5, 0.0),),
+    "hyp2f1": ((0.5, 0.6, 1.5, 0.0),),
 }
 
 

@@ -13,10 +13,18 @@ gammainc gammaincc gammainccinv gammaincinv betainc betaincc betaincinv stdtr st
 entr huber kl_div pseudo_huber rel_entr xlog1py xlogy expit log_expit logit
 i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e y0 y1
 boxcox cbrt cosdg cosm1 cotdg exp2 exp10 exprel sindg tandg
-ellipkm1 exp1 expi hyp1f1 spence"""
+ellipkm1 exp1 expi hyp1f1 spence
+bei ber dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kei ker kve modstruve ndtri_exp owens_t struve
+wrightomega yv"""
 ORDERED = {"expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma"}
 HALF = np.dtype(np.float16)
-NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys()
+PARTS = {
+    "cosine_integral": ("sici", 1), "fresnel_cosine": ("fresnel", 1), "fresnel_sine": ("fresnel", 0),
+    "hyperbolic_cosine_integral": ("shichi", 1), "hyperbolic_sine_integral": ("shichi", 0),
+    "jacobi_am": ("ellipj", 3), "sine_integral": ("sici", 0),
+}  # fmt: skip
+"""Kernels that are one of several outputs."""
+NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys()
 
 
 def find(name: str) -> Kernel | None:
@@ -25,10 +33,13 @@ def find(name: str) -> Kernel | None:
     if extension != "special" or name not in NAMES:
         return None
     scipy_special = _library()
-    found = getattr(scipy_special, ORDERED.get(name, name), None)
+    theirs, part = PARTS.get(name, (ORDERED.get(name, name), None))
+    found = getattr(scipy_special, theirs, None)
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: under SCIPY_ARRAY_API it is behind a dispatcher
+    if part is not None:
+        return _with_half(lambda *xs: found(*xs)[part])
     return _of_order(found) if name in ORDERED else _with_half(found)
 
 

@@ -38,6 +38,16 @@ from xpgrad.array_api.special.elementary import (
     sindg,
     tandg,
 )
+from xpgrad.array_api.special.elliptic import (
+    agm,
+    ellipe,
+    ellipeinc,
+    ellipj,
+    ellipkinc,
+    elliprc,
+    elliprd,
+    elliprf,
+)
 from xpgrad.array_api.special.entropy import entr, huber, kl_div, pseudo_huber, rel_entr, xlog1py, xlogy
 from xpgrad.array_api.special.error_functions import (
     erf,
@@ -68,9 +78,39 @@ from xpgrad.array_api.special.incomplete_gamma import (
     pdtri,
 )
 from xpgrad.array_api.special.integrals import ellipk, ellipkm1, exp1, expi, expn, hyp1f1, spence
+from xpgrad.array_api.special.inverses import (
+    betainccinv,
+    gdtria,
+    gdtrix,
+    hyp0f1,
+    hyp2f1,
+    ndtri_exp,
+    powm1,
+    wrightomega,
+)
+from xpgrad.array_api.special.kelvin_functions import bei, beip, ber, berp, kei, keip, kelvin, ker, kerp
 from xpgrad.array_api.special.logistic import expit, log_expit, log_softmax, logit, logsumexp, softmax
 from xpgrad.array_api.special.modified_bessel import i0, i0e, i1, i1e, k0, k0e, k1, k1e
+from xpgrad.array_api.special.oscillating import dawsn, erfi, fresnel, owens_t, shichi, sici
 from xpgrad.array_api.special.polygamma import digamma, polygamma, psi, zeta, zetac
+from xpgrad.array_api.special.polynomials import (
+    eval_chebyc,
+    eval_chebys,
+    eval_chebyt,
+    eval_chebyu,
+    eval_gegenbauer,
+    eval_genlaguerre,
+    eval_hermite,
+    eval_hermitenorm,
+    eval_jacobi,
+    eval_laguerre,
+    eval_legendre,
+    eval_sh_chebyt,
+    eval_sh_chebyu,
+    eval_sh_jacobi,
+    eval_sh_legendre,
+)
+from xpgrad.array_api.special.real_orders import hankel1, hankel2, iv, ive, jv, kn, kv, kve, modstruve, struve, yv
 
 # What rules call and SciPy has under no name of its own: derivatives and families of the functions above.
 from xpgrad.array_api.special.bessel import jn_of  # isort: skip
@@ -80,6 +120,17 @@ from xpgrad.array_api.special.polygamma import polygamma_of, zeta_moment  # isor
 from xpgrad.array_api.special.incomplete_beta import betainc_moment  # isort: skip
 from xpgrad.array_api.special.incomplete_gamma import gammainc_moment  # isort: skip
 from xpgrad.array_api.special.integrals import ellipkm1_of, expn_of  # isort: skip
+from xpgrad.array_api.special.elliptic import carlson, ellipe_of, elliptic_of, jacobi_am  # isort: skip
+from xpgrad.array_api.special.kelvin_functions import bei_of, ber_of, kei_of, ker_of  # isort: skip
+from xpgrad.array_api.special.oscillating import (  # isort: skip
+    cosine_integral,
+    fresnel_cosine,
+    fresnel_sine,
+    hyperbolic_cosine_integral,
+    hyperbolic_sine_integral,
+    sine_integral,
+)
+from xpgrad.array_api.special.real_orders import kve_moment  # isort: skip
 
 __all__ = [  # noqa: RUF022 - by family
     "erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "inverse_mills", "mills_excess",
@@ -95,4 +146,14 @@ __all__ = [  # noqa: RUF022 - by family
     "boxcox", "boxcox1p", "cbrt", "cosdg", "cosm1", "cotdg", "exp2", "exp10", "expm1", "exprel", "exprel_of",
     "inv_boxcox", "inv_boxcox1p", "log1p", "log1prel_of", "radian", "sinc", "sinc_of", "sindg", "tandg",
     "ellipk", "ellipkm1", "ellipkm1_of", "exp1", "expi", "expn", "expn_of", "hyp1f1", "spence",
+    "agm", "carlson", "ellipe", "ellipe_of", "ellipeinc", "ellipj", "ellipkinc", "elliprc", "elliprd", "elliprf",
+    "elliptic_of", "jacobi_am",
+    "betainccinv", "gdtria", "gdtrix", "hyp0f1", "hyp2f1", "ndtri_exp", "powm1", "wrightomega",
+    "bei", "bei_of", "beip", "ber", "ber_of", "berp", "kei", "kei_of", "keip", "kelvin", "ker", "ker_of", "kerp",
+    "cosine_integral", "dawsn", "erfi", "fresnel", "fresnel_cosine", "fresnel_sine", "hyperbolic_cosine_integral",
+    "hyperbolic_sine_integral", "owens_t", "shichi", "sici", "sine_integral",
+    "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
+    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu",
+    "eval_sh_jacobi", "eval_sh_legendre",
+    "hankel1", "hankel2", "iv", "ive", "jv", "kn", "kv", "kve", "kve_moment", "modstruve", "struve", "yv",
 ]  # fmt: skip

@@ -168,6 +168,65 @@ INTEGRALS = (
 )
 
 
+def _at(name: str, v: float, low: float, high: float, **options: Any) -> Case:
+    """Return a case of a function of an order, a Python number, and an array."""
+    of = _scipy(name)
+    return _of(name, f"{v}", lambda s, x: getattr(s, name)(v, x), lambda x: of(v, x), (low, high), **options)
+
+
+REAL_ORDERS = (
+    *(_at(name, 0.7, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    *(_at(name, 2, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    _at("jv", -1.3, 0.7, 30.0, order=2),
+    _case("kv", (0.2, 2.5), (0.3, 6.0)),
+    _case("kve", (0.2, 2.5), (0.3, 6.0), keeps=("v", "x")),
+    _at("kn", 3, 0.5, 6.0),
+    _of("hankel1", "0.7", lambda s, x: s.hankel1(0.7, x), lambda x: _scipy("hankel1")(0.7, x), (0.5, 9.0),
+        dtype="complex"),
+    _of("hankel2", "0.7", lambda s, x: s.hankel2(0.7, x), lambda x: _scipy("hankel2")(0.7, x), (0.5, 9.0),
+        dtype="complex"),
+    *(_case(name, (-6.0, 6.0)) for name in ("ber", "bei", "berp", "beip")),
+    *(_case(name, (0.4, 6.0)) for name in ("ker", "kei", "kerp", "keip")),
+    _case("kelvin", (0.4, 6.0), dtype=("complex",) * 4),
+)  # fmt: skip
+
+ELLIPTIC = (
+    _case("ellipe", (-2.0, 0.9), keeps=("m",)),
+    _case("ellipkinc", (-3.0, 3.0), (-2.0, 0.9), keeps=("phi", "m"), order=2),
+    _case("ellipeinc", (-3.0, 3.0), (-2.0, 0.9), keeps=("phi", "m"), order=2),
+    _case("ellipj", (-3.0, 3.0), (0.1, 0.9), order=2),
+    _case("agm", (0.3, 3.0), (0.3, 3.0)),
+    _case("elliprf", (0.2, 3.0), (0.2, 3.0), (0.2, 3.0)),
+    _case("elliprd", (0.2, 3.0), (0.2, 3.0), (0.2, 3.0), order=2),
+    _case("elliprc", (0.2, 3.0), (0.2, 3.0), order=2),
+)
+
+OSCILLATING = (
+    _case("dawsn", (-9.0, 9.0), keeps=("x", "y")),
+    _case("erfi", (-2.0, 2.0), keeps=("x",)),
+    _case("owens_t", (-3.0, 3.0), (-2.5, 2.5), keeps=("h", "a")),
+    *(_case(name, (0.4, 12.0)) for name in ("sici", "shichi")),
+    _case("fresnel", (-6.5, 6.5), order=2),
+)
+
+INVERSES = (
+    _case("wrightomega", (-6.0, 6.0), keeps=("y",)),
+    _case("ndtri_exp", (-9.0, -0.05), keeps=("x", "y"), order=2),
+    _case("powm1", (0.3, 3.0), (-2.0, 2.0)),
+    _at("hyp0f1", 1.3, -6.0, 6.0),
+    _of("hyp2f1", "", lambda s, x: s.hyp2f1(0.7, 1.2, 1.9, x), lambda x: _scipy("hyp2f1")(0.7, 1.2, 1.9, x),
+        (-4.0, 0.7), order=2),
+)  # fmt: skip
+
+POLYNOMIALS = (
+    *(_at(f"eval_{name}", n, -0.9, 0.9) for n in (1, 5)
+      for name in ("legendre", "chebyt", "chebyu", "chebyc", "chebys", "hermite", "hermitenorm", "laguerre")),
+    *(_at(f"eval_sh_{name}", 4, 0.1, 0.9) for name in ("legendre", "chebyt", "chebyu")),
+    _of("eval_genlaguerre", "4", lambda s, a, x: s.eval_genlaguerre(4, a, x),
+        lambda a, x: _scipy("eval_genlaguerre")(4, a, x), (0.2, 2.0), (-1.0, 3.0)),
+)  # fmt: skip
+
+
 def _parts(x: Host) -> tuple[Host, Host]:
     return x.real, x.imag
 
@@ -218,4 +277,19 @@ CHAINERS = (
     Case("F.einsum", lambda F, a, b: F.einsum("ij,kj->ik", a, b), lambda a, b: a @ b.T, _PAIR, **SECOND),
 )  # fmt: skip
 
-CASES = ERRORS + GAMMA + INCOMPLETE_GAMMA + INCOMPLETE_BETA + ENTROPY + BESSEL + ELEMENTARY + INTEGRALS + CHAINERS
+CASES = (
+    ERRORS
+    + GAMMA
+    + INCOMPLETE_GAMMA
+    + INCOMPLETE_BETA
+    + ENTROPY
+    + BESSEL
+    + REAL_ORDERS
+    + ELEMENTARY
+    + INTEGRALS
+    + ELLIPTIC
+    + OSCILLATING
+    + INVERSES
+    + POLYNOMIALS
+    + CHAINERS
+)
