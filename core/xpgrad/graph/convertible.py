@@ -122,9 +122,14 @@ class Convertible(Declared):
         return kind(backend.namespace.reshape(array, ()))
 
     def tolist(self) -> Any:
-        """Return the elements as Python scalars, in lists within lists for each axis."""
+        """Return the elements as Python scalars, in lists within lists for each axis; no gradient flows through them.
+
+        Out of a Variable that requires a gradient it is a `GraphEndWarning`, as for `item`.
+        """
         if self._array is None:
             raise ValueError("tolist: the Variable is uninitialised; give it an array first")
+        if self._node.requires_grad:
+            taken(self._node)
         return self._node.spec.backend.to_host(self._array).tolist()
 
     def numpy(self) -> Array:

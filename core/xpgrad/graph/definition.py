@@ -102,14 +102,23 @@ class Definition:
         if x not in self.inputs:
             raise PluginError(f"{self.name}: a rule is given for {x!r}, but the inputs are {', '.join(self.inputs)}")
         names = rule.__code__.co_varnames[: rule.__code__.co_argcount]
-        known = {"y", "specs", *self.inputs, *(f"{i}_spec" for i in self.inputs), *self.parameters}
+        known = {"y", "specs", *self.inputs, *self._spec_names(), *self.parameters}
         unknown = [name for name in names[2:] if name not in known]
         if names[:2] != ("xp", "gy") or unknown:
             raise PluginError(
                 f"{self.name}: the rule of {x} must be written as (xp, gy, ...) and may ask for "
                 f"{', '.join(sorted(known))}; got ({', '.join(names)})"
             )
+        own = {*self.inputs, *self.parameters}
+        if ambiguous := [name for name in names[2:] if name in own and name in {"y", "specs", *self._spec_names()}]:
+            raise PluginError(
+                f"{self.name}: the rule of {x} asks for {', '.join(ambiguous)}, which is an argument and what rules call "
+                "the output or the specs of inputs; call the argument otherwise"
+            )
         return names[2:]
+
+    def _spec_names(self) -> set[str]:
+        return {f"{x}_spec" for x in self.inputs}
 
     def _signature(self) -> inspect.Signature:
         """Return the public signature, made from the code object: `inspect.signature` takes 50 µs each at import."""

@@ -105,7 +105,7 @@ class _Implicit(FunctionNode):
 
         nodes = [x._node for x in roots]
         watch = Watch(nodes, recorded=True)
-        trace = called_with(watch.entered(), Trace, run, roots)
+        trace: Trace = called_with(watch.entered(), Trace, run, roots)
         if watch:
             told = f"{self.label}: what the function returned does not depend on its argument"
             watch.refuse([y._node for y in trace.outputs], nodes, told, "")

@@ -129,7 +129,7 @@ def test_errors_of_backward_say_how_to_see_the_forward_line_without_debug_mode(d
         "primitive": lambda: squared(x),
     }[kind]
     for recorded in (False, True):
-        with pytest.raises(ValueError, match="mine|shape of gradients") as caught:
+        with pytest.raises(ValueError, match=r"mine|shape of gradients") as caught:
             (apply() * 3).sum().backward(enable_double_backprop=recorded)
         (note,) = [each for each in caught.value.__notes__ if "backward computation" in each]
         assert "xpgrad.set_debug(True)" in note

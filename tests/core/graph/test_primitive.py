@@ -58,3 +58,10 @@ def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:
     assert plan.outcome(given, stands_in) is backend.spec(stands_in)
     assert given not in plan.outcomes
     assert plan.outcome(given, np.ones(2)) is plan.outcomes.pop(given)
+
+
+@pytest.mark.parametrize("name", ["y", "x_spec"])
+def test_argument_that_rules_would_take_for_something_else_is_refused(name):
+    body, rule = f"lambda xp, x, {name}, /: x * {name}", f"lambda xp, gy, {name}: gy * {name}"
+    with pytest.raises(xpgrad.PluginError, match=f"the rule of x asks for {name}, which is an argument and what rules"):
+        primitive(x=eval(rule))(eval(body))

@@ -38,9 +38,7 @@ def find(name: str) -> Kernel | None:
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: under SCIPY_ARRAY_API it is behind a dispatcher
-    if part is not None:
-        return _with_half(lambda *xs: found(*xs)[part])
-    return _of_order(found) if name in ORDERED else _with_half(found)
+    return _of_order(found) if name in ORDERED else _with_half(found, part)
 
 
 @functools.cache
@@ -52,8 +50,9 @@ def _library() -> Any:
     return scipy.special
 
 
-def _with_half(function: Any) -> Kernel:
-    """Return `function` so that float16 stays float16: SciPy's have no loop for it, and give wider arrays."""
+def _with_half(ufunc: Any, part: int | None) -> Kernel:
+    """Return `ufunc`, or one of its outputs, so that float16 stays float16: SciPy's have no loop for it."""
+    function = ufunc if part is None else lambda *xs: ufunc(*xs)[part]
 
     def of_one(x: Array, /) -> Array:
         y = function(x)
@@ -63,9 +62,9 @@ def _with_half(function: Any) -> Kernel:
         y = function(*xs)
         return y.astype(np.result_type(*xs)) if any(getattr(x, "dtype", None) is HALF for x in xs) else y
 
-    if any(loop.startswith("e") for loop in function.types):
-        return function  # type: ignore[no-any-return]  # a ufunc
-    return of_one if function.nin == 1 else of_several
+    if any(loop.startswith("e") for loop in ufunc.types):
+        return function
+    return of_one if ufunc.nin == 1 else of_several
 
 
 def _of_order(function: Any) -> Kernel:
