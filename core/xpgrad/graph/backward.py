@@ -10,7 +10,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
 from xpgrad.graph.application import output
-from xpgrad.graph.exchange import lock, stale, store
+from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameter import Parameter
@@ -19,9 +19,6 @@ from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
 
-NOT_READ: Any = object()
-Given = tuple[Variable, Any]  # with a gradient
-Found = tuple[Variable, list[tuple[VariableNode, Any]]]  # with what a sweep found at the nodes that it has had
 Seeds = list[tuple[VariableNode, Any]]
 
 
@@ -101,58 +98,60 @@ def _backward(
     clear: Sequence[Variable] | None = None,
 ) -> None:  # fmt: skip
     pairs = [(y._node, g) for y, g in seeds]
-    used = {id(y): (y, y._grad) for y in ([y for y, _ in seeds] if clear is None else clear)}
+    used = [(y, y._grad) for y in ([y for y, _ in seeds] if clear is None else clear)]
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
-    found: dict[int, Found] = {}
+    found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
-        x = key.get_variable_or_none() if type(key) is VariableNode else None
-        if x is not None:  # if it has moved, it may be met as several nodes
-            found.setdefault(id(x), (x, []))[1].append((key, g))
-    retained = [(x, g) for node, g in sweep.retained if (x := node.get_variable_or_none()) is not None]
-    _deposit(list(found.values()), retained, used, recorded)
-    for x, _ in found.values():
+        if type(key) is VariableNode and (x := key.get_variable_or_none()) is not None:
+            if x in found:  # it has moved, and was met as several nodes
+                found[x].append((key, g))
+            else:
+                found[x] = [(key, g)]
+    _deposit(found, sweep.retained, used, recorded)
+    for x in found:
         if type(x) is not Variable and isinstance(x, Parameter):
             x._grad_valid = True
         if loss_scale is not None:
             x._node.own_extra().loss_scale = loss_scale
 
 
-def _deposit(found: list[Found], retained: list[Given], used: dict[int, Given], recorded: bool) -> None:
+def _deposit(
+    found: dict[Variable, list[tuple[VariableNode, Any]]], retained: list[tuple[VariableNode, Any]],
+    used: list[tuple[Variable, Any]], recorded: bool,
+) -> None:  # fmt: skip
     """Add to the gradients that the roots have, and store all that a sweep has found, or nothing if anything fails.
 
-    Other threads may store at the same time. Sums are made again from what they have left there.
+    Other threads may store at the same time; what was computed from a gradient that is gone is computed again.
     """
-    read: list[Given] = [(x, NOT_READ) for x, _ in found]
-    sums: list[Any] = [None] * len(found)
-    again = list(range(len(found)))
+    kept = [(x, g) for node, g in retained if (x := node.get_variable_or_none()) is not None]
+    read: dict[Variable, Any] = {}
+    sums: dict[Variable, Any] = {}
     while True:
-        for i in again:
-            x, gs = found[i]
+        for x, parts in found.items():
             held = x._grad
-            read[i], sums[i] = (x, held), _total(x, None if _is_used(used, x, held) else held, gs, recorded)
+            if x in read and read[x] is held:
+                continue
+            read[x], total = held, held
+            if held is not None and any(y is x and before is held for y, before in used):
+                total = None  # the sweep has started from it, and it is used up
+            if total is not None:
+                array = held._array if isinstance(held, Variable) else held
+                check_gradient(array, x._node.spec)  # the constructor took it as it came
+                total = held if recorded else array
+            for node, g in parts:
+                total = _added(total, g if x._node is node else moved_to(g, x), recorded)
+            sums[x] = note_constant(total) if recorded else total
         with lock:
-            again = stale(read)
-            if not again:
-                cleared = [y for y, before in used.values() if y._grad is before]
-                targets = [*cleared, *(x for x, _ in retained), *(x for x, _ in found)]
-                before = store(targets, [*[None] * len(cleared), *(g for _, g in retained), *sums])
+            for x, held in read.items():
+                if x._grad is not held:
+                    break
+            else:
+                stores = {y: None for y, before in used if y._grad is before}
+                stores.update(kept)
+                stores.update(sums)
+                left = store(stores)
                 break
-    del before  # now that the lock is released
-
-
-def _is_used(used: dict[int, Given], x: Variable, held: Any) -> bool:
-    """Tell whether `x` still holds the gradient from which the sweep has started, and which is used up by it."""
-    return id(x) in used and used[id(x)][1] is held
-
-
-def _total(x: Variable, held: Any, gs: list[tuple[VariableNode, Any]], recorded: bool) -> Any:
-    if held is not None:
-        array = held._array if isinstance(held, Variable) else held
-        check_gradient(array, x._node.spec)  # the constructor took it as it came
-        held = held if recorded else array
-    for node, g in gs:
-        held = _added(held, g if x._node is node else moved_to(g, x), recorded)
-    return note_constant(held) if recorded else held
+    del left  # now that the lock is released
 
 
 def has_graph(y: Variable, what: str) -> bool:

@@ -5,7 +5,7 @@ still there, else computes again. So nothing is computed, and nobody else's code
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +36,12 @@ def replace(x: "Variable", made: Callable[[Any], Any]) -> Any:
             return grad
 
 
-def stale(read: Sequence[tuple["Variable", Any]]) -> list[int]:
-    """Return at which positions a Variable does not hold the gradient any more that was read; under the lock."""
-    return [i for i, (x, held) in enumerate(read) if x._grad is not held]
-
-
-def store(variables: Sequence["Variable"], grads: Sequence[Any]) -> list[Any]:
-    """Let all `variables` hold their `grads`, and return what they held; under the lock.
+def store(grads: Mapping["Variable", Any]) -> list[Any]:
+    """Let all these Variables hold these gradients, and return what they held; under the lock.
 
     In one call of C: an interrupt between two stores would leave some gradients without their addition. What was held
     may only be freed after the lock is released, because that may run anybody's code.
     """
-    held = [x._grad for x in variables]
-    deque(map(setattr, variables, repeat("_grad"), grads), maxlen=0)
+    held = [x._grad for x in grads]
+    deque(map(setattr, grads.keys(), repeat("_grad"), grads.values()), 0)
     return held

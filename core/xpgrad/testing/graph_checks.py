@@ -82,7 +82,8 @@ def check_aliasing(s: Scenario) -> None:
         held |= {f"output {i}": y.array for i, y in enumerate(ys) if id(y) not in own}
         gradients = {id(x): (f"gradient of input {i}", x.grad) for i, x in enumerate(leaves)}
         gradients |= {id(x): (f"gradient of the copy of input {i}", x.grad) for i, x in enumerate(xs) if behind}
-        gradients |= {id(y): (f"gradient of output {i}", y.grad) for i, y in enumerate(ys) if id(y) not in own}
+        made = [(i, ys[i]) for i in s.differentiable(ys) if id(ys[i]) not in own]
+        gradients |= {id(y): (f"gradient of output {i}", y.grad) for i, y in made}
         named = dict(each for each in gradients.values() if each[1] is not None)
         for name, g in named.items():
             for other, array in [*held.items(), *named.items()]:

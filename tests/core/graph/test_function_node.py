@@ -649,7 +649,7 @@ def test_an_exception_in_backward_changes_nothing(device, start):
     z = w * Failing().apply((x,))[0]
     z.grad = array(device, [5.0])
     w.grad = array(device, [6.0])
-    with pytest.raises(ZeroDivisionError, match=r"^mine$"):
+    with pytest.raises(ZeroDivisionError, match=r"^mine(\nThis was|$)"):
         z.backward(retain_grad=True) if start == "backward" else xpgrad.grad(
             [z], [w, x], set_grad=True, retain_grad=True
         )
