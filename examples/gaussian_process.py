@@ -9,6 +9,7 @@ the gradient goes through the Cholesky factor of the covariance matrix.
 """
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ START = {
     "noise": 0.2, "noise years": 0.1, "white noise": 0.2,
 }  # fmt: skip
 
+NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"first": 1976, "split": 1992, "last": 1995}
 
 
@@ -57,6 +59,13 @@ def load() -> tuple[np.ndarray, np.ndarray]:
     return months.index.year.to_numpy() + (months.index.month.to_numpy() - 0.5) / 12, months.to_numpy()
 
 
+def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
+    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    with xpgrad.using_device(device):
+        here = xp.__array_namespace_info__().dtypes()
+    return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
+
+
 def distances(t1: Any, t2: Any) -> Any:
     return xp.abs(t1[:, None] - t2[None, :])
 
@@ -71,7 +80,9 @@ def covariance(p: dict[str, Any], d: Any) -> Any:
     shape = q["medium shape"]
     medium = q["medium"] ** 2 * (1 + d2 / (2 * shape * q["medium years"] ** 2)) ** -shape
     noise = q["noise"] ** 2 * xp.exp(-d2 / (2 * q["noise years"] ** 2))
-    white = q["white noise"] ** 2 * xp.astype(d == 0, d.dtype)
+    # So that the matrix is positive definite in 32 bits, too; in 64 it is nothing.
+    jitter = 1000 * d.__array_namespace__().finfo(d.dtype).eps * q["trend"] ** 2
+    white = (q["white noise"] ** 2 + jitter) * xp.astype(d == 0, d.dtype)
     return trend + season + medium + noise + white
 
 
@@ -90,13 +101,14 @@ def predict(p: dict[str, Any], t: Any, y: Any, t_new: Any) -> tuple[Any, Any]:
     return mean, xp.sqrt(covariance(p, xp.zeros_like(t_new)) - xp.sum(v**2, axis=0))
 
 
-def gradient_error(f: Any, start: dict[str, float], device: xpgrad.Device, *args: Any) -> float:
+def gradient_error(f: Any, start: dict[str, Any], device: xpgrad.Device, *args: Any) -> float:
     """The distance of the gradient from central differences, relative to its length."""
     x, _ = xpgrad.scipy.ravel(start)
     _, gradient = xpgrad.scipy.value_and_grad(f, start, device)(x, *args)
     value = xpgrad.scipy.residuals(f, start, device)  # values only, without a graph
-    steps = 1e-4 * np.eye(len(x))
-    quotients = [(value(x + h, *args) - value(x - h, *args))[0] / 2e-4 for h in steps]
+    step = 1e-4 if fitting(x, device).dtype == np.float64 else 1e-1
+    steps = step * np.eye(len(x))
+    quotients = [(value(x + h, *args) - value(x - h, *args))[0] / (2 * step) for h in steps]
     return float(np.linalg.norm(gradient - quotients) / np.linalg.norm(gradient))
 
 
@@ -106,9 +118,10 @@ def run(device: str = "@numpy", first: float = 1958, split: float = 1992, last: 
     old, new = (years >= first) & (years < split), (years >= split) & (years < last)
     level = ppm[old].mean()
     target = xpgrad.get_device(device)
-    t, y, t_new = (xpgrad.Variable(a) for a in target.send([years[old], ppm[old] - level, years[new]]))
+    data = [fitting(a, target) for a in (years[old] - split, ppm[old] - level, years[new] - split)]
+    t, y, t_new = (xpgrad.Variable(a) for a in target.send(data))
 
-    start = {name: np.log(value) for name, value in START.items()}
+    start = {name: fitting(np.asarray(np.log(value)), target) for name, value in START.items()}
     x, unravel = xpgrad.scipy.ravel(start, target)
     loss = xpgrad.scipy.value_and_grad(negative_log_likelihood, like=start, device=target)
     found = minimize(loss, x, args=(t, y), jac=True, method="L-BFGS-B")
@@ -124,6 +137,16 @@ def run(device: str = "@numpy", first: float = 1958, split: float = 1992, last: 
         mean=mean + level,
         deviation=deviation,
     )
+
+
+def picture(name: str) -> Path:
+    """The file to draw into, which is refused before the work if it cannot be written."""
+    from matplotlib.figure import Figure
+
+    path, formats = Path(name), Figure().canvas.get_supported_filetypes()
+    if (path.suffix[1:].lower() or "png") in formats and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+        return path
+    raise argparse.ArgumentTypeError(f"{name} cannot be written: expected one of {', '.join(formats)}, in a folder")
 
 
 def draw(result: Result, plot: Path) -> None:
@@ -144,7 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
     parser.add_argument("--quick", action="store_true", help="learn from 1976 to 1992 only, forecast three years")
-    parser.add_argument("--plot", type=Path, help="draw the record and the forecast into this file")
+    parser.add_argument("--plot", type=picture, help="draw the record and the forecast into this file")
     options = parser.parse_args()
     result = run(options.device, **(QUICK if options.quick else {}))
     for name, value in result.hyperparameters.items():

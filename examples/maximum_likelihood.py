@@ -12,6 +12,7 @@ Trivedi, Regression Analysis of Count Data (1998), section 3.3.
 """
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ import xpgrad.array_api as xp
 
 COINSURANCE = 1  # the column "lncoins", the logarithm of the share that the patient pays, in percent and 1
 
+NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"rows": 2000, "points": 5}
 
 
@@ -57,6 +59,13 @@ def load(rows: int | None, seed: int) -> tuple[list[str], np.ndarray, np.ndarray
     return ["constant", *table.exog.columns], X, visits[pick]
 
 
+def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
+    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    with xpgrad.using_device(device):
+        here = xp.__array_namespace_info__().dtypes()
+    return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
+
+
 def log_likelihood(p: Any, X: Any, y: Any, j: Any, above: Any) -> Any:
     """The log-likelihood of visits `y` with mean m = exp(X β) and variance m + α m²; `p` is β and log α.
 
@@ -75,7 +84,8 @@ def fit(start: np.ndarray, free: np.ndarray, device: xpgrad.Device, args: Any) -
     def loss(p: Any) -> Any:
         return -log_likelihood(p, *args) / rows
 
-    value_and_grad, hess = (make(loss, device=device) for make in (xpgrad.scipy.value_and_grad, xpgrad.scipy.hess))
+    like = fitting(start, device)
+    value_and_grad, hess = (make(loss, like, device) for make in (xpgrad.scipy.value_and_grad, xpgrad.scipy.hess))
 
     def full(x: np.ndarray) -> np.ndarray:
         p = start.copy()
@@ -92,7 +102,7 @@ def fit(start: np.ndarray, free: np.ndarray, device: xpgrad.Device, args: Any) -
         jac=True,
         hess=lambda x: hess(full(x))[np.ix_(free, free)],
         method="trust-exact",
-        options={"gtol": 1e-10},
+        options={"gtol": 1e-10 if like.dtype == np.float64 else 1e-5},
     )
     return full(found.x), -rows * found.fun, rows * hess(full(found.x))
 
@@ -102,7 +112,8 @@ def run(device: str = "@numpy", rows: int | None = None, points: int = 13, seed:
     names, X, y = load(rows, seed)
     j = np.arange(y.max())
     target = xpgrad.get_device(device)
-    args = [xpgrad.Variable(a) for a in target.send([X, y, j, np.sum(y[:, None] > j, axis=0, dtype=np.float64)])]
+    data = [fitting(a, target) for a in (X, y, j, np.sum(y[:, None] > j, axis=0, dtype=np.float64))]
+    args = [xpgrad.Variable(a) for a in target.send(data)]
 
     free = np.ones(len(names) + 1, dtype=bool)
     start = np.append(np.log(y.mean()), np.zeros(len(names)))
@@ -131,6 +142,16 @@ def run(device: str = "@numpy", rows: int | None = None, points: int = 13, seed:
     )
 
 
+def picture(name: str) -> Path:
+    """The file to draw into, which is refused before the work if it cannot be written."""
+    from matplotlib.figure import Figure
+
+    path, formats = Path(name), Figure().canvas.get_supported_filetypes()
+    if (path.suffix[1:].lower() or "png") in formats and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+        return path
+    raise argparse.ArgumentTypeError(f"{name} cannot be written: expected one of {', '.join(formats)}, in a folder")
+
+
 def draw(result: Result, plot: Path) -> None:
     from matplotlib.figure import Figure
 
@@ -157,7 +178,7 @@ def main() -> None:
     parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
     parser.add_argument("--quick", action="store_true", help="2,000 rows, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--plot", type=Path, help="draw estimates and profile into this file")
+    parser.add_argument("--plot", type=picture, help="draw estimates and profile into this file")
     options = parser.parse_args()
     result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
     print(f"{'':16}{'estimate':>12}{'error':>12}{'statsmodels':>14}{'its error':>12}")

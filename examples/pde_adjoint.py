@@ -13,6 +13,7 @@ The equations are those of long waves with Manning's friction at the bottom, on 
 """
 
 import argparse
+import os
 import tracemalloc
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +36,7 @@ GAUGES = {  # longitude east and latitude; the last is held back
     "Nanaimo": (236.15, 49.25), "Galiano": (236.5, 48.97), "Tsawwassen": (236.8, 49.02), "Lasqueti": (235.7, 49.42),
 }  # fmt: skip
 
+NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"minutes": 25, "dt": 25.0, "iterations": 25}
 
 
@@ -101,6 +103,13 @@ def load() -> Sea:
     return Sea(np.where(topography < -5, -topography, 0.0), data["longitude"][columns], data["latitude"][rows])
 
 
+def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
+    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    with xpgrad.using_device(device):
+        here = xp.__array_namespace_info__().dtypes()
+    return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
+
+
 def simulate(surface: Any, sides: list[Any], cells: Any, steps: int, segment: int | None) -> Any:
     """Readings of the surface at `cells`, shape (steps, gauges), from water at rest; checkpointed by `segment`."""
     speed_u, speed_v, friction_u, friction_v = sides
@@ -147,14 +156,18 @@ def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations:
     sea, steps = load(), round(60 * minutes / dt)
     truth, segment = source(sea), max(1, round((steps / 2) ** 0.5))
 
-    wet, sides, cells = target.send([(sea.depth > 0) * 1.0, sea.sides(dt), sea.cells()])
-    with xpgrad.no_backprop_mode():
-        finer = simulate(xpgrad.Variable(target.send(truth)), target.send(sea.sides(dt / 2)), cells, 2 * steps, None)
-        records = finer.to_cpu().array[1::2] + NOISE * rng.standard_normal((steps, len(GAUGES)))
-    args = (wet, sides, cells[:-1], target.send(records[:, :-1]))
+    def sent(*arrays: np.ndarray) -> list[Any]:
+        return target.send([fitting(a, target) for a in arrays])
 
-    loss = xpgrad.scipy.value_and_grad(objective, like=truth, device=target)
-    rest, unravel = xpgrad.scipy.ravel(np.zeros_like(truth), target)
+    (surface, wet, cells), sides = sent(truth, (sea.depth > 0) * 1.0, sea.cells()), sent(*sea.sides(dt))
+    with xpgrad.no_backprop_mode():
+        finer = simulate(xpgrad.Variable(surface), sent(*sea.sides(dt / 2)), cells, 2 * steps, None)
+        records = finer.to_cpu().array[1::2] + NOISE * rng.standard_normal((steps, len(GAUGES)))
+    args = (wet, sides, cells[:-1], *sent(records[:, :-1]))
+
+    like = fitting(truth, target)
+    loss = xpgrad.scipy.value_and_grad(objective, like=like, device=target)
+    rest, unravel = xpgrad.scipy.ravel(np.zeros_like(like), target)
     options = {"maxiter": iterations, "maxcor": 30}
     x = minimize(loss, rest, args=(*args, segment), jac=True, method="L-BFGS-B", options=options).x
     with xpgrad.no_backprop_mode():
@@ -164,7 +177,7 @@ def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations:
     halfway = x / 2  # at the minimum a gradient that is too long would not show
     (value, gradient), remainders = loss(halfway, *args, segment), []
     direction = rng.standard_normal(x.shape)
-    for h in 1e-5 / 2.0 ** np.arange(5):
+    for h in (1e-5 if like.dtype == np.float64 else 1e-1) / 2.0 ** np.arange(5):
         ahead, _ = loss(halfway + h * direction, *args, segment)
         remainders.append(abs(ahead - value - h * float(gradient @ direction)))
     peaks = []
@@ -174,6 +187,16 @@ def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations:
         peaks.append(tracemalloc.get_traced_memory()[1] / 2**20)
         tracemalloc.stop()
     return Result(sea, truth, found.to_cpu().array, records, predicted, minutes, remainders, *peaks)
+
+
+def picture(name: str) -> Path:
+    """The file to draw into, which is refused before the work if it cannot be written."""
+    from matplotlib.figure import Figure
+
+    path, formats = Path(name), Figure().canvas.get_supported_filetypes()
+    if (path.suffix[1:].lower() or "png") in formats and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+        return path
+    raise argparse.ArgumentTypeError(f"{name} cannot be written: expected one of {', '.join(formats)}, in a folder")
 
 
 def draw(result: Result, plot: Path) -> None:
@@ -204,7 +227,7 @@ def main() -> None:
     parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
     parser.add_argument("--quick", action="store_true", help="25 minutes, fewer iterations")
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
-    parser.add_argument("--plot", type=Path, help="draw the source and the record that was held back into this file")
+    parser.add_argument("--plot", type=picture, help="draw the source and the record that was held back into this file")
     options = parser.parse_args()
     result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
     print(f"Taylor remainders of the gradient fall with step^{result.taylor_order:.3f}")

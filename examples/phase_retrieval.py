@@ -14,6 +14,7 @@ A gradient is ∂/∂x + i ∂/∂y, the direction of steepest ascent, so a step
 """
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ import xpgrad
 import xpgrad.array_api as xp
 from xpgrad.transforms import grad, value_and_grad
 
+NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"size": 52}
 
 
@@ -50,6 +52,13 @@ def load(size: int) -> np.ndarray:
         return gray[: n * size, : n * size].reshape(size, n, size, n).mean(axis=(1, 3))
 
     return square("china.jpg") * np.exp(0.5j * np.pi * square("flower.jpg"))
+
+
+def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
+    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    with xpgrad.using_device(device):
+        here = xp.__array_namespace_info__().dtypes()
+    return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
 
 def magnitudes(x: Any, masks: Any) -> Any:
@@ -80,7 +89,7 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
     measured = np.abs(clean + 1e-3 * clean.mean() * rng.standard_normal(clean.shape))
     bright = 1 - np.exp(-(measured**2) / np.mean(measured**2))  # bounded: few very bright pixels must not decide
     noise = rng.standard_normal((2, size, size)) + 1j * rng.standard_normal((2, size, size))
-    codes, measured, bright, x, d = target.send([codes, measured, bright, *noise])
+    codes, measured, bright, x, d = target.send([fitting(a, target) for a in (codes, measured, bright, *noise)])
 
     ascend = grad(bright_energy)
     for _ in range(steps):
@@ -91,7 +100,8 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
     descend = value_and_grad(misfit)
     gradient = descend(x, codes, measured)[1]
     slope = float(target.xp.sum(target.xp.real(target.xp.conj(gradient) * d)))
-    ahead, behind = (float(misfit(xpgrad.Variable(x + h * d), codes, measured).array) for h in (1e-5, -1e-5))
+    step = 1e-5 if fitting(clean, target).dtype == np.float64 else 1e-3
+    ahead, behind = (float(misfit(xpgrad.Variable(x + h * d), codes, measured).array) for h in (step, -step))
 
     before, misfits = x, []
     for k in range(steps):
@@ -100,7 +110,17 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
         before, x = x, y - gradient
         misfits.append(float(value))
     pictures = [aligned(host.send(p), original) for p in (start, x)]
-    return Result(original, *pictures, misfits, abs((ahead - behind) / 2e-5 / slope - 1))
+    return Result(original, *pictures, misfits, abs((ahead - behind) / (2 * step) / slope - 1))
+
+
+def picture(name: str) -> Path:
+    """The file to draw into, which is refused before the work if it cannot be written."""
+    from matplotlib.figure import Figure
+
+    path, formats = Path(name), Figure().canvas.get_supported_filetypes()
+    if (path.suffix[1:].lower() or "png") in formats and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+        return path
+    raise argparse.ArgumentTypeError(f"{name} cannot be written: expected one of {', '.join(formats)}, in a folder")
 
 
 def draw(result: Result, plot: Path) -> None:
@@ -121,7 +141,7 @@ def main() -> None:
     parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
     parser.add_argument("--quick", action="store_true", help="a picture of 52 × 52 pixels")
     parser.add_argument("--seed", type=int, default=0, help="of masks, noise and start")
-    parser.add_argument("--plot", type=Path, help="draw original, start and recovered picture into this file")
+    parser.add_argument("--plot", type=picture, help="draw original, start and recovered picture into this file")
     options = parser.parse_args()
     result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
     print(f"gradient against differences   {result.gradient_error:.1e}")

@@ -99,6 +99,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'xpgrad' has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 _numpy_protocol.bind()
 _attributes.bind()
 if "einops" in sys.modules:  # else its user imports the module: there is no hook for what is imported later

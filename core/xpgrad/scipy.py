@@ -69,7 +69,9 @@ class Layout:
         for spec, device in self.specs:
             part = host.namespace.reshape(vector[start : start + spec.size], spec.shape)
             backend = device.backend
-            moved = transfer(part, device) if device.backend is not host else host.copy(part)
+            wanted = getattr(host.namespace, spec.backend.dtype_name(spec.dtype), host.namespace.float64)
+            part = host.namespace.astype(part, wanted)  # before it moves: there may be no float64 where it goes
+            moved = transfer(part, device) if backend is not host else part
             if spec.backend is backend and moved.dtype != spec.dtype:
                 moved = backend.restore(backend.xp.astype(moved, spec.dtype))
             leaves.append(moved)

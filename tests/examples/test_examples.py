@@ -1,5 +1,7 @@
 """The examples at their quick sizes: what they find on real data, on two devices, and that a wrong gradient shows."""
 
+import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from tests.docs.documents import ROOT
 from xpgrad.transforms import stop_gradient
 
 EXAMPLES = (gaussian_process, maximum_likelihood, pde_adjoint, phase_retrieval)
-ON_DEVICES = pytest.mark.parametrize("device", ["@numpy", "@strict:device1"])
+ON_DEVICES = pytest.mark.parametrize("device", ["@numpy", "@strict:device1", "native:0", "@torch"])
 
 
 def quick(example: Any, device: str = "@numpy") -> Any:
@@ -71,12 +73,43 @@ def test_pde_adjoint_finds_the_source_and_predicts_the_gauge_held_back() -> None
     assert result.peak < 0.5 * result.plain_peak
 
 
-def test_pde_adjoint_is_the_same_on_another_device() -> None:
-    device_or_skip("@strict:device1")
+@pytest.mark.parametrize("device", ["@strict:device1", "native:0", "@torch"])
+def test_pde_adjoint_is_the_same_on_another_device(device: str) -> None:
+    device_or_skip(device)
     size = {**pde_adjoint.QUICK, "minutes": 10, "iterations": 4}
-    result, expected = pde_adjoint.run("@strict:device1", **size), pde_adjoint.run("@numpy", **size)
+    result, expected = pde_adjoint.run(device, **size), pde_adjoint.run("@numpy", **size)
     assert result.taylor_order == pytest.approx(2, abs=0.01)
     np.testing.assert_allclose(result.found, expected.found, atol=1e-6)
+
+
+IN_32_BITS = """
+from examples import gaussian_process, maximum_likelihood, pde_adjoint, phase_retrieval
+result = gaussian_process.run("{device}", **gaussian_process.QUICK)
+assert result.rmse < 1.5 and result.coverage > 0.7 and result.gradient_error < 0.1, result
+result = maximum_likelihood.run("{device}", **maximum_likelihood.QUICK | {"points": 1})
+assert result.disagreement < 1e-2, result
+result = phase_retrieval.run("{device}", **phase_retrieval.QUICK)
+assert result.error(result.recovered) < 1e-3 and result.gradient_error < 1e-2, result.gradient_error
+result = pde_adjoint.run("{device}", **pde_adjoint.QUICK | {"minutes": 10, "iterations": 2})
+assert abs(result.taylor_order - 2) < 0.05, result
+"""
+
+
+@pytest.mark.parametrize("device", ["@jax", "@strict:no_float64"])
+def test_every_example_runs_where_there_are_only_32_bits(device: str) -> None:
+    device_or_skip(device)
+    environment = {**os.environ, "JAX_ENABLE_X64": "0", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    command = [sys.executable, "-c", IN_32_BITS.replace("{device}", device)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__.split(".")[-1])
+@pytest.mark.parametrize("name", ["nowhere/picture.png", "picture.nonsense"])
+def test_a_picture_that_cannot_be_written_is_refused_at_once(example: Any, name: str, tmp_path: Path) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=f"{name} cannot be written"):
+        example.picture(str(tmp_path / name))
+    assert example.picture(str(tmp_path / "picture.png")) == tmp_path / "picture.png"
 
 
 @pytest.mark.parametrize(

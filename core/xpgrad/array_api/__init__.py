@@ -139,4 +139,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from xpgrad.backend.current import current_device
 
-    return sorted({*globals(), *vars(_namespace(current_device().backend))})
+    return sorted({*globals(), *_SUBMODULES, *vars(_namespace(current_device().backend))})

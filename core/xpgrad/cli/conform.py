@@ -102,6 +102,8 @@ def conform(
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+        except ModuleNotFoundError as error:
+            raise _without_scipy(error) from None
     _print(console, found)
     if report is not None:
         console.print(f"Report: {', '.join(map(str, write(found, report)))}", soft_wrap=True)
@@ -117,6 +119,11 @@ def _usable(backend: str) -> None:
     except (XpgradError, TypeError) as error:
         there = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
         raise Unusable(f"{error}{there}; `xpgrad doctor {backend}` looks closer") from None
+
+
+def _without_scipy(error: ModuleNotFoundError) -> Exception:
+    """Return the error as one line, if it is the suite's own that SciPy is missing."""
+    return Unusable(str(error)) if error.name == "scipy" else error
 
 
 def _bar(console: Console) -> Progress:
@@ -160,13 +167,17 @@ def _print(console: Console, report: "Report") -> None:
 def _self_test(console: Console, without: tuple[str, ...], jobs: int) -> int:
     """Run the seeded faults, print the kill matrix, and return the exit code."""
     from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
-    from xpgrad.testing.conformance.plan import letter_of
+    from xpgrad.testing.conformance.plan import check_references, letter_of
     from xpgrad.testing.conformance.self_test import self_test
 
     try:
         letters = [letter_of(family) for family in without]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    try:
+        check_references()
+    except ModuleNotFoundError as error:
+        raise _without_scipy(error) from None
     with _bar(console) as bar:
         task = bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
         verdict = self_test(without=letters, jobs=jobs, progress=lambda name: bar.update(task, advance=1))

@@ -1,5 +1,6 @@
 """`xpgrad demo`: programs that run at once, on real data, on any device."""
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,11 +28,36 @@ def demo() -> None:
     """Run a program on real data."""
 
 
+def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | None) -> Path | None:
+    """Return the file to draw into; raise before the training if it could not be written after it."""
+    if plot is None:
+        return None
+    try:
+        from matplotlib.figure import Figure  # an extra; without pyplot no window system is touched
+    except ImportError:
+        raise click.ClickException("matplotlib is missing; pip install 'xpgrad[demo]'") from None
+    formats = Figure().canvas.get_supported_filetypes()
+    if plot.suffix and plot.suffix[1:].lower() not in formats:
+        raise click.BadParameter(
+            f"Matplotlib does not write {plot.suffix}; expected one of {', '.join(sorted(formats))}"
+        )
+    if not plot.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {plot.parent} to write {plot.name} into")
+    if not os.access(plot if plot.exists() else plot.parent, os.W_OK):
+        raise click.BadParameter(f"{plot} cannot be written")
+    return plot
+
+
 @demo.command()
 @click.option("--device", default="@numpy", show_default=True, help="Where to train; `xpgrad devices` lists them.")
 @click.option("--epochs", default=30, show_default=True, type=click.IntRange(min=1))
 @click.option("--seed", default=0, show_default=True, help="Of the first weights, the order of the scans, and dropout.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the loss curve into this file.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=drawable,
+    help="Draw the loss curve into this file.",
+)
 def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
     """Learn handwritten digits: 1,797 real scans, a perceptron, and a test on scans that it never saw."""
     try:
@@ -67,10 +93,8 @@ def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
 
 def _draw(history: Sequence["Epoch"], plot: Path, device: str) -> None:
     """Draw loss and accuracy over the epochs."""
-    try:
-        from matplotlib.figure import Figure  # an extra; without pyplot no window system is touched
-    except ImportError:
-        raise click.ClickException("matplotlib is missing; pip install 'xpgrad[demo]'") from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(7, 4), layout="constrained")
     left = figure.add_subplot()
     numbers = [epoch.number for epoch in history]

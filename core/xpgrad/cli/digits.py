@@ -34,7 +34,7 @@ def load() -> tuple[Array, Array, Array, Array]:
 
     images, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(labels))
-    x, t = (images[order] / 16).astype(np.float32), labels[order].astype(np.int64)
+    x, t = (images[order] / 16).astype(np.float32), labels[order].astype(np.int32)
     return x[HELD_BACK:], t[HELD_BACK:], x[:HELD_BACK], t[:HELD_BACK]
 
 

@@ -75,7 +75,7 @@ def _check_name(scaffold: Scaffold, installed: Installed) -> None:
 
 
 def _check_library(library: str, installed: Installed) -> None:
-    """Raise click's error for what is no module, or one whose arrays have a backend already."""
+    """Raise click's error for what is no module here, or one whose arrays have a backend already."""
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in library.split(".")):
         raise click.UsageError(f"--library: expected a module's name such as mylib.array_api, got {library!r}")
     serving = installed.modules.get(library.partition(".")[0])
@@ -84,6 +84,18 @@ def _check_library(library: str, installed: Installed) -> None:
             f"--library: {serving[0].origin} serves the arrays of {library} already, and two backends may not list one "
             "type; a plugin with kernels or devices for them needs no backend: see docs/backends.md"
         )
+    if library != STAND_IN and not _is_here(library):
+        raise click.UsageError(
+            f"--library: there is no module {library} here, so its distribution cannot be looked up; install it first"
+        )
+
+
+def _is_here(module: str) -> bool:
+    """Tell whether a module can be found; for one of a package, the package is imported."""
+    try:
+        return find_spec(module) is not None
+    except Exception:  # a stranger's package that cannot be imported has no modules
+        return False
 
 
 def _person(author: str | None, email: str | None, nobody: str) -> tuple[str, str]:

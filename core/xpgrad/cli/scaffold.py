@@ -149,5 +149,9 @@ def _quoted(text: str) -> str:
 
 
 def _distribution_of(root: str) -> str:
-    """Return what pip calls the distribution of an installed module; else the module's own name, as most are called."""
-    return next(iter(packages_distributions().get(root, ())), root.replace("_", "-"))
+    """Return what pip calls the distribution of an installed module; else the module's own name, as most are called.
+
+    Of several distributions with parts of one package, that is the one of its name, if there is such a one.
+    """
+    usual, found = root.replace("_", "-"), packages_distributions().get(root, [])
+    return usual if usual in found or not found else found[0]

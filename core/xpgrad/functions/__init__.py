@@ -261,3 +261,8 @@ def __getattr__(name: str) -> object:
         found = globals()[name] = getattr(module, name)
         return found
     raise AttributeError(f"module 'xpgrad.functions' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the functions, those included that have not been imported yet."""
+    return sorted(__all__)

@@ -112,8 +112,8 @@ class Definition:
         own = {*self.inputs, *self.parameters}
         if ambiguous := [name for name in names[2:] if name in own and name in {"y", "specs", *self._spec_names()}]:
             raise PluginError(
-                f"{self.name}: the rule of {x} asks for {', '.join(ambiguous)}, which is an argument and what rules call "
-                "the output or the specs of inputs; call the argument otherwise"
+                f"{self.name}: the rule of {x} asks for {', '.join(ambiguous)}, which is an argument and what rules "
+                "call the output or the specs of inputs; call the argument otherwise"
             )
         return names[2:]
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import xpgrad.testing.conformance.plan as plan_module
 import xpgrad.testing.conformance.self_test as self_test_module
 from xpgrad.cli import main
+from xpgrad.testing.conformance import suite
 from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
 from xpgrad.testing.conformance.faults.bed import Bed
 
@@ -104,3 +106,21 @@ def _shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(self_test_module, "self_test", lambda **o: whole(faults=FAULTS[:1], freedoms=(), **o))
     monkeypatch.setattr("xpgrad.testing.conformance.faults.FAULTS", FAULTS[:1])
     monkeypatch.setattr("xpgrad.testing.conformance.faults.FREEDOMS", FREEDOMS[:0])
+
+
+@pytest.mark.parametrize("command", [("numpy",), ("numpy", "--case", "special.gammaln"), ("--self-test",)])
+def test_a_missing_scipy_is_said_in_one_sentence_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(plan_module, "find_spec", lambda name: None)
+    code, text = _run(*command)
+    assert code == 2
+    said = "Error: conform: SciPy, which has the references of the special functions, is not installed; "
+    assert " ".join(text.split()) == said + "pip install 'xpgrad[conformance]'"
+
+
+def test_what_needs_no_scipy_runs_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_module, "find_spec", lambda name: None)
+    assert _run("numpy", "--family", "K", "--case", "exp", "--jobs", "0")[0] == 0
+    with pytest.raises(ModuleNotFoundError, match="SciPy, which has the references"):
+        suite("numpy")

@@ -1,5 +1,8 @@
 """`xpgrad demo digits`, and the page of training code behind it."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,11 +41,31 @@ def on_the_host() -> list[Epoch]:
         return list(train("@numpy", epochs=2))
 
 
-@pytest.mark.parametrize("specifier", [*DEVICES, "@strict:device2", "native:0", "@cupy:0", "cuda:0"])
+@pytest.mark.parametrize("specifier", [*DEVICES, "@strict:device2", "@torch", "@cupy:0", "cuda:0"])
 def test_it_learns_the_same_on_every_device(specifier: str, on_the_host: list[Epoch]) -> None:
     for there, here in zip(train(device_or_skip(specifier), epochs=2), on_the_host, strict=True):
         assert there.loss == pytest.approx(here.loss, rel=1e-3)
         assert abs(there.accuracy - here.accuracy) <= 3 / HELD_BACK
+
+
+def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:
+    device_or_skip("@jax")
+    command = [sys.executable, "-m", "xpgrad", "demo", "digits", "--epochs", "1", "--device", "@jax"]
+    environment = {**os.environ, "JAX_ENABLE_X64": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "Test accuracy 9" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("nowhere/curve.png", "there is no folder"), ("curve.nonsense", "Matplotlib does not write .nonsense")],
+)
+def test_a_picture_that_cannot_be_written_is_refused_before_the_training(tmp_path: Path, name: str, words: str) -> None:
+    result = CliRunner().invoke(main, ["demo", "digits", "--plot", str(tmp_path / name)])
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.split())
+    assert "epoch" not in result.output
 
 
 def test_the_command_prints_each_epoch_and_draws_the_curve(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from tests.core.backend.strangers import GOOD, Strangers
+from tests.docs.documents import ROOT
 
 from xpgrad.cli import main
 from xpgrad.cli.scaffold import FILES, Scaffold
@@ -148,13 +150,31 @@ def test_the_files_are_those_of_a_distribution(folder: Path) -> None:
         assert not any(line != line.rstrip() for line in text.splitlines()), path
 
 
-def test_another_library_is_imported_by_its_name(folder: Path) -> None:
+@pytest.fixture
+def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The array library npulib, which pip calls npu-arrays."""
+    site = folder.parent / "libraries"
+    (site / "npulib").mkdir(parents=True)
+    (site / "npulib" / "__init__.py").touch()
+    (site / "npulib" / "array_api.py").touch()
+    (site / "npu_arrays-1.0.dist-info").mkdir()
+    (site / "npu_arrays-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: npu-arrays\nVersion: 1.0\n"
+    )
+    (site / "npu_arrays-1.0.dist-info" / "top_level.txt").write_text("npulib\n")
+    monkeypatch.syspath_prepend(site)
+    yield "npulib.array_api"
+    sys.modules.pop("npulib", None)  # looking for the module in it has imported the package
+
+
+@pytest.mark.usefixtures("library")
+def test_another_library_is_imported_by_its_name_and_required_by_its_distributions(folder: Path) -> None:
     assert new_backend("npu", "--output", "here", "--library", "npulib.array_api").exit_code == 0
     made = folder / "here"
     assert "    import npulib.array_api as library\n" in (made / "src" / "xpgrad_npu" / "plugin.py").read_text()
     assert not (made / "src" / "xpgrad_npu" / "library").exists()
     assert project(made)["entry-points"]["xpgrad.array_modules"] == {"npulib": "xpgrad_npu.plugin"}
-    assert "npulib" in project(made)["dependencies"]
+    assert "npu-arrays" in project(made)["dependencies"]
     assert "array-api-strict" not in (made / "README.md").read_text()
     for name in ("__init__.py", "plugin.py"):
         compile((made / "src" / "xpgrad_npu" / name).read_text(), name, "exec")
@@ -176,6 +196,14 @@ def test_without_git_there_is_an_author_all_the_same(folder: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(folder))
     assert new_backend("npu").exit_code == 0
     assert project(folder / "xpgrad-npu")["authors"] == [{"name": "The authors of xpgrad-npu"}]
+
+
+def test_its_test_extra_brings_what_the_suite_needs(folder: Path) -> None:
+    assert new_backend("npu").exit_code == 0
+    extra = project(folder / "xpgrad-npu")["optional-dependencies"]["test"]
+    assert [requirement.partition(">=")[0] for requirement in extra] == ["xpgrad[conformance]"]
+    suite = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["conformance"]
+    assert {requirement.partition(">=")[0] for requirement in suite} == {"pytest", "scipy"}
 
 
 # What is refused
@@ -215,6 +243,9 @@ def test_a_name_that_is_taken_is_refused(folder: Path, strangers: Strangers, nam
         ("", "expected a module's name"),
         ("my.class", "expected a module's name"),
         ("numpy", "xpgrad 0.1.0 serves the arrays of numpy already"),
+        ("npulib", "there is no module npulib here"),
+        ("npulib.array_api", "there is no module npulib.array_api here"),
+        ("json.arrays", "there is no module json.arrays here"),
     ],
 )
 def test_a_library_that_cannot_be_is_refused(folder: Path, library: str, reason: str) -> None:

@@ -398,7 +398,7 @@ def test_all_elements_as_lists_of_python_scalars(device):
     assert type(variable(device, [1.5], requires_grad=False).tolist()[0]) is float
     assert variable(device, 3, "int64").tolist() == 3
     assert type(variable(device, [3], "int64").tolist()[0]) is int
-    assert variable(device, np.ones((2, 0))).tolist() == [[], []]
+    assert variable(device, np.ones((2, 0)), requires_grad=False).tolist() == [[], []]
     with pytest.raises(ValueError, match="tolist: the Variable is uninitialised; give it an array first"):
         Variable().tolist()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.testing.conformance.outcome import outcome
-from xpgrad.testing.conformance.plan import Item, plan
+from xpgrad.testing.conformance.plan import Item, check_references, plan
 from xpgrad.testing.conformance.probes import mismatches
 from xpgrad.testing.conformance.report import reproduction
 from xpgrad.testing.conformance.run import devices_of
@@ -32,6 +32,8 @@ def suite(
     ------
     BackendUnavailable
         The backend cannot be used: then there is nothing to test.
+    ModuleNotFoundError
+        SciPy is not installed, which has the references of some cases: ``pip install 'xpgrad[conformance]'``.
     """
     import pytest  # of those who test
 
@@ -41,6 +43,7 @@ def suite(
     given = devices[0].backend.capabilities if capabilities is None else capabilities
     quick = profile == "quick"
     grouped: dict[str, list[Item]] = {}
+    check_references()
     for item in plan(devices, quick=quick):
         grouped.setdefault(item.check.id, []).append(item)
 

@@ -13,7 +13,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
 from xpgrad.testing.cases import CASES
 from xpgrad.testing.conformance.outcome import Outcome, outcome
-from xpgrad.testing.conformance.plan import PROFILES, Item, letter_of, plan
+from xpgrad.testing.conformance.plan import PROFILES, Item, check_references, letter_of, plan
 from xpgrad.testing.conformance.probes import mismatches
 from xpgrad.testing.conformance.report import Report
 from xpgrad.testing.conformance.workers import Order, outcomes
@@ -85,6 +85,8 @@ def conform(
     ------
     BackendUnavailable, SpecifierError
         There is no such backend or device.
+    ModuleNotFoundError
+        SciPy is not installed, and a case needs it.
     ValueError
         An unknown profile, family or case; a share such as the third of two.
     """
@@ -101,6 +103,7 @@ def conform(
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
     items = order.plan()
+    check_references(item.case for item in items)
     found: list[Outcome] = []
     wrong = mismatches(devices, given)
     while True:

@@ -1,0 +1,155 @@
+"""The names of the API that documents mention exist: those of modules and classes exactly, others anywhere."""
+
+import builtins
+import functools
+import importlib
+import inspect
+import keyword
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.docs.documents import ROOT
+
+import xpgrad
+import xpgrad.functions
+import xpgrad.plugin
+import xpgrad.transforms
+import xpgrad_chx
+import xpgrad_numpy
+from xpgrad.backend.kernels import table
+
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(ROOT.glob("plugins/*/README.md")),
+]
+CLASSES = {
+    name: value
+    for module in (xpgrad, xpgrad.plugin, xpgrad.transforms)
+    for name, value in vars(module).items()
+    if inspect.isclass(value) and name in module.__all__
+}
+ROOTS: dict[str, Any] = CLASSES | {
+    "xpgrad": xpgrad,
+    "F": xpgrad.functions,
+    "xp": xpgrad.array_api,
+    "chx": xpgrad_chx,
+    "np": np,
+    "numpy": np,
+}
+GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
+"""Of entry points: no modules."""
+OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
+"""Libraries whose names are not looked up."""
+WORDS = {
+    "CONTRIBUTING.md": "make",
+    "backends.md": "boxed chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
+    "design.md": "cpu gpu native",
+    "devices.md": "available",
+    "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
+    "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
+    "xpgrad-jax": "Auto Explicit donate_argnums",
+    "xpgrad-strict": "CPU_DEVICE device2",
+    "xpgrad-torch": "cpu detach meta requires_grad_",
+    "transforms.md": "aux least_squares",
+}
+"""What else stands in code font on a page: values, files' words, names of other libraries."""
+OF_THEIR_LIBRARIES = {"interop.md"}
+"""Its bare names are functions of other libraries, which tests/examples runs."""
+DOTTED = re.compile(r"(?<![\w./@-])([A-Za-z_]\w*+)((?:\.[A-Za-z_]\w*+)++)(?![*{-])")  # no start of names: F.max_*
+IN_CODE_FONT = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)(?:\([^`]*\))?`(?!`)")
+BLOCKS = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+
+
+def modules(*packages: ModuleType) -> Iterator[ModuleType]:
+    """All modules of these packages."""
+    for package in packages:
+        yield package
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not info.name.endswith("__main__"):
+                yield importlib.import_module(info.name)
+
+
+def parameters(function: Any) -> set[str]:
+    try:
+        return set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # no function, or one that does not tell
+        return set()
+
+
+@functools.cache
+def vocabulary() -> frozenset[str]:
+    """Every name of a module, class, function, attribute, parameter, kernel or fact."""
+    known = {*xpgrad.backend._CLASSES}  # of backends that may not be here
+    known |= {*dir(builtins), *keyword.kwlist, *dir(np), *dir(np.ndarray), *dir(np.linalg), *xpgrad.plugin.FACTS}
+    for module in modules(xpgrad, xpgrad_chx, xpgrad_numpy):
+        known.update(module.__name__.split("."), dir(module))
+        for value in list(vars(module).values()):
+            known |= parameters(value)
+            if inspect.isclass(value) and value.__module__.startswith("xpgrad"):
+                known.update(dir(value), getattr(value, "__annotations__", ()))
+                known.update(*(parameters(each) for each in vars(value).values()))
+    known.update(*(name.split(".") for name in table.declared))
+    return frozenset(known)
+
+
+def exists(root: str, path: str) -> bool:
+    """Whether ``root.path`` is there: a module, or an attribute of one or of a class, also one of its instances."""
+    found = ROOTS[root]
+    for name in path.split("."):
+        if name in getattr(found, "__annotations__", {}):
+            return True
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            try:
+                found = importlib.import_module(f"{found.__name__}.{name}")
+            except (AttributeError, ImportError):
+                return False
+        if not isinstance(found, ModuleType | type):
+            break
+    return True
+
+
+def unknown(text: str, words: set[str], bare: bool = True) -> set[str]:
+    """The names in a page that do not exist."""
+    names = {
+        f"{root}{path}"
+        for root, path in DOTTED.findall(text)
+        if root in ROOTS and path != ".md" and f"{root}{path}" not in GROUPS | words and not exists(root, path[1:])
+    }
+    for name in IN_CODE_FONT.findall(BLOCKS.sub("", text)) if bare else ():
+        first, *rest = name.split(".")
+        if first not in ROOTS and first not in OTHERS and not (rest and rest[-1] in ("py", "toml", "md")):
+            names |= {name} if not {first, *rest} - {""} <= vocabulary() | words and not name.isupper() else set()
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_in_the_documents_exist(page: Path) -> None:
+    own = WORDS.get(page.name, "") + " " + WORDS.get(page.parent.name, "")
+    assert not unknown(page.read_text(), set(own.split()), page.name not in OF_THEIR_LIBRARIES)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["xpgrad.gradiant", "xpgrad.transforms.gradd", "F.softmaxx", "xp.linalg.dett", "Variable.back", "`to_devise`",
+     "chx.zeroes", "Device.sendd", "`Variabel(x)`", "`backwards_all()`"],
+)  # fmt: skip
+def test_a_name_that_does_not_exist_is_found(name: str) -> None:
+    assert unknown(f"Call {name} for it.", set())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["xpgrad.grad", "xpgrad.scipy.hess", "F.softmax", "xp.linalg.det", "Variable.grad_var", "`retain_grad`",
+     "`enable_double_backprop`", "`Variable(x)`", "xpgrad.config.debug", "`pyproject.toml`", "`XPGRAD_DEVICE`"],
+)  # fmt: skip
+def test_a_name_that_exists_is_none_of_them(name: str) -> None:
+    assert not unknown(f"Call {name} for it.", set())
