@@ -222,7 +222,8 @@ def ties(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     got = np.zeros(x.shape) if found is None else on_host(found.array)
     if np.all(np.isnan(got)):
         return None  # not silent
-    if wrong := differs(symmetrized(got, kind), symmetrized(wanted, kind), 1e-3):
+    # Second derivatives lose digits between the two ways of the rule, as its documentation says.
+    if wrong := differs(symmetrized(got, kind), symmetrized(wanted, kind), 3e-2):
         return f"{where}, second derivative: {wrong}"
     return None
 

@@ -40,6 +40,8 @@ def fenced(value: Variable, gap: Variable, where: Array) -> Variable:
 class Fence(FunctionNode):
     """Zeros, whose second derivative is NaN at some places. A class, because no formula gives that."""
 
+    of_library = True
+
     def __init__(self, where: Array, last: bool = False) -> None:
         self.where, self.last = where, last
 
