@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.building import array, values
+from tests.devices import device_or_skip
 
 import xpgrad
 from xpgrad import Variable
@@ -108,3 +109,10 @@ def test_what_does_not_fit_is_refused():
         value_and_grad(rosenbrock, np.zeros(2))(START)
     with pytest.raises(DtypeError, match=r"scipy: like at \['n'\]: expected real floating-point numbers, got int64"):
         value_and_grad(rosenbrock, {"n": np.zeros(2, np.int64)})
+
+
+def test_arrays_go_in_the_dtype_of_like_to_a_device_without_float64() -> None:
+    device = device_or_skip("@strict:no_float64")
+    like = {"a": np.ones(2, np.float32), "b": np.float32(2.0)}
+    value, gradient = value_and_grad(lambda p: (p["a"] * p["b"]).sum(), like, device)(np.arange(3.0))
+    assert (value, gradient.dtype, gradient.tolist()) == (2.0, np.float64, [2.0, 2.0, 1.0])
