@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.building import array, values
+from tests.devices import device_or_skip
 
 import xpgrad
 from xpgrad import Variable
@@ -147,3 +148,10 @@ def test_the_value_of_a_function_of_parameters_that_are_variables():
     value, gradient = value_and_grad(lambda x, a: a * xp.sum(x))(START, a)
     assert value == pytest.approx(2 * START.sum())
     assert gradient.tolist() == [2.0] * 5
+
+
+def test_arrays_go_in_the_dtype_of_like_to_a_device_without_float64() -> None:
+    device = device_or_skip("@strict:no_float64")
+    like = {"a": np.ones(2, np.float32), "b": np.float32(2.0)}
+    value, gradient = value_and_grad(lambda p: (p["a"] * p["b"]).sum(), like, device)(np.arange(3.0))
+    assert (value, gradient.dtype, gradient.tolist()) == (2.0, np.float64, [2.0, 2.0, 1.0])

@@ -24,6 +24,7 @@ STANDARD = ("linalg", "fft")
 """The standard's extensions: modules of the library, too."""
 EXTENSIONS = (*STANDARD, "special")
 """What has kernels whose names have a prefix: rules call the kernel ``linalg.inv`` as ``xp.linalg.inv``."""
+PACKAGE = __name__.partition(".")[0]
 OWNER = ":"
 """What separates the module of a primitive that is not xpgrad's own from the rest of its kernel's name."""
 MOST_WINDOWS = 2**20  # elements of the windows of a convolution that stand in memory at a time
@@ -41,7 +42,7 @@ def qualified_name(body: Callable[..., Any]) -> str:
 
 def is_own(body: Callable[..., Any]) -> bool:
     """Tell whether a function is defined in this package."""
-    return str(body.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return str(body.__module__).partition(".")[0] == PACKAGE
 
 
 def kernel_name(body: Callable[..., Any], extension: str | None) -> str:
@@ -122,19 +123,20 @@ class KernelTable:
         A primitive that is not xpgrad's own replaces the one of its name, whose kernels were given for another formula
         and are forgotten. It is declared as long as it exists.
         """
-        passing = [each for each in declarations if OWNER in each.name]
-        for declaration in declarations:
-            if OWNER in declaration.name:
-                self.declared[declaration.name] = declaration
-                self.meant.pop(declaration.name, None)
-            else:
-                self.declare(declaration)
         number = next(self._numbers)
-        self._planned[number] = weakref.ref(planned, functools.partial(self._forget, number, passing))
+        if OWNER not in declarations[0].name:
+            for declaration in declarations:
+                self.declare(declaration)
+            self._planned[number] = weakref.ref(planned)
+            return
+        for declaration in declarations:
+            self.declared[declaration.name] = declaration
+            self.meant.pop(declaration.name, None)
+        self._planned[number] = weakref.ref(planned, functools.partial(self._forget, number, declarations))
 
-    def _forget(self, number: int, passing: Sequence[Declaration], _: object) -> None:
+    def _forget(self, number: int, declarations: Sequence[Declaration], _: object) -> None:
         self._planned.pop(number, None)
-        for declaration in passing:
+        for declaration in declarations:
             if self.declared.get(declaration.name) is declaration:
                 del self.declared[declaration.name]
                 self.meant.pop(declaration.name, None)

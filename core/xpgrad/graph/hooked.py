@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
+from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, config, switches
 from xpgrad.graph import carried, inspection
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
+from xpgrad.graph.scatter import dense
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
@@ -94,6 +95,34 @@ def called(
         by_user(hook.backward_postprocess, f, *seen)
     if copied and recorded:
         check_unwritten(seen[1][0], shown(gy), f"{f.label}: a function hook")
+    return gxs
+
+
+def inspected(sweep: "Sweep", f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
+    """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
+    hooks = inspection.hooks_of(f)
+    pullback = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are called here
+    guards = getattr(f, "_guards", None)
+    if guards is not None and inspection.changed(guards):
+        raise inspection.changed_error(f)
+    seen = (shown(gy),)
+    inspection.arrived(f, seen)
+
+    def rule(gy: Any) -> Sequence[Any]:
+        try:
+            return pullback.record(f, gy, node) if sweep.recorded else pullback.pull(f, gy)
+        except Exception as error:
+            inspection.check_kept(f)
+            inspection.annotate(error, f)
+            raise
+
+    gxs = called(hooks, f, gy, rule, recorded=sweep.recorded) if hooks else rule(gy)
+    if config.debug:
+        if hooks and guards is not None and inspection.changed(guards):
+            raise inspection.changed_error(f)
+        arrays = [dense(g, sweep.recorded) for g in gxs]
+        arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
+        inspection.check_finite(arrays, f, "backward", seen)
     return gxs
 
 

@@ -8,7 +8,7 @@ Inside, a complex cotangent is the conjugate of the gradient that users see.
 
 import heapq
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
@@ -21,7 +21,6 @@ from xpgrad.graph import anomaly, carried, hooked, inspection
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED, FunctionNode
-from xpgrad.graph.hooked import shown
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
@@ -170,7 +169,7 @@ class Sweep:
             if active is not None and active[f]:
                 pullback = self._narrowed(f, pullback)
             if careful:
-                gxs = self._inspected(f, pullback, gy, node)
+                gxs = hooked.inspected(self, f, pullback, gy, node)
             else:
                 try:
                     gxs = pullback.record(f, gy, node) if recorded else pullback.pull(f, gy)
@@ -463,33 +462,6 @@ class Sweep:
     def _listeners(self, f: FunctionNode) -> list[Any]:
         """Return the function hooks to call around the rule of `f`."""
         return inspection.hooks_of(f) if self.careful or f._hooks else []
-
-    def _inspected(self, f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
-        """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
-        hooks = inspection.hooks_of(f)
-        pullback = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are called here
-        guards = getattr(f, "_guards", None)
-        if guards is not None and inspection.changed(guards):
-            raise inspection.changed_error(f)
-        seen = (shown(gy),)
-        inspection.arrived(f, seen)
-
-        def rule(gy: Any) -> Sequence[Any]:
-            try:
-                return pullback.record(f, gy, node) if self.recorded else pullback.pull(f, gy)
-            except Exception as error:
-                inspection.check_kept(f)
-                inspection.annotate(error, f)
-                raise
-
-        gxs = hooked.called(hooks, f, gy, rule, recorded=self.recorded) if hooks else rule(gy)
-        if config.debug:
-            if hooks and guards is not None and inspection.changed(guards):
-                raise inspection.changed_error(f)
-            arrays = [dense(g, self.recorded) for g in gxs]
-            arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
-            inspection.check_finite(arrays, f, "backward", seen)
-        return gxs
 
 
 def _restored(g: Any, backend: Backend) -> Array:
