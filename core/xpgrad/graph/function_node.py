@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
@@ -66,12 +66,6 @@ class FunctionNode:
     _origin: Any = None  # in debug mode: the function during whose rule it was applied
     _guards: Any = None  # in debug mode: copies of what was kept
     _hooks: Any = None
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Return a new function, which takes attributes by whichever class it is made."""
-        if (args or kwargs) and cls.__init__ is object.__init__:
-            raise TypeError(f"{cls.__name__}() takes no arguments")
-        return new(_Bare if cls is FunctionNode else cls)  # type: ignore[return-value]  # a subclass by itself
 
     @property
     def label(self) -> str:
@@ -401,6 +395,14 @@ class _Bare(FunctionNode):
 
 
 _Bare.__name__ = _Bare.__qualname__ = "FunctionNode"
+
+
+def made(cls: type[FunctionNode], *args: Any, **kwargs: Any) -> FunctionNode:
+    """Return a new function, which takes attributes by whichever class it is made."""
+    if (args or kwargs) and cls.__init__ is object.__init__:
+        raise TypeError(f"{cls.__name__}() takes no arguments")
+    function: FunctionNode = new(_Bare if cls is FunctionNode else cls)
+    return function
 
 
 class _Released:
