@@ -87,7 +87,7 @@ def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple
     if isinstance(axes, WHOLE):
         axes = int(axes)
         return tuple(range(spec1.ndim - axes, spec1.ndim)), tuple(range(axes))
-    first, second = ((a,) if isinstance(a, WHOLE) else tuple(a) for a in axes)
+    first, second = ([int(i) for i in ((a,) if isinstance(a, WHOLE) else a)] for a in axes)
     return tuple(a % spec1.ndim for a in first), tuple(a % spec2.ndim for a in second)
 
 

@@ -131,7 +131,8 @@ def _deposit(
             held = x._grad
             if x in read and read[x] is held:
                 continue
-            read[x], total = held, held
+            read[x] = held
+            total: Any = held
             if held is not None and any(y is x and before is held for y, before in used):
                 total = None  # the sweep has started from it, and it is used up
             if total is not None:
@@ -179,7 +180,7 @@ def _reason(x: Variable) -> str:
     )
 
 
-def note_constant(g: Variable) -> Variable:
+def note_constant(g: Any) -> Any:
     """Note on a gradient that a recorded sweep made, and that depends on nothing, that it is no mistake."""
     if not g._node.requires_grad:
         g._node.own_extra().constant = True
@@ -349,7 +350,8 @@ def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
     wanted, given = y._node.spec, g._node.spec
     if wanted is None or given is None:
         raise GradientError(f"{operation}: {'output' if wanted is None else 'gradient'} {i} is uninitialised")
-    y._current(operation), g._current(operation)
+    y._current(operation)
+    g._current(operation)
     if wanted is given:
         return
     if not same_place(wanted, given):

@@ -245,4 +245,4 @@ def addgrad(target: "Variable", source: "Variable") -> None:
             if exchange(target, held, total):
                 break
     if hasattr(target, "_grad_valid"):
-        target._grad_valid = True
+        setattr(target, "_grad_valid", True)  # noqa: B010 - a Parameter, which is made of this

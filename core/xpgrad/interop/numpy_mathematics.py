@@ -66,7 +66,7 @@ def ediff1d(ary: Any, to_end: Any = REFUSED, to_begin: Any = REFUSED) -> Any:
 @numpy_function("gradient")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = as_variable(f)
-    axes = range(f.ndim) if axis is None else ((axis,) if isinstance(axis, WHOLE) else axis)
+    axes = range(f.ndim) if axis is None else [int(i) for i in ((axis,) if isinstance(axis, WHOLE) else axis)]
     steps = list(varargs or [1.0]) * (1 if len(varargs) == len(axes) else len(axes))
     found = [
         xp.moveaxis(_slopes(xp.moveaxis(f, i, 0), step, edge_order), 0, i) for i, step in zip(axes, steps, strict=True)

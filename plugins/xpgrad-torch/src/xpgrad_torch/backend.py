@@ -120,9 +120,8 @@ class TorchBackend(ArrayAPIBackend):
             made = torch.tensor(value, dtype=spec.dtype, device=devices.CPU)
         except (OverflowError, RuntimeError):
             return value
-        if torch._is_functional_tensor(made) or not torch.isfinite(
-            made
-        ):  # wrapped for one call of a transformed function
+        wrapped = torch._is_functional_tensor(made)  # pyright: ignore[reportPrivateImportUsage]  # there is no other
+        if wrapped or not torch.isfinite(made):  # wrapped for one call of a transformed function
             return value
         if len(spec.constants) >= MOST_CONSTANTS:
             spec.constants.clear()

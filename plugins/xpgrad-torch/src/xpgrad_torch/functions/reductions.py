@@ -53,7 +53,9 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 def _correction(unbiased: Any, correction: Any) -> float:
-    return float(1 if unbiased is None and correction is None else unbiased if correction is None else correction)
+    if correction is not None:
+        return float(correction)
+    return 1.0 if unbiased is None else float(unbiased)
 
 
 def _moment(name: str, function: Any) -> None:
