@@ -222,8 +222,10 @@ def ties(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     got = np.zeros(x.shape) if found is None else on_host(found.array)
     if np.all(np.isnan(got)):
         return None  # not silent
-    # Second derivatives lose digits between the two ways of the rule, as its documentation says.
-    if wrong := differs(symmetrized(got, kind), symmetrized(wanted, kind), 3e-2):
+    gaps = -np.diff(np.linalg.svd(x, compute_uv=False)) / np.linalg.norm(x, 2)
+    if np.any((gaps > 1e-8) & (gaps < 1e-6)):
+        return None  # where division loses digits of second derivatives, as the documentation says
+    if wrong := differs(symmetrized(got, kind), symmetrized(wanted, kind), 1e-3):
         return f"{where}, second derivative: {wrong}"
     return None
 

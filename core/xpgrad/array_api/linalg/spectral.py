@@ -290,7 +290,7 @@ class Ties:
             dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
         misfit, rounding = kernels.abs(numerator - gap * value), self.epsilon * sizes
         surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)
-        used = kernels.where(zero, ~dependent & surely, self.small[i] & (misfit <= 8.0 * rounding)) & ~skipped
+        used = kernels.where(zero, ~dependent & surely, self.small[i] & (misfit <= 256.0 * rounding)) & ~skipped
         if xp is not kernels and slope is not None:
             value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
         unknown = kernels.where(zero & dependent & ~skipped, kernels.full_like(gap, NAN), 0.0)
