@@ -43,8 +43,8 @@ def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
         return  # no dtype of the library, which says so itself
     if real:
         raise DtypeError(
-            f"{operation}: {backend.dtype_name(array.dtype)} cannot be cast to {backend.dtype_name(named)}, the imaginary "
-            "part would be lost; take xp.real(x), or xp.abs(x), first"
+            f"{operation}: {backend.dtype_name(array.dtype)} cannot be cast to {backend.dtype_name(named)}, the "
+            "imaginary part would be lost; take xp.real(x), or xp.abs(x), first"
         )
 
 
