@@ -288,7 +288,9 @@ class Ties:
         if turned is not None:
             turning = kernels.abs(as_array(turned))
             dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
-        misfit, rounding = kernels.abs(numerator - gap * value), self.epsilon * sizes
+        # Errors of the largest cotangent are in all of them: vectors are mixed by rounding.
+        misfit = kernels.abs(numerator - gap * value)
+        rounding = self.epsilon * kernels.max(sizes, axis=(-2, -1), keepdims=True)
         surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)
         used = kernels.where(zero, ~dependent & surely, self.small[i] & (misfit <= 256.0 * rounding)) & ~skipped
         if xp is not kernels and slope is not None:
