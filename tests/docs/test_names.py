@@ -48,16 +48,17 @@ GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
 """Libraries whose names are not looked up."""
 WORDS = {
+    "CHANGELOG.md": "align brentq deepcopy reindex sortby",  # of SciPy, Python and xarray
     "CONTRIBUTING.md": "make",
     "backends.md": "boxed chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
-    "design.md": "cpu gpu native",
+    "design.md": "cpu gpu native protocol.py",
     "devices.md": "available",
     "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
-    "transforms.md": "aux least_squares",
+    "transforms.md": "aux least_squares resize_",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""
 OF_THEIR_LIBRARIES = {"interop.md"}
@@ -86,7 +87,7 @@ def parameters(function: Any) -> set[str]:
 @functools.cache
 def vocabulary() -> frozenset[str]:
     """Every name of a module, class, function, attribute, parameter, kernel or fact."""
-    known = {*xpgrad.backend._CLASSES}  # of backends that may not be here
+    known = {*xpgrad.backend._CLASSES, "__torch_function__"}  # of backends that may not be here
     known |= {*dir(builtins), *keyword.kwlist, *dir(np), *dir(np.ndarray), *dir(np.linalg), *xpgrad.plugin.FACTS}
     for module in modules(xpgrad, xpgrad_chx, xpgrad_numpy):
         known.update(module.__name__.split("."), dir(module))
@@ -95,7 +96,7 @@ def vocabulary() -> frozenset[str]:
             if inspect.isclass(value) and value.__module__.startswith("xpgrad"):
                 known.update(dir(value), getattr(value, "__annotations__", ()))
                 known.update(*(parameters(each) for each in vars(value).values()))
-    known.update(*(name.split(".") for name in table.declared))
+    known.update(*(name.split(".") for name in table.declared), xpgrad.config._entries())
     return frozenset(known)
 
 

@@ -93,7 +93,7 @@ def test_two_libraries_in_one_operation_are_refused() -> None:
 
 def test_text() -> None:
     x = variable(xpgrad.get_device(DEVICE1), [[1.0, 2.0]])
-    assert repr(x) == "variable([[1., 2.]])"
+    assert repr(x) == "variable([[1., 2.]], device='@strict:device1')"
     assert str(x) == "variable([[1. 2.]])"
 
 

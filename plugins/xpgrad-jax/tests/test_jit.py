@@ -135,7 +135,7 @@ def test_a_traced_array_is_wherever_it_is_moved_and_prints_its_name() -> None:
         return v.to_device("@jax:cpu:0").array * 2.0
 
     assert f"{jax.jit(f)(xpgrad.get_device('@jax:cpu:1').send(np.ones(2))).device}" == "cpu:1"
-    assert seen == [("@jax:traced", "variable(JitTracer(float64[2]))")]
+    assert seen == [("@jax:traced", "variable(JitTracer(float64[2]), device='@jax:traced')")]
 
 
 def test_random_numbers_within_a_traced_function_are_refused() -> None:
