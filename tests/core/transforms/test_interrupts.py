@@ -13,6 +13,9 @@ from xpgrad import transforms, using_config
 from xpgrad.config import config
 from xpgrad.transforms.call import Mode
 
+# From Python 3.12 on an interrupt may come while a generator is closed, where the interpreter only reports it.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 # What changes a thread's state, and what calls that.
 FILES = (
     "xpgrad/config.py", "transforms/call.py", "transforms/capture.py", "transforms/surroundings.py",
