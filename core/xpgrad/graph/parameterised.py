@@ -13,7 +13,7 @@ from xpgrad.config import CAREFUL, switches
 from xpgrad.graph.application import Application, apply, guarded, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.specs import check_cast, is_shape
+from xpgrad.graph.specs import check_cast, check_still
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -133,8 +133,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
             if spec is None:
                 spec = plan.backend.spec(out)
                 if type(index) is int and type(out) is plan.array_type:  # as in Plan.outcome
-                    if not is_shape(spec.shape, node.spec.shape[1:]):
-                        return careful(x, index)
+                    check_still(left, node.spec, definition.label)
                     if len(rows) >= MOST_ROWS:
                         rows.clear()
                     rows[node.spec] = spec

@@ -140,7 +140,7 @@ def _unary(definition: Definition) -> Function:
                 key = spec
                 spec = plan.outcomes.get(key)
                 if spec is None or not (shape_is_known or out.shape == spec.shape):  # a shape may depend on values
-                    spec = plan.outcome(key, out)
+                    spec = plan.outcome(key, out, left)
         except Exception:  # the general path raises it again, explained
             return apply(definition, (x,), {})
         y = new(Variable)
@@ -213,7 +213,7 @@ def _binary(definition: Definition, foreign: Any) -> Function:
                             return _careful(definition, x1, x2, is_operator)
                         if type(out) is not plan.array_type:
                             out = plan.restore(out)
-                        spec = plan.outcome(pair, out)
+                        spec = plan.outcome(pair, out, left, right)
             elif (kind2 is float or kind2 is int) and scalars_fit:
                 right = spec.constants.get(x2)
                 if right is None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import ChangedArray
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import broadcast, is_shape
+from xpgrad.graph.specs import check_still
 from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
 
@@ -327,7 +326,7 @@ class Plan:
             found = self.pullbacks[needed] = Pullback(self, needed)
         return found
 
-    def outcome(self, inputs: Any, out: Array) -> Spec:
+    def outcome(self, inputs: Any, out: Array, *arrays: Array) -> Spec:
         """Return the spec of `out`, and remember it for inputs of these specs: a look-up takes a fifth of the time.
 
         What stands for an array while a library traces a function is of another type, and in another place: that is so
@@ -336,14 +335,12 @@ class Plan:
         Raises
         ------
         ChangedArray
-            The shapes of the inputs do not give that of `out`, so one was changed in place.
+            One of `arrays`, the inputs, is not of its spec any more: what is remembered would be wrong for others.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:
-            if self.definition.elementwise:
-                shapes = [each.shape for each in (inputs if type(inputs) is tuple else (inputs,))]
-                if not is_shape(spec.shape, broadcast(shapes)):
-                    raise ChangedArray(f"{self.definition.label}: the shape of an input was changed in place")
+            for array, known in zip(arrays, inputs if type(inputs) is tuple else (inputs,), strict=True):
+                check_still(array, known, self.definition.label)
             if len(self.outcomes) >= MOST_OUTCOMES:
                 self.outcomes.clear()
             self.outcomes[inputs] = spec
