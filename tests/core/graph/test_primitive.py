@@ -55,9 +55,9 @@ def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:
     plan = plan_for(xp.exp.definition, np.ndarray, backend)
     stands_in = np.ones(2).view(np.memmap)  # as a tracer does for an array, in another place
     given = Spec((2,), np.dtype("float64"), "cpu", backend)
-    assert plan.outcome(given, stands_in) is backend.spec(stands_in)
+    assert plan.outcome(given, stands_in, stands_in) is backend.spec(stands_in)
     assert given not in plan.outcomes
-    assert plan.outcome(given, np.ones(2)) is plan.outcomes.pop(given)
+    assert plan.outcome(given, np.ones(2), np.ones(2)) is plan.outcomes.pop(given)
 
 
 @pytest.mark.parametrize("name", ["y", "x_spec"])
