@@ -64,10 +64,10 @@ class Place:
         """Return what to write instead."""
         found = _MATHEMATICS.search(self.text)
         if found is not None:
-            return f"apply a function of arrays, such as numpy.{found[1]}, to the Variable"
+            return f"apply a function of arrays, such as xpgrad.array_api.{found[1]}, to the Variable"
         if _ELEMENT.search(self.line) is not None:
-            return "collect the Variables in a list and stack it (numpy.stack)"
-        if self.library is not None and f"{os.sep}scipy{os.sep}" in self.library:
+            return "collect the Variables in a list and stack it (xpgrad.array_api.stack)"
+        if self.library is not None:
             return "differentiate a root by xpgrad.transforms.custom_root, an integral by a sum over its nodes"
         return "compute with the Variable itself"
 

@@ -122,8 +122,9 @@ def test_the_error_names_the_line_the_expression_and_the_remedy():
     with pytest.raises(GradientError) as error:
         grad(f)(np.asarray(START))
     assert str(error.value).splitlines()[1:] == [
-        f"  {__file__}:{first + 2}: `out[0]`; collect the Variables in a list and stack it (numpy.stack)",
-        f"  {__file__}:{first + 3}: `math.sin(x[1])`; apply a function of arrays, such as numpy.sin, to the Variable",
+        f"  {__file__}:{first + 2}: `out[0]`; collect the Variables in a list and stack it (xpgrad.array_api.stack)",
+        f"  {__file__}:{first + 3}: `math.sin(x[1])`; "
+        "apply a function of arrays, such as xpgrad.array_api.sin, to the Variable",
     ]
 
 
