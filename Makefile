@@ -40,8 +40,8 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@$(PYTEST) $(PYTEST_ARGS)
 	@echo "== pytest, oldest libraries"
 	@$(MAKE) --no-print-directory check-oldest
-	@echo "== conform --self-test"
-	@report=$$($(BIN)/xpgrad conform --self-test 2>&1) || { echo "$$report"; exit 1; }
+	@echo "== self-test"
+	@report=$$($(BIN)/python -m tests.faults 2>&1) || { echo "$$report"; exit 1; }
 	@echo "== certify"
 	@$(BIN)/python plugins/certify.py $(CERTIFY) --part $(CERTIFY_IN_PART)
 
@@ -82,18 +82,18 @@ CERTIFY_IN_PART ?= jax dask
 
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax
-$(VENV)/stamp-test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' $(PLUGINS:%=--editable %)
+$(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable conformance $(PLUGINS:%=--editable %)
 	@touch $@
 
 $(VENV)/stamp-dpnp: pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[conformance]' --editable plugins/xpgrad-dpnp
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable . --editable conformance --editable plugins/xpgrad-dpnp
 	@touch $@
 
 $(VENV)/stamp-oldest: pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(BIN)/pip
 	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
-		--editable '.[conformance]' --editable plugins/xpgrad-strict pytest-xdist hypothesis threadpoolctl
+		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-xdist hypothesis threadpoolctl
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.

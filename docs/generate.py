@@ -12,7 +12,7 @@ from xpgrad.backend.standard import FUNCTIONS
 
 DOCS = Path(__file__).parent
 CERTIFICATES = DOCS / "conformance"
-WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.array_api.special", "xpgrad.ops", "xpgrad.functions"
+WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.special", "xpgrad.ops", "xpgrad.functions"
 HEADER = """# Kernels
 
 Every kernel of this version: how it is called, what it returns, and what stands in for it by default. A backend may

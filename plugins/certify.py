@@ -71,7 +71,7 @@ def main() -> int:
 
 def installed(place: Path, plugins: list[str]) -> Path:
     """Return the Python of a fresh environment in which the wheels of xpgrad and of some plugins are installed."""
-    sources = [ROOT, *(ROOT / "plugins" / f"xpgrad-{name}" for name in plugins)]
+    sources = [ROOT, ROOT / "conformance", *(ROOT / "plugins" / f"xpgrad-{name}" for name in plugins)]
     quiet = "-qq", "--disable-pip-version-check"
     wheels = place / "wheels"
     subprocess.run(
@@ -83,7 +83,7 @@ def installed(place: Path, plugins: list[str]) -> Path:
     others = [wheel for wheel in wheels.glob("*.whl") if wheel != own]
     constraints = place / "constraints.txt"
     constraints.write_text("\n".join(pins()), encoding="utf-8")
-    wanted = [f"{own}[conformance]", *map(str, others)]
+    wanted = [str(own), *map(str, others)]
     subprocess.run([python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wanted], check=True)
     return python
 

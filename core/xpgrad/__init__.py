@@ -9,6 +9,8 @@ from xpgrad.backend.current import use, using_device
 from xpgrad.backend.device import Device, get_device, get_device_from_array
 from xpgrad.backend.dtypes import get_dtype, mixed16
 from xpgrad.backend.modules import get_array_module, get_array_types, get_cpu_array_types, is_arrays_compatible
+from xpgrad.chainer.function import Function, FunctionAdapter
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (
     DebugMode,
     config,
@@ -38,18 +40,16 @@ from xpgrad.errors import (
     UnknownArray,
     XpgradError,
 )
-from xpgrad.graph.anomaly import anomaly_detection
 from xpgrad.graph.backward import backward, grad
-from xpgrad.graph.function import Function, FunctionAdapter
-from xpgrad.graph.function_hook import FunctionHook, get_function_hooks
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
+from xpgrad.watch.anomaly import anomaly_detection
+from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 
 __version__ = "0.1.0"
 
@@ -69,7 +69,7 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
 
 _LAZY = {
     "backends": "xpgrad.backends",
-    "cuda": "xpgrad.backends.cuda",
+    "cuda": "xpgrad.chainer.cuda",
     "gradient_check": "xpgrad.testing.gradient_check",
     "testing": "xpgrad.testing",
     "function_hooks": "xpgrad.function_hooks",

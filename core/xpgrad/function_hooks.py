@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, TextIO
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph.function_hook import FunctionHook
 from xpgrad.graph.variable import constant_variable
+from xpgrad.watch.function_hook import FunctionHook
 
 if TYPE_CHECKING:
     from xpgrad.graph.function_node import FunctionNode

@@ -4,10 +4,10 @@ import pytest
 from tests.devices import DEVICES, device_or_skip, lacking
 
 from xpgrad import array_api
-from xpgrad.testing.case import Case
-from xpgrad.testing.cases import CASES
-from xpgrad.testing.scenario import dtypes_of
-from xpgrad.testing.table import CHECKS, checks_of, run
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.scenario import dtypes_of
+from xpgrad_conformance.table.table import CHECKS, checks_of, run
 
 PLACES = [device for device in DEVICES if device != "@strict:cpu"]
 """The certificate of strict runs the table there; @strict:device1 finds whatever that would."""

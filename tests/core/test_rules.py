@@ -20,7 +20,7 @@ from xpgrad.errors import (
     XpgradError,
 )
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.comparisons import shared_memory
+from xpgrad_conformance.table.comparisons import shared_memory
 
 FLOATS = ("float32", "float64")
 COMPLEX = ("complex64", "complex128")

@@ -72,7 +72,7 @@ from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import average, cumulative_sum, max, mean, min, std, sum, var
 from xpgrad.array_api.trigonometric import acos, asin, atan, atan2, cos, sin, tan
 from xpgrad.array_api.utility import all, any, diff
-from xpgrad.graph.convertible import API_VERSIONS as _API_VERSIONS
+from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
 
 __all__ = [  # noqa: RUF022 - by chapter
@@ -129,7 +129,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__") and name != "__array_namespace_info__":
         raise AttributeError(name)
     if name in _SUBMODULES:
-        return _importlib.import_module(f"{__name__}.{name}")
+        return _importlib.import_module(f"xpgrad.{name}")
     try:
         return getattr(_namespace(current_device().backend), name)
     except AttributeError:

@@ -12,10 +12,10 @@ from xpgrad.array_api.data_types import DTYPES, dtype_functions
 from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import table
-from xpgrad.graph.convertible import API_VERSIONS
+from xpgrad.graph.methods.convertible import API_VERSIONS
 
 SUBMODULES = ("special",)  # that no import of xpgrad needs
-table.late |= {name: f"xpgrad.array_api.{name}" for name in SUBMODULES}
+table.late |= {name: f"xpgrad.{name}" for name in SUBMODULES}
 FINDERS: list[Callable[[str], Any]] = []
 """The layers above enter here what finds the names that the standard lacks; AttributeError is for what is not there."""
 CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
@@ -58,7 +58,7 @@ def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str
 def _late(made: types.ModuleType, name: str) -> Any:
     """Return a submodule, or a function beyond the standard, when it is first asked for; all backends have the same."""
     if name in SUBMODULES:
-        vars(made)[name] = importlib.import_module(f"xpgrad.array_api.{name}")
+        vars(made)[name] = importlib.import_module(f"xpgrad.{name}")
         return vars(made)[name]
     for find in FINDERS:
         try:

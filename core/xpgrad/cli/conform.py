@@ -1,4 +1,4 @@
-"""`xpgrad conform`: the conformance suite against a backend, and against itself."""
+"""`xpgrad conform`: the conformance suite against a backend."""
 
 import os
 from pathlib import Path
@@ -14,9 +14,8 @@ from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
 
 if TYPE_CHECKING:
-    from xpgrad.testing.conformance.outcome import Outcome
-    from xpgrad.testing.conformance.report import Report
-    from xpgrad.testing.conformance.self_test import Verdict
+    from xpgrad_conformance.outcome import Outcome
+    from xpgrad_conformance.report import Report
 
 MOST_FAILURES = 5
 
@@ -32,7 +31,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 @click.command()
-@click.argument("backend", metavar="[NAME|DEVICE]", required=False)
+@click.argument("backend", metavar="NAME|DEVICE")
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N parts of the suite, of one length.")
@@ -44,10 +43,8 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds for one check.")
-@click.option("--self-test", is_flag=True, help="Run the seeded faults instead: each must be killed, by each family.")
-@click.option("--without", multiple=True, help="With --self-test: leave this family out, which must then fail.")
 def conform(
-    backend: str | None,
+    backend: str,
     families: tuple[str, ...],
     cases: tuple[str, ...],
     share: tuple[int, int] | None,
@@ -57,10 +54,8 @@ def conform(
     seed: int,
     jobs: int | None,
     timeout: float,
-    self_test: bool,
-    without: tuple[str, ...],
 ) -> None:
-    """Certify a backend, or test the suite itself.
+    """Certify a backend.
 
     Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
     be used, 3 declared and probed capabilities disagree.
@@ -68,14 +63,9 @@ def conform(
     console = Console(highlight=False, markup=False)
     if jobs is None:
         jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if self_test == (backend is not None):
-        raise click.UsageError("give the name of a backend, or --self-test")
-    if self_test:
-        raise SystemExit(_self_test(console, without, jobs))
-    assert backend is not None
     _usable(backend)
-    from xpgrad.testing.conformance.documents import write
-    from xpgrad.testing.conformance.run import conform as run
+    from xpgrad_conformance.documents import write
+    from xpgrad_conformance.run import conform as run
 
     with _bar(console) as bar:
         task = bar.add_task(f"{backend}", total=None)
@@ -112,7 +102,7 @@ def conform(
 
 def _usable(backend: str) -> None:
     """End with exit code 2, and the reason, if a backend cannot be loaded."""
-    from xpgrad.testing.conformance.run import devices_of
+    from xpgrad_conformance.run import devices_of
 
     try:
         devices_of(backend)
@@ -132,7 +122,7 @@ def _bar(console: Console) -> Progress:
 
 
 def _print(console: Console, report: "Report") -> None:
-    from xpgrad.testing.conformance.report import families_of, reproduction
+    from xpgrad_conformance.report import families_of, reproduction
 
     table = Table(box=None, pad_edge=False)
     table.add_column("family")
@@ -162,54 +152,3 @@ def _print(console: Console, report: "Report") -> None:
     )
     good = report.exit_code == 0
     console.print(f"{report.backend}: {report.verdict}", style="green" if good else "red", soft_wrap=True)
-
-
-def _self_test(console: Console, without: tuple[str, ...], jobs: int) -> int:
-    """Run the seeded faults, print the kill matrix, and return the exit code."""
-    from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
-    from xpgrad.testing.conformance.plan import check_references, letter_of
-    from xpgrad.testing.conformance.self_test import self_test
-
-    try:
-        letters = [letter_of(family) for family in without]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    try:
-        check_references()
-    except ModuleNotFoundError as error:
-        raise _without_scipy(error) from None
-    with _bar(console) as bar:
-        task = bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
-        verdict = self_test(without=letters, jobs=jobs, progress=lambda name: bar.update(task, advance=1))
-    _print_matrix(console, verdict)
-    for fault, letter in verdict.survivors:
-        console.print(f"{fault} survives the family {letter}", style="red")
-    for check in verdict.idle:
-        console.print(f"the check {check} kills no fault", style="red")
-    for freedom, _, reason in verdict.alarms:
-        console.print(f"false alarm on a correct backend ({freedom}): {reason}", style="red", soft_wrap=True)
-    killed = len(FAULTS) - len({fault for fault, _ in verdict.survivors})
-    console.print(
-        f"{killed} of {len(FAULTS)} faults killed by all their families; {len(FREEDOMS)} correct backends with "
-        f"{len(verdict.alarms)} false alarms",
-        style="green" if verdict.passed else "red",
-    )
-    return 0 if verdict.passed else 1
-
-
-def _print_matrix(console: Console, verdict: "Verdict") -> None:
-    from xpgrad.testing.conformance.check import FAMILIES
-    from xpgrad.testing.conformance.faults import FAULTS
-
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("fault", overflow="ellipsis", no_wrap=True)
-    for family in FAMILIES:
-        table.add_column(family.letter, justify="center")
-    for fault, kills in zip(FAULTS, verdict.kills, strict=True):
-        cells = []
-        for family in FAMILIES:
-            killer = next((name[1:] for name in kills.failed if name.startswith(family.letter)), None)
-            cells.append(killer or ("--" if family.letter in fault.families else ""))
-        table.add_row(fault.id, *cells)
-    console.print(table)
-    console.print("number: the first check of the family that kills the fault; --: none does\n")

@@ -8,8 +8,8 @@ from xpgrad.backend.backend import MOST_SPECS
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.specs import spec_of
-from xpgrad.graph.type_check import InvalidType
 from xpgrad.graph.variable import Variable, as_array
+from xpgrad.utils.type_check import InvalidType
 
 Function = Callable[..., Any]
 

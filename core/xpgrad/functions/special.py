@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from xpgrad import array_api
-from xpgrad.array_api import special
+from xpgrad import array_api, special
 from xpgrad.functions.checks import inexact, integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops import einsum

@@ -15,7 +15,7 @@ from xpgrad.errors import (
     UnknownArray,
     XpgradError,
 )
-from xpgrad.graph import carried, inspection
+from xpgrad.graph import carried
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.exchange import lock
 from xpgrad.graph.function_node import RELEASED, FunctionNode, made
@@ -26,6 +26,7 @@ from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.graph.wording import explained, is_numerical
 from xpgrad.types import WHOLE, Array
+from xpgrad.watch import inspection
 
 new = object.__new__
 

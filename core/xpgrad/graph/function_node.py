@@ -10,12 +10,13 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
-from xpgrad.graph import carried, inspection
+from xpgrad.graph import carried
 from xpgrad.graph.exchange import lock
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.types import Array
+from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
+from xpgrad.watch import inspection
 
 if TYPE_CHECKING:
     from xpgrad.graph.pullback import Pullback

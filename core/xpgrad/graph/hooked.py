@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, config, switches
-from xpgrad.graph import carried, inspection
+from xpgrad.graph import carried
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import dense
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
+from xpgrad.watch import inspection
 
 if TYPE_CHECKING:
     from xpgrad.graph.sweep import Sweep

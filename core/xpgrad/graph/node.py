@@ -125,7 +125,7 @@ class VariableNode:
 
     def set_creator(self, creator: Any) -> None:
         """Make `creator`, a `FunctionNode`, a `Function` or None, the function that made this value."""
-        from xpgrad.graph.function import Function  # functions are built on nodes
+        from xpgrad.chainer.function import Function  # functions are built on nodes
 
         self.set_creator_node(creator.node if isinstance(creator, Function) else creator)
 

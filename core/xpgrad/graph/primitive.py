@@ -12,12 +12,12 @@ from typing import Any
 
 from xpgrad.backend.kernels import is_own, qualified_name
 from xpgrad.backend.plugins import plugins
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import CAREFUL, GUARDED, switches
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.application import Application, apply, guarded, plan_for
 from xpgrad.graph.definition import Definition, Rule
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.parameterised import joined, parameterised
 from xpgrad.graph.several import several
 from xpgrad.graph.variable import Variable

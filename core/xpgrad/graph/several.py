@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import switches
 from xpgrad.graph.application import Application, apply, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable
 

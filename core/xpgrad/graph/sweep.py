@@ -17,7 +17,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import CAREFUL, PLAIN_OFF, backprop_mode, called_with, config, switches
 from xpgrad.errors import GradientError, GraphError
-from xpgrad.graph import anomaly, carried, hooked, inspection
+from xpgrad.graph import carried, hooked
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED, FunctionNode
@@ -29,6 +29,7 @@ from xpgrad.graph.slot import slot
 from xpgrad.graph.specs import check_device, same_place
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
+from xpgrad.watch import anomaly, inspection
 
 Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
 

@@ -7,7 +7,7 @@ there is no such attribute. Python itself suggests a name that is nearly that of
 from typing import Any, NoReturn
 
 from xpgrad import array_api, functions
-from xpgrad.graph.convertible import Convertible
+from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.variable import Variable
 
 ADVICE = {

@@ -154,6 +154,6 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 def _special(name: str) -> Function | None:
     """Return our function by the name of a ufunc of SciPy's: ``scipy.special.erf(v)`` comes here."""
-    from xpgrad.array_api import special  # large, and imported when it is first needed
+    from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None

@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
-from xpgrad.graph.ending import Watch
+from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import flatten, map_leaves, where

@@ -7,7 +7,6 @@ from typing import Any
 
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
-from xpgrad.graph import inspection
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
@@ -15,6 +14,7 @@ from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, 
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
+from xpgrad.watch import inspection
 
 
 def stop_gradient(tree: Any) -> Any:

@@ -9,14 +9,14 @@ from typing import Any
 
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
-from xpgrad.graph import inspection
-from xpgrad.graph.ending import Watch
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros, root
 from xpgrad.transforms.trees import Structure, flatten
+from xpgrad.watch import inspection
 
 Map = Callable[[Any], Any]
 Solve = Callable[[Map, Any], Any]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from xpgrad import array_api
+from xpgrad.chainer.function import FunctionAdapter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
-from xpgrad.graph.function import FunctionAdapter
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Call

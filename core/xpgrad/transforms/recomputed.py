@@ -6,9 +6,8 @@ from typing import Any
 
 from xpgrad.config import called_with, config
 from xpgrad.errors import GraphError
-from xpgrad.graph import inspection
-from xpgrad.graph.ending import Standing
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.methods.ending import Standing
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
@@ -16,6 +15,7 @@ from xpgrad.transforms.leaves import alias, is_differentiable, root
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten
 from xpgrad.types import Array
+from xpgrad.watch import inspection
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,9 +10,9 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, config, configured
 from xpgrad.errors import GraphError
-from xpgrad.graph import anomaly
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
+from xpgrad.watch import anomaly
 
 REPLAYED = ("train", "dtype")
 

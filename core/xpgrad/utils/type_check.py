@@ -1,27 +1,160 @@
-"""Checks of inputs in `FunctionNode.check_type_forward`: ``type_check.expect(in_types[0].ndim == 2)``."""
+"""Checks of inputs for authors of functions: one plain `expect`, whose message quotes the condition that failed."""
 
-from xpgrad.graph.type_check import (
-    InvalidType,
-    TypeInfo,
-    TypeInfoTuple,
-    argname,
-    eval,
-    expect,
-    expect_broadcast_shapes,
-    prod,
-    same_types,
-)
+import ast
+import builtins
+import linecache
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from types import FrameType
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import XpgradError
+from xpgrad.types import Dtype, Shape
+
+
+class TypeInfo(NamedTuple):
+    """Shape and dtype of one input."""
+
+    shape: Shape
+    dtype: Dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.shape}"
+
+
+class TypeInfoTuple(tuple[TypeInfo, ...]):
+    """Shapes and dtypes of all inputs."""
+
+    def size(self) -> int:
+        """Return the number of inputs."""
+        return len(self)
+
+
+class InvalidType(XpgradError, TypeError):
+    """An input has a shape or dtype that the function does not take."""
+
+    def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
+        self.expect, self.actual = expect, actual
+        super().__init__(msg if msg is not None else f"Expect: {expect}\nActual: {actual}")
+
+    def locate(self, label: str, in_types: TypeInfoTuple) -> None:
+        """Put the function's name, and what it got, into the message."""
+        inputs = ", ".join(map(str, in_types)) or "no inputs"
+        self.actual = f"{self.actual}; inputs: {inputs}" if self.actual else f"inputs: {inputs}"
+        head = f"Invalid operation is performed in: {label} (Forward)"
+        self.args = (f"{head}\n\nExpect: {self.expect}\nActual: {self.actual}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.expect, self.actual, self.args[0])
+
+
+def expect(*conditions: Any, actual: str = "") -> None:
+    """Raise `InvalidType` for the first condition that is not true.
+
+    Parameters
+    ----------
+    conditions : bool
+        The message quotes the text of the one that failed, as it stands in the source, and what its two sides were.
+    actual : str
+        What came instead, where the text of the condition does not say it.
+    """
+    for position, condition in enumerate(conditions):
+        if not condition:
+            frame = sys._getframe(1)
+            quoted = _argument(frame, position)
+            if quoted is None:
+                raise InvalidType(f"condition {position + 1} of the check holds", actual or "it does not")
+            raise InvalidType(ast.unparse(quoted), actual or _sides(quoted, frame))
+
+
+def argname(in_types: TypeInfoTuple, names: Sequence[str]) -> None:
+    """Raise `InvalidType` unless there is one input for each of `names`."""
+    if len(in_types) != len(names):
+        raise InvalidType(f"{len(names)} argument(s): {', '.join(names)}", f"{len(in_types)} argument(s)")
+
+
+def expect_broadcast_shapes(message: str, *shapes: Shape) -> None:
+    """Raise `InvalidType` unless the shapes broadcast."""
+    for lengths in zip_longest(*map(reversed, shapes), fillvalue=1):
+        if len({*lengths} - {1}) > 1:
+            raise InvalidType(f"{message}: shapes that broadcast", ", ".join(map(str, shapes)))
+
+
+def eval(value: Any) -> Any:
+    """Return `value` itself: what a check computes with are plain numbers, not expressions."""
+    return value
+
+
+def prod(values: Iterable[int]) -> int:
+    """Return the product of lengths."""
+    return math.prod(values)
+
+
+def same_types(*arrays: Any) -> bool:
+    """Tell whether all arrays are of one backend."""
+    return len({plugins.backend_of(array) for array in arrays}) < 2
+
+
+_OPPOSITE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Lt: ">=",
+    ast.LtE: ">",
+    ast.Gt: "<=",
+    ast.GtE: "<",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+}
+
+
+def _sides(condition: ast.expr, frame: FrameType) -> str:
+    """Return the values of both sides of a comparison, with the operator that does hold between them."""
+    if not isinstance(condition, ast.Compare) or len(condition.ops) != 1:
+        return "it is not so"
+    try:
+        left, right = (_value(side, frame) for side in (condition.left, condition.comparators[0]))
+    except Exception:  # the message is about another error, and must come out
+        return "it is not so"
+    return f"{left} {_OPPOSITE[type(condition.ops[0])]} {right}"
+
+
+def _value(expression: ast.expr, frame: FrameType) -> Any:
+    code = compile(ast.Expression(expression), "<check>", "eval")
+    return builtins.eval(code, frame.f_globals, frame.f_locals)
+
+
+def _argument(frame: FrameType, position: int) -> ast.expr | None:
+    """Return the argument of the call that `frame` is in, as it stands in the source; None where that is unknown."""
+    place = next((p for i, p in enumerate(frame.f_code.co_positions()) if i == frame.f_lasti // 2), None)
+    if place is None or None in place:
+        return None
+    first, last, start, end = (n or 0 for n in place)
+    source = [linecache.getline(frame.f_code.co_filename, n) for n in range(first, last + 1)]
+    if not all(source):
+        return None
+    source[-1] = source[-1].encode()[:end].decode()
+    source[0] = source[0].encode()[start:].decode()
+    try:
+        call = ast.parse("(" + "".join(source) + ")", mode="eval").body
+    except SyntaxError:
+        return None
+    found = isinstance(call, ast.Call) and not any(isinstance(a, ast.Starred) for a in call.args)
+    return call.args[position] if found and isinstance(call, ast.Call) else None
+
 
 _argname = argname  # what functions written for Chainer call it
-
-__all__ = [
-    "InvalidType",
-    "TypeInfo",
-    "TypeInfoTuple",
-    "argname",
-    "eval",
-    "expect",
-    "expect_broadcast_shapes",
-    "prod",
-    "same_types",
-]

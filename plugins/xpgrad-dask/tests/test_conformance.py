@@ -1,5 +1,5 @@
 """xpgrad's suite for backends, on arrays of several chunks."""
 
-from xpgrad.testing.conformance import suite
+from xpgrad_conformance import suite
 
 globals().update(suite("dask"))

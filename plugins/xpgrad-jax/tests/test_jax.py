@@ -17,7 +17,7 @@ import xpgrad
 import xpgrad.array_api as xp
 from xpgrad.errors import BackendMismatch, DeviceMismatch, SpecifierError
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.conformance.probes import mismatches
+from xpgrad_conformance.probes import mismatches
 
 ONE, TWO, BOTH = "@jax:cpu:0", "@jax:cpu:1", "@jax:cpu:0+cpu:1"
 

@@ -14,10 +14,10 @@ import xpgrad.array_api as xp
 import xpgrad.functions as F
 from xpgrad import Variable
 from xpgrad.errors import DeviceMismatch, GraphError
-from xpgrad.testing.case import Case
-from xpgrad.testing.cases import CASES
-from xpgrad.testing.scenario import Scenario
 from xpgrad.transforms import grad, hvp, value_and_grad
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.scenario import Scenario
 
 Tree = Any
 

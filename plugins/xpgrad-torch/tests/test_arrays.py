@@ -10,7 +10,7 @@ import xpgrad.functions as F
 from xpgrad import Variable, grad
 from xpgrad.errors import DtypeError, ShapeError, XpgradError
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.comparisons import assert_same_bits
+from xpgrad_conformance.table.comparisons import assert_same_bits
 
 FUNCTIONS = {
     "add": A.add,

@@ -20,9 +20,9 @@ def main(specifier: str, mode: str, checks: set[str]) -> int:
     from tests.devices import lacking
 
     import xpgrad
-    from xpgrad.testing.cases import CASES
-    from xpgrad.testing.scenario import dtypes_of
-    from xpgrad.testing.table import checks_of, run
+    from xpgrad_conformance.cases import CASES
+    from xpgrad_conformance.table.scenario import dtypes_of
+    from xpgrad_conformance.table.table import checks_of, run
 
     device = xpgrad.get_device(specifier)
     if mode == "current":

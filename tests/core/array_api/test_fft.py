@@ -7,7 +7,7 @@ from tests.building import array
 from xpgrad import Variable, array_api
 from xpgrad.array_api.namespace import namespace
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.cases import CASES
+from xpgrad_conformance.cases import CASES
 
 
 def test_every_function_of_the_extension_has_a_case():

@@ -11,7 +11,7 @@ from xpgrad import Variable
 from xpgrad.array_api import operators
 from xpgrad.array_api.methods import METHODS
 from xpgrad.errors import ShapeError
-from xpgrad.graph.declared import Declared
+from xpgrad.graph.methods.declared import Declared
 from xpgrad.testing.arrays import on_host, placed
 
 OF_EVERY_CLASS = {"__module__", "__doc__", "__slots__", "__hash__", "__qualname__"}

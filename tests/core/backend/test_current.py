@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.core.backend.strangers import Strangers
+from tests.faults.bed import Bed
+from tests.faults.current import with_current_device
 
 import xpgrad
 import xpgrad.functions as F
@@ -12,8 +14,6 @@ from xpgrad.backend.current import call_on, current_device, set_current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.conformance.faults.bed import Bed
-from xpgrad.testing.conformance.faults.current import with_current_device
 
 
 @pytest.fixture(autouse=True)

@@ -1,17 +1,15 @@
-"""`xpgrad conform`: the table, the report, the exit codes, and the self-test."""
+"""`xpgrad conform`: the table, the report and the exit codes."""
 
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.faults.bed import Bed
 
-import xpgrad.testing.conformance.plan as plan_module
-import xpgrad.testing.conformance.self_test as self_test_module
+import xpgrad_conformance.plan as plan_module
 from xpgrad.cli import main
-from xpgrad.testing.conformance import suite
-from xpgrad.testing.conformance.faults import FAULTS, FREEDOMS
-from xpgrad.testing.conformance.faults.bed import Bed
+from xpgrad_conformance import suite
 
 
 def _run(*args: str) -> tuple[int, str]:
@@ -63,9 +61,7 @@ def test_seed_is_passed_on() -> None:
         (("numpy", "--case", "summ"), 2, "there is no case summ"),
         (("numpy", "--share", "3"), 2, "expected a part such as 3/16, got '3'"),
         (("numpy", "--share", "3/2"), 2, "expected a share such as 1/4 or 4/4, got 3/2"),
-        ((), 2, "give the name of a backend, or --self-test"),
-        (("numpy", "--self-test"), 2, "give the name of a backend, or --self-test"),
-        (("--self-test", "--without", "z"), 2, "unknown family 'z'"),
+        ((), 2, "Missing argument 'NAME|DEVICE'"),
     ],
 )
 def test_wrong_words_are_explained(args: tuple[str, ...], code: int, expected: str) -> None:
@@ -83,32 +79,7 @@ def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
     assert "expm1 on" in text
 
 
-def test_self_test_prints_the_kill_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    _shorten(monkeypatch)
-    code, text = _run("--self-test", "--jobs", "1")
-    assert FAULTS[0].id in text
-    assert "1 of 1 faults killed by all their families" in text
-    assert code == 0, text
-
-
-def test_self_test_without_a_needed_family_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    _shorten(monkeypatch)
-    letter = FAULTS[0].families[0]
-    code, text = _run("--self-test", "--jobs", "1", "--without", letter)
-    assert code == 1
-    assert f"{FAULTS[0].id} survives the family {letter}" in text
-
-
-def _shorten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command test itself by one fault and no freedom, and not ask each check for a fault of its own."""
-    monkeypatch.setattr(self_test_module, "CHECKS", ())
-    whole = self_test_module.self_test
-    monkeypatch.setattr(self_test_module, "self_test", lambda **o: whole(faults=FAULTS[:1], freedoms=(), **o))
-    monkeypatch.setattr("xpgrad.testing.conformance.faults.FAULTS", FAULTS[:1])
-    monkeypatch.setattr("xpgrad.testing.conformance.faults.FREEDOMS", FREEDOMS[:0])
-
-
-@pytest.mark.parametrize("command", [("numpy",), ("numpy", "--case", "special.gammaln"), ("--self-test",)])
+@pytest.mark.parametrize("command", [("numpy",), ("numpy", "--case", "special.gammaln")])
 def test_a_missing_scipy_is_said_in_one_sentence_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:

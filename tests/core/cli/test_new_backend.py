@@ -19,9 +19,9 @@ from xpgrad.cli.scaffold import FILES, Scaffold
 CHECK = """
 import sys
 import xpgrad
-from xpgrad.testing.cases import CASES
-from xpgrad.testing.scenario import dtypes_of
-from xpgrad.testing.table import run
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.scenario import dtypes_of
+from xpgrad_conformance.table.table import run
 
 assert not {"array_api_strict", "xpgrad_strict", "xpgrad_npu"} & set(sys.modules)
 for device in map(xpgrad.get_device, ("@npu", "@npu:other")):
@@ -140,7 +140,7 @@ def test_the_files_are_those_of_a_distribution(folder: Path) -> None:
     assert project(made)["entry-points"]["xpgrad.backends"] == {"my-npu": "xpgrad_my_npu.plugin"}
     assert project(made)["authors"] == [{"name": "The authors of xpgrad-my-npu"}]
     test = (made / "tests" / "test_conformance.py").read_text()
-    assert test.endswith('from xpgrad.testing.conformance import suite\n\nglobals().update(suite("my-npu"))\n')
+    assert test.endswith('from xpgrad_conformance import suite\n\nglobals().update(suite("my-npu"))\n')
     workflow = (made / ".github" / "workflows" / "ci.yml").read_text()
     assert "${{ matrix.python }}" in workflow
     assert "xpgrad doctor my-npu" in workflow

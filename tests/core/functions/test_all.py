@@ -7,8 +7,8 @@ import pytest
 
 import xpgrad.functions as F
 from xpgrad import Variable, array_api
-from xpgrad.graph.type_check import InvalidType
-from xpgrad.testing.cases import CASES
+from xpgrad.utils.type_check import InvalidType
+from xpgrad_conformance.cases import CASES
 
 # Other names for functions of the standard, which have cases there, with a refusal of integers in front.
 RENAMED = {

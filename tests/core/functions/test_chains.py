@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 COST = np.asarray([[0.0, 2.0], [-1.0, 0.5]])
 XS = [np.asarray([[1.0, 0.0], [0.0, 3.0], [2.0, 1.0]]), np.asarray([[0.5, 0.0], [0.0, 0.0]]), np.asarray([[4.0, 0.0]])]

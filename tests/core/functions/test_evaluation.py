@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 Y = np.asarray([[0.1, 0.7, 0.2], [0.5, 0.4, 0.1], [0.2, 0.2, 0.6], [0.9, 0.1, 0.0]], np.float32)
 

@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 X = np.asarray([[1.0, 2.0, -1.0], [0.5, -0.25, 3.0], [2.0, 1.0, 0.0]])
 ROWS = -X + np.log(np.exp(X).sum(axis=1, keepdims=True))

@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 ROWS = np.asarray([[1.0, 2.0], [0.5, -1.0]])
 T = np.asarray([0, 1])

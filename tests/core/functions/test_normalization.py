@@ -5,8 +5,8 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
 from xpgrad.testing.arrays import on_host
+from xpgrad.utils.type_check import InvalidType
 
 
 def given(device, rng):

@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 
 @pytest.mark.parametrize("loss", [F.mean_squared_error, F.squared_error, F.absolute_error, F.mean_absolute_error])

@@ -5,7 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.graph.type_check import InvalidType
+from xpgrad.utils.type_check import InvalidType
 
 H = np.zeros((1, 2, 3))
 XS = [np.ones((2, 4)), np.ones((1, 4))]

@@ -12,8 +12,8 @@ import xpgrad
 from xpgrad import FunctionHook, Parameter
 from xpgrad import array_api as xp
 from xpgrad.graph import backward as deposits
-from xpgrad.graph import moving
 from xpgrad.graph.exchange import exchange
+from xpgrad.graph.methods import moving
 
 COUNT, REPEATS = 4, 60
 

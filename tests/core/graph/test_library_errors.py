@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.faults.bed import Bed
 
 import xpgrad
 from xpgrad.testing.arrays import placed
-from xpgrad.testing.conformance.faults.bed import Bed
 
 
 def _raising(kind: type[Exception], text: str) -> xpgrad.Variable:

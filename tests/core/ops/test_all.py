@@ -3,7 +3,7 @@
 import pytest
 
 from xpgrad import ops
-from xpgrad.testing.cases import CASES
+from xpgrad_conformance.cases import CASES
 
 WITHOUT_CASE = {
     "default_dtype": "takes no arrays",

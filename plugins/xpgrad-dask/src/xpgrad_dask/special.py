@@ -24,5 +24,5 @@ def _elementwise(name: str, *operands: Any, **parameters: Any) -> Array:
     ndim = max(x.ndim for x in arrays)
     indexed = ((x, range(ndim - x.ndim, ndim)) if isinstance(x, da.Array) else (x, None) for x in operands)
     pairs = [item for pair in indexed for item in pair]
-    inside = functools.partial(computed, "xpgrad.array_api.special", name, parameters)
+    inside = functools.partial(computed, "xpgrad.special", name, parameters)
     return da.blockwise(inside, range(ndim), *pairs, dtype=dtype, meta=empty(ndim, dtype))

@@ -1,0 +1,138 @@
+"""Cases of convolutions and their transposes, whose references are loops over windows."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.cases.windows import Host, Shape, added, case, gathered
+from xpgrad_conformance.table.case import Input
+
+
+def _convolved(x: Host, W: Host, b: Host = None, groups: int = 1, **options: Any) -> Host:
+    ksize, ndim = W.shape[2:], W.ndim - 2
+    y = []
+    for x_part, W_part in zip(np.split(x, groups, 1), np.split(W, groups, 0), strict=True):
+        columns = gathered(x_part, ksize, **options)
+        y.append(np.einsum(columns, [0, 1, *range(3, 3 + 2 * ndim)], W_part, [2, 1, *range(3, 3 + ndim)],
+                           [0, 2, *range(3 + ndim, 3 + 2 * ndim)]))  # fmt: skip
+    whole = np.concatenate(y, 1)
+    return whole if b is None else whole + b.reshape(-1, *(1,) * ndim)
+
+
+def _transposed(x: Host, W: Host, b: Host = None, groups: int = 1, *, size: Shape, **options: Any) -> Host:
+    ndim = W.ndim - 2
+    y = []
+    for x_part, W_part in zip(np.split(x, groups, 1), np.split(W, groups, 0), strict=True):
+        columns = np.einsum(x_part, [0, 1, *range(3 + ndim, 3 + 2 * ndim)], W_part, [1, 2, *range(3, 3 + ndim)],
+                            [0, 2, *range(3, 3 + 2 * ndim)])  # fmt: skip
+        y.append(added(columns, size, **options))
+    whole = np.concatenate(y, 1)
+    return whole if b is None else whole + b.reshape(-1, *(1,) * ndim)
+
+
+def _of_channels(x: Host, W: Host, b: Host) -> Host:
+    """Depthwise convolution: channel by channel, filter by filter."""
+    channels = [_convolved(x[:, c : c + 1], W[:, c : c + 1], stride=2, pad=1) for c in range(x.shape[1])]
+    return np.concatenate(channels, 1) + b[:, None, None]
+
+
+LINES = (Input((2, 3, 6)), Input((2, 3, 3)), Input((2,)))
+PICTURES = (Input((2, 2, 5, 4)), Input((3, 2, 3, 2)), Input((3,)))
+VOLUMES = (Input((1, 2, 3, 2, 4)), Input((2, 2, 2, 1, 2)), Input((2,)))
+GROUPED = (Input((2, 4, 5, 4)), Input((6, 2, 3, 2)), Input((6,)))
+SMALL = (Input((2, 3, 3, 2)), Input((3, 2, 3, 2)), Input((2,)))
+
+CONVOLUTIONS = (
+    case("convolution_1d", lambda F, x, W, b: F.convolution_1d(x, W, b), _convolved, LINES),
+    case("convolution_2d", lambda F, x, W, b: F.convolution_2d(x, W, b), _convolved, PICTURES, complex=True,
+         keeps=("x", "W")),
+    case("convolution_3d", lambda F, x, W, b: F.convolution_3d(x, W, b), _convolved, VOLUMES),
+    case("convolution_nd", lambda F, x, W: F.convolution_nd(x, W, pad=1), lambda x, W: _convolved(x, W, pad=1),
+         VOLUMES[:2], keeps=("x", "W")),
+    case(
+        "convolution_2d-options",
+        lambda F, x, W, b: F.convolution_2d(x, W, b, stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
+        lambda x, W, b: _convolved(x, W, b, stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
+        PICTURES,
+    ),
+    case(
+        "convolution_2d-wide",  # whose windows are mostly outside, so that rows with padding are not worth it
+        lambda F, x, W: F.convolution_2d(x, W, pad=(0, 5), dilate=(1, 4)),
+        lambda x, W: _convolved(x, W, pad=(0, 5), dilate=(1, 4)),
+        PICTURES[:2],
+    ),
+    case(
+        "convolution_2d-cover_all",
+        lambda F, x, W, b: F.convolution_2d(x, W, b, stride=3, pad=1, cover_all=True),
+        lambda x, W, b: _convolved(x, W, b, stride=3, pad=1, cover_all=True),
+        PICTURES,
+    ),
+    case(
+        "convolution_2d-groups",
+        lambda F, x, W, b: F.convolution_2d(x, W, b, pad=1, groups=2),
+        lambda x, W, b: _convolved(x, W, b, groups=2, pad=1),
+        GROUPED,
+    ),
+    case(
+        "convolution_2d-pointwise",
+        lambda F, x, W: F.convolution_2d(x, W),
+        _convolved,
+        (Input((2, 3, 2, 4)), Input((5, 3, 1, 1))),
+    ),
+    case(
+        "dilated_convolution_2d",
+        lambda F, x, W, b: F.dilated_convolution_2d(x, W, b, 1, 1, 2),
+        lambda x, W, b: _convolved(x, W, b, pad=1, dilate=2),
+        PICTURES,
+    ),
+    case(
+        "depthwise_convolution_2d",
+        lambda F, x, W, b: F.depthwise_convolution_2d(x, W, b, 2, 1),
+        _of_channels,
+        (Input((2, 3, 5, 4)), Input((2, 3, 3, 2)), Input((6,))),
+    ),
+)  # fmt: skip
+
+DECONVOLUTIONS = (
+    case(
+        "deconvolution_1d",
+        lambda F, x, W, b: F.deconvolution_1d(x, W, b, stride=2),
+        lambda x, W, b: _transposed(x, W, b, size=(13,), stride=2),
+        (Input((2, 2, 6)), Input((2, 3, 3)), Input((3,))),
+    ),
+    case(
+        "deconvolution_2d",
+        lambda F, x, W, b: F.deconvolution_2d(x, W, b),
+        lambda x, W, b: _transposed(x, W, b, size=(5, 3)),
+        SMALL,
+        complex=True,
+        keeps=("x", "W"),
+    ),
+    case(
+        "deconvolution_3d",
+        lambda F, x, W, b: F.deconvolution_3d(x, W, b, pad=(1, 0, 1)),
+        lambda x, W, b: _transposed(x, W, b, size=(2, 2, 3), pad=(1, 0, 1)),
+        (Input((1, 2, 3, 2, 4)), Input((2, 2, 2, 1, 2)), Input((2,))),
+    ),
+    case(
+        "deconvolution_nd",
+        lambda F, x, W: F.deconvolution_nd(x, W, stride=(2, 3), pad=1, dilate=(1, 2)),
+        lambda x, W: _transposed(x, W, size=(5, 4), stride=(2, 3), pad=1, dilate=(1, 2)),
+        SMALL[:2],
+        keeps=("x", "W"),
+    ),
+    case(
+        "deconvolution_2d-outsize",
+        lambda F, x, W, b: F.deconvolution_2d(x, W, b, stride=(2, 3), pad=1, outsize=(6, 5)),
+        lambda x, W, b: _transposed(x, W, b, size=(6, 5), stride=(2, 3), pad=1),
+        SMALL,
+    ),
+    case(
+        "deconvolution_2d-groups",
+        lambda F, x, W, b: F.deconvolution_2d(x, W, b, stride=2, groups=2),
+        lambda x, W, b: _transposed(x, W, b, groups=2, size=(7, 4), stride=2),
+        (Input((2, 4, 3, 2)), Input((4, 3, 3, 2)), Input((6,))),
+    ),
+)
+
+CASES = CONVOLUTIONS + DECONVOLUTIONS

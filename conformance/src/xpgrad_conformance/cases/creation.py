@@ -1,0 +1,32 @@
+"""Cases of creation from Variables, whose gradients come back; what is made of nothing has none."""
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+POINT = (Input(()),)
+
+CASES = (
+    Case(
+        "asarray-nested",
+        lambda xp, x: xp.asarray([[x, 1], (2.0, x * x)]),
+        lambda x: np.array([[x, 1], [2, x * x]]),
+        POINT,
+        complex=True,
+    ),
+    Case("asarray-rows", lambda xp, x, y: xp.asarray([x, y]), lambda x, y: np.stack([x, y]), (Input(), Input())),
+    Case("full", lambda xp, x: xp.full((2, 3), x), lambda x: x * np.ones((2, 3)), POINT, complex=True),
+    Case("full_like", lambda xp, x, v: xp.full_like(x, v), lambda x, v: v + 0 * x, (Input(), Input(())), order=3),
+    Case(
+        "linspace",
+        lambda xp, a, b: xp.linspace(a, b, 5),
+        lambda a, b: a + (b - a) * np.arange(5) / 4,
+        (Input(()), Input(())),
+    ),
+    Case(
+        "linspace-open",
+        lambda xp, b: xp.linspace(1, b, 4, endpoint=False),
+        lambda b: 1 + (b - 1) * np.arange(4) / 4,
+        POINT,
+    ),
+)

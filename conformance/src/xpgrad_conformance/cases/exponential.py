@@ -1,0 +1,57 @@
+"""Cases of exponentials and logarithms."""
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+POSITIVE = (Input(low=0.3, high=3.0),)
+
+CASES = (
+    Case("exp", lambda xp, x: xp.exp(x), lambda x: np.power(np.e, x), keeps=("y",), elementwise=True, complex=True),
+    Case("expm1", lambda xp, x: xp.expm1(x), lambda x: np.exp(x) - 1, keeps=("y",), elementwise=True, complex=True),
+    Case(
+        "log",
+        lambda xp, x: xp.log(x),
+        lambda x: 2 * np.log(np.sqrt(x)),
+        POSITIVE,
+        ("x",),
+        elementwise=True,
+        complex=True,
+    ),
+    Case(
+        "log1p",
+        lambda xp, x: xp.log1p(x),
+        lambda x: np.log(1 + x),
+        (Input(low=-0.7, high=2.0),),
+        ("x",),
+        elementwise=True,
+        complex=True,
+    ),
+    Case(
+        "log2",
+        lambda xp, x: xp.log2(x),
+        lambda x: np.log(x) / np.log(2),
+        POSITIVE,
+        ("x",),
+        elementwise=True,
+        complex=True,
+    ),
+    Case(
+        "log10",
+        lambda xp, x: xp.log10(x),
+        lambda x: np.log(x) / np.log(10),
+        POSITIVE,
+        ("x",),
+        elementwise=True,
+        complex=True,
+    ),
+    Case(
+        "logaddexp",
+        lambda xp, a, b: xp.logaddexp(a, b),
+        lambda a, b: np.log(np.exp(a) + np.exp(b)),
+        (Input(), Input(low=-3.0, high=3.0)),
+        ("x1", "x2", "y"),
+        elementwise=True,
+    ),
+    Case("logaddexp-scalar", lambda xp, x: xp.logaddexp(x, 0.5), lambda x: np.log(np.exp(x) + np.exp(0.5))),
+)

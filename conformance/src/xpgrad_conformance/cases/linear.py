@@ -1,0 +1,104 @@
+"""Cases of products of matrices and vectors."""
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+
+def _matmul(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], formula: str, complex: bool = False) -> Case:
+    return Case(
+        name,
+        lambda xp, a, b: xp.matmul(a, b),
+        lambda a, b: np.einsum(formula, a, b),
+        (Input(shape1), Input(shape2)),
+        ("x1", "x2"),
+        complex=complex,
+    )
+
+
+PRODUCTS = (
+    _matmul("matmul", (2, 3), (3, 4), "ij,jk->ik", complex=True),
+    _matmul("matmul-batch", (5, 2, 3), (5, 3, 4), "bij,bjk->bik", complex=True),
+    _matmul("matmul-one-matrix", (5, 2, 3), (3, 4), "bij,jk->bik"),
+    _matmul("matmul-one-first", (2, 3), (5, 3, 4), "ij,bjk->bik"),
+    _matmul("matmul-broadcast", (5, 1, 2, 3), (6, 3, 4), "abij,bjk->abik"),
+    _matmul("matmul-vector-vector", (3,), (3,), "i,i->"),
+    _matmul("matmul-matrix-vector", (2, 3), (3,), "ij,j->i"),
+    _matmul("matmul-vector-matrix", (3,), (3, 4), "j,jk->k"),
+    _matmul("matmul-batch-vector", (5, 2, 3), (3,), "bij,j->bi"),
+    _matmul("matmul-vector-batch", (3,), (5, 3, 4), "j,bjk->bk"),
+    _matmul("matmul-empty-sum", (2, 0), (0, 4), "ij,jk->ik"),
+    _matmul("matmul-empty-vectors", (2, 0), (0,), "ij,j->i"),
+    _matmul("matmul-empty-batch", (2, 3, 0), (0, 4), "bij,jk->bik"),
+    _matmul("matmul-no-columns", (2, 3, 4), (4, 0), "bij,jk->bik"),
+    Case(
+        "matmul-operator",
+        lambda xp, a, b: xp.asarray(a) @ b,
+        lambda a, b: np.einsum("ij,jk->ik", a, b),
+        (Input((2, 3)), Input((3, 4))),
+        ("x1", "x2"),
+    ),
+    Case(
+        "transposed_matmul",
+        lambda xp, a, b: xp.transposed_matmul(a, b),
+        lambda a, b: np.einsum("ki,kj->ij", a, b),
+        (Input((4, 2)), Input((4, 3))),
+        ("x1", "x2"),
+        complex=True,
+    ),
+    Case(
+        "tensordot",
+        lambda xp, a, b: xp.tensordot(a, b, axes=2),
+        lambda a, b: np.einsum("ijk,jkl->il", a, b),
+        (Input((2, 3, 4)), Input((3, 4, 5))),
+        ("x1", "x2"),
+        complex=True,
+    ),
+    Case(
+        "tensordot-axes",
+        lambda xp, a, b: xp.tensordot(a, b, axes=((2, 0), (1, -1))),
+        lambda a, b: np.einsum("ijkm,lki->jml", a, b),
+        (Input((2, 3, 4, 2)), Input((5, 4, 2))),
+        ("x1", "x2"),
+    ),
+    Case(
+        "tensordot-outer",
+        lambda xp, a, b: xp.tensordot(a, b, axes=0),
+        lambda a, b: np.einsum("i,jk->ijk", a, b),
+        (Input((2,)), Input((3, 4))),
+        ("x1", "x2"),
+    ),
+    Case(
+        "vecdot",
+        lambda xp, a, b: xp.vecdot(a, b),
+        lambda a, b: np.einsum("ij,kj->ki", np.conj(a), b[:, 0]),
+        (Input((3, 4)), Input((2, 1, 4))),
+        ("x1", "x2"),
+        complex=True,
+    ),
+    Case(
+        "vecdot-axis",
+        lambda xp, a, b: xp.vecdot(a, b, axis=-2),
+        lambda a, b: np.einsum("ij,ij->j", a, b),
+        (Input((3, 4)), Input((3, 4), low=0.3)),
+        ("x1", "x2"),
+    ),
+    Case(
+        "outer",
+        lambda xp, a, b: xp.outer(a, b),
+        lambda a, b: np.einsum("i,j->ij", a, b),
+        (Input((3,)), Input((4,))),
+        complex=True,
+    ),
+    Case(
+        "matrix_transpose",
+        lambda xp, x: xp.matrix_transpose(x),
+        lambda x: np.einsum("ijk->ikj", x),
+        (Input((2, 3, 4)),),
+        (),
+        complex=True,
+    ),
+    Case("mT", lambda xp, x: xp.asarray(x).mT, lambda x: np.einsum("ijk->ikj", x), (Input((2, 3, 4)),), ()),
+)
+
+CASES = PRODUCTS

@@ -1,0 +1,141 @@
+"""Cases of `xpgrad.functions`: losses beside the cross entropies, and embeddings."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+Host = Any  # a NumPy array
+
+
+def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+
+
+PAIR, TRIPLE = (Input(), Input()), (Input(), Input(), Input())
+CUBES = (Input((2, 3, 2)), Input((2, 3, 2)))
+CLASSES = Input((3,), kind="int", values=[2, 0, 3])
+SAME = Input((3,), kind="int", values=[1, 0, 0])
+
+
+def _huber(x: Host, t: Host) -> Host:
+    d = abs(x - t)
+    return np.where(d < 0.7, d * d / 2, 0.7 * (d - 0.35))
+
+
+def _hinge(x: Host, t: Host) -> Host:
+    signs = np.ones_like(x)
+    signs[range(len(t)), t] = -1
+    return np.maximum(0, 1 + signs * x)
+
+
+def _contrastive(x0: Host, x1: Host, y: Host) -> Host:
+    d = np.linalg.norm(x0 - x1, axis=1)
+    return np.where(y == 1, d**2, np.maximum(0, 4.5 - d) ** 2) / 2
+
+
+def _triplet(a: Host, p: Host, n: Host) -> Host:
+    return np.maximum(0, np.linalg.norm(a - p, axis=1) ** 2 - np.linalg.norm(a - n, axis=1) ** 2 + 5)
+
+
+def _covariance(y: Host, z: Host) -> Host:
+    return np.cov(y, z, rowvar=False, bias=True)[: y.shape[1], y.shape[1] :]
+
+
+def _bernoulli(x: Host, y: Host) -> Host:
+    p = 1 / (1 + np.exp(-y))
+    return -(x * np.log(p) + (1 - x) * np.log(1 - p))
+
+
+def _gaussian(x: Host, mean: Host, ln_var: Host) -> Host:
+    return -np.log(np.exp(-((x - mean) ** 2) / (2 * np.exp(ln_var))) / np.sqrt(2 * np.pi * np.exp(ln_var)))
+
+
+def _divergence(mean: Host, ln_var: Host) -> Host:
+    return (mean**2 + np.exp(ln_var) - 1 - ln_var) / 2
+
+
+PROBABILITIES = (Input(low=0.1, high=0.9), Input())
+
+REGRESSION = (
+    _f("huber_loss", lambda F, x, t: F.huber_loss(x, t, 0.7), lambda x, t: _huber(x, t).sum(1), CUBES),
+    _f("huber_loss-no_reduce", lambda F, x, t: F.huber_loss(x, t, 0.7, "no"), _huber, PAIR),
+    _f("squared_difference", lambda F, x, t: F.squared_difference(x, t), lambda x, t: x * x - 2 * x * t + t * t, PAIR),
+)
+LIKELIHOOD = (
+    _f("bernoulli_nll", lambda F, x, y: F.bernoulli_nll(x, y), lambda x, y: _bernoulli(x, y).sum(), PROBABILITIES),
+    _f("bernoulli_nll-no_reduce", lambda F, x, y: F.bernoulli_nll(x, y, "no"), _bernoulli, PROBABILITIES),
+    _f(
+        "gaussian_kl_divergence",
+        lambda F, m, v: F.gaussian_kl_divergence(m, v),
+        lambda m, v: _divergence(m, v).sum(),
+        PAIR,
+    ),
+    _f("gaussian_kl_divergence-no_reduce", lambda F, m, v: F.gaussian_kl_divergence(m, v, "no"), _divergence, PAIR),
+    _f("gaussian_nll", lambda F, x, m, v: F.gaussian_nll(x, m, v), lambda x, m, v: _gaussian(x, m, v).sum(), TRIPLE),
+    _f(
+        "gaussian_nll-mean",
+        lambda F, x, m, v: F.gaussian_nll(x, m, v, reduce="mean"),
+        lambda x, m, v: _gaussian(x, m, v).mean(),
+        TRIPLE,
+    ),
+    _f("gaussian_nll-no_reduce", lambda F, x, m, v: F.gaussian_nll(x, m, v, "no"), _gaussian, TRIPLE),
+)
+MARGIN = (
+    _f("hinge", lambda F, x, t: F.hinge(x, t), lambda x, t: _hinge(x, t).sum() / 3, (Input(), CLASSES)),
+    _f("hinge-L2", lambda F, x, t: F.hinge(x, t, "L2"), lambda x, t: (_hinge(x, t) ** 2).sum() / 3, (Input(), CLASSES)),
+    _f("hinge-no_reduce", lambda F, x, t: F.hinge(x, t, reduce="no"), _hinge, (Input(), CLASSES)),
+    _f(
+        "contrastive",
+        lambda F, x0, x1, y: F.contrastive(x0, x1, y, margin=4.5),
+        lambda x0, x1, y: _contrastive(x0, x1, y).sum() / 3,
+        (*PAIR, SAME),
+    ),
+    _f(
+        "contrastive-no_reduce",
+        lambda F, x0, x1, y: F.contrastive(x0, x1, y, margin=4.5, reduce="no"),
+        _contrastive,
+        (*PAIR, SAME),
+    ),
+    _f("triplet", lambda F, a, p, n: F.triplet(a, p, n, 5.0), lambda a, p, n: _triplet(a, p, n).sum() / 3, TRIPLE),
+    _f("triplet-no_reduce", lambda F, a, p, n: F.triplet(a, p, n, 5.0, reduce="no"), _triplet, TRIPLE),
+)
+CORRELATION = (
+    _f(
+        "cross_covariance",
+        lambda F, y, z: F.cross_covariance(y, z),
+        lambda y, z: (_covariance(y, z) ** 2).sum() / 2,
+        (Input((4, 3)), Input((4, 2))),
+    ),
+    _f(
+        "cross_covariance-no_reduce",
+        lambda F, y, z: F.cross_covariance(y, z, "no"),
+        _covariance,
+        (Input((4, 3)), Input((4, 2))),
+    ),
+    _f(
+        "decov",
+        lambda F, h: F.decov(h),
+        lambda h: (np.triu(_covariance(h, h), 1) ** 2).sum(),
+        (Input((4, 3)),),
+    ),
+    _f(
+        "decov-no_reduce",
+        lambda F, h: F.decov(h, "no"),
+        lambda h: _covariance(h, h) * (np.eye(3) == 0),
+        (Input((4, 3)),),
+    ),
+)
+NUMBERS = Input((2, 3), kind="int", values=[[1, 0, 1], [3, 1, 0]])
+EMBEDDING = (
+    _f("embed_id", lambda F, x, W: F.embed_id(x, W), lambda x, W: np.eye(4)[x] @ W, (NUMBERS, Input((4, 2)))),
+    _f(
+        "embed_id-ignore",
+        lambda F, x, W: F.embed_id(x, W, ignore_label=3),
+        lambda x, W: np.eye(4, 3)[x] @ W,
+        (NUMBERS, Input((3, 2))),
+    ),
+)
+
+CASES = REGRESSION + LIKELIHOOD + MARGIN + CORRELATION + EMBEDDING

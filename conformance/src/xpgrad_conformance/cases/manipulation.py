@@ -1,0 +1,125 @@
+"""Cases of manipulation: shapes, orders, joining and repeating."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+CUBE = (Input((2, 3, 4)),)
+PAIR = (Input((3, 4)), Input((3, 2)))
+ALIKE = (Input((3, 4)), Input((3, 4)))
+
+
+def _one_by_one(*xs: Any) -> list[list[Any]]:
+    """Return for each array the list of all, in which the others are ones."""
+    return [[x if i == j else np.ones_like(x) for j, x in enumerate(xs)] for i in range(len(xs))]
+
+
+SHAPES = (
+    Case("reshape", lambda xp, x: xp.reshape(x, (4, -1)), lambda x: x.ravel().reshape(4, 6), CUBE, (), complex=True),
+    Case("reshape-copy", lambda xp, x: xp.reshape(x, (12,), copy=True), lambda x: x.ravel(), keeps=()),
+    Case("expand_dims", lambda xp, x: xp.expand_dims(x, axis=-2), lambda x: x[:, None, :], keeps=()),
+    Case("squeeze", lambda xp, x: xp.squeeze(x, axis=(0, 2)), lambda x: x[0, :, 0], (Input((1, 3, 1, 2)),), ()),
+    Case(
+        "broadcast_to",
+        lambda xp, x: xp.broadcast_to(x, (2, 3, 4)),
+        lambda x: x + np.zeros((2, 3, 4)),
+        (Input((3, 1)),),
+        (),
+    ),
+    Case(
+        "broadcast_arrays",
+        lambda xp, a, b: xp.multiply(*xp.broadcast_arrays(a, b)),
+        lambda a, b: np.einsum("il,jkl->jil", a, b),
+        (Input((3, 1)), Input((2, 1, 4))),
+    ),
+)
+
+ORDERS = (
+    Case(
+        "permute_dims",
+        lambda xp, x: xp.permute_dims(x, (2, 0, -2)),
+        lambda x: np.einsum("ijk->kij", x),
+        CUBE,
+        (),
+        complex=True,
+    ),
+    Case("moveaxis", lambda xp, x: xp.moveaxis(x, 0, -1), lambda x: np.einsum("ijk->jki", x), CUBE),
+    Case("moveaxis-two", lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)), lambda x: np.einsum("ijk->jki", x), CUBE),
+    Case("flip", lambda xp, x: xp.flip(x), lambda x: x[::-1, ::-1, ::-1], CUBE, ()),
+    Case("flip-axis", lambda xp, x: xp.flip(x, axis=(0, -1)), lambda x: x[::-1, :, ::-1], CUBE, ()),
+    Case("roll", lambda xp, x: xp.roll(x, 5), lambda x: x.ravel()[(np.arange(24) - 5) % 24].reshape(x.shape), CUBE, ()),
+    Case(
+        "roll-axes",
+        lambda xp, x: xp.roll(x, (1, -1), axis=(0, 2)),
+        lambda x: x[[1, 0]][:, :, [1, 2, 3, 0]],
+        CUBE,
+        (),
+    ),
+    Case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, ()),
+)
+
+JOINS = (
+    Case(
+        "concat",
+        lambda xp, a, b: xp.concat([a, b], axis=1),
+        lambda a, b: np.hstack([a, b]),
+        PAIR,
+        (),
+        complex=True,
+    ),
+    Case(
+        "concat-flat", lambda xp, a, b: xp.concat([a, b], axis=None), lambda a, b: np.r_[a.ravel(), b.ravel()], PAIR, ()
+    ),
+    Case("concat-twice", lambda xp, a: xp.concat([a, a * a, a], axis=-1), lambda a: np.hstack([a, a * a, a])),
+    Case("stack", lambda xp, a, b: xp.stack([a, b]), lambda a, b: np.array([a, b]), ALIKE, (), complex=True),
+    Case("stack-last", lambda xp, a, b: xp.stack([a, b], axis=-1), lambda a, b: np.dstack([a, b]), ALIKE, ()),
+    Case("unstack", lambda xp, x: xp.unstack(x, axis=1), lambda x: (x[:, 0], x[:, 1], x[:, 2]), CUBE),
+)
+
+COPIES = (
+    Case("repeat", lambda xp, x: xp.repeat(x, 3), lambda x: np.kron(x.ravel(), np.ones(3)), keeps=()),
+    Case("repeat-axis", lambda xp, x: xp.repeat(x, 2, axis=-2), lambda x: np.kron(x, np.ones((2, 1))), keeps=()),
+    Case(
+        "repeat-counts",
+        lambda xp, x, n: xp.repeat(x, n, axis=1),
+        lambda x, n: x[:, [0, 2, 2, 2, 3]],
+        (Input(), Input(kind="int", values=[1, 0, 3, 1])),
+        needs=("data_dependent_shapes",),
+    ),
+    Case("tile", lambda xp, x: xp.tile(x, (2, 1, 3)), lambda x: np.kron(np.ones((2, 1, 3)), x[None])),
+    Case("tile-few", lambda xp, x: xp.tile(x, (2,)), lambda x: np.hstack([x, x])),
+)
+
+TRIANGLES = (
+    Case(
+        "tril", lambda xp, x: xp.tril(x), lambda x: x * (np.arange(4) <= np.arange(3)[:, None]), CUBE, (), complex=True
+    ),
+    Case("tril-up", lambda xp, x: xp.tril(x, k=1), lambda x: x * (np.arange(4) <= np.arange(3)[:, None] + 1), keeps=()),
+    Case(
+        "triu", lambda xp, x: xp.triu(x), lambda x: x * (np.arange(4) >= np.arange(3)[:, None]), CUBE, (), complex=True
+    ),
+    Case(
+        "triu-down", lambda xp, x: xp.triu(x, k=-1), lambda x: x * (np.arange(4) >= np.arange(3)[:, None] - 1), keeps=()
+    ),
+)
+
+GRIDS = (
+    Case(
+        "meshgrid",
+        lambda xp, a, b, c: xp.stack(xp.meshgrid(a, b, c)),
+        lambda a, b, c: np.array([np.einsum("i,j,k->jik", *each) for each in _one_by_one(a, b, c)]),
+        (Input((2,)), Input((3,)), Input((4,))),
+        complex=True,
+    ),
+    Case(
+        "meshgrid-ij",
+        lambda xp, a, b: xp.stack(xp.meshgrid(a, b, indexing="ij")),
+        lambda a, b: np.array([np.einsum("i,j->ij", *each) for each in _one_by_one(a, b)]),
+        (Input((2,)), Input((3,))),
+    ),
+    Case("meshgrid-one", lambda xp, a: xp.meshgrid(a), lambda a: (a + 0,), (Input((3,)),)),
+)
+
+CASES = SHAPES + ORDERS + JOINS + COPIES + TRIANGLES + GRIDS

@@ -1,0 +1,277 @@
+"""Cases of `xpgrad.functions`: what networks are made of."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+Host = Any  # a NumPy array
+
+
+def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, area="F", **rest)
+
+
+def _activation(name: str, reference: Any, keeps: tuple[str, ...] | None, **rest: Any) -> Case:
+    return _f(name, lambda F, x: getattr(F, name)(x), reference, keeps=keeps, elementwise=True, **rest)
+
+
+def _sigmoid(x: Host) -> Host:
+    return 0.5 * (1 + np.tanh(x / 2))
+
+
+def _softmax(x: Host, axis: int = 1) -> Host:
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+WIDE = (Input(low=-4.0, high=4.0),)
+IMAGES = (Input((2, 3, 2, 2)),)
+
+ACTIVATIONS = (
+    _activation("relu", lambda x: (x + abs(x)) / 2, ("y",)),
+    _activation("leaky_relu", lambda x: 0.6 * x + 0.4 * abs(x), ("x",)),
+    _activation("elu", lambda x: np.where(x > 0, x, np.exp(x) - 1), ("x", "y")),
+    _activation("selu", lambda x: 1.05070098 * np.where(x > 0, x, 1.67326324 * (np.exp(x) - 1)), None,
+        # the reference's constants have nine digits
+        rtol={"float64": 1e-8}),
+    _activation("sigmoid", _sigmoid, ("y",)),
+    _activation("softplus", lambda x: np.logaddexp(0, x), ("y",)),
+    _activation("tanh", lambda x: 1 - 2 / (1 + np.exp(2 * x)), ("y",)),
+    _f("softplus-beta", lambda F, x: F.softplus(x, beta=3.0), lambda x: np.logaddexp(0, 3 * x) / 3, keeps=("y",)),
+    _f("hard_sigmoid", lambda F, x: F.hard_sigmoid(x), lambda x: np.interp(x, [-2.5, 2.5], [0, 1]), WIDE, keeps=("y",)),
+    _f("clipped_relu", lambda F, x: F.clipped_relu(x, z=1.5), lambda x: np.interp(x, [0, 1.5], [0, 1.5]), keeps=("y",)),
+    _f(
+        "prelu",
+        lambda F, x, W: F.prelu(x, W),
+        lambda x, W: np.maximum(x, 0) + W[:, None, None] * np.minimum(x, 0),
+        (*IMAGES, Input((3,))),
+    ),
+    _activation("relu6", lambda x: np.interp(x, [0, 6], [0, 6]), None),
+    _f("crelu", lambda F, x: F.crelu(x), lambda x: np.hstack((np.maximum(x, 0), np.maximum(-x, 0)))),
+    _f("crelu-axis", lambda F, x: F.crelu(x, 0), lambda x: np.vstack((np.maximum(x, 0), np.maximum(-x, 0)))),
+    _f("maxout", lambda F, x: F.maxout(x, 2), lambda x: np.maximum(x[:, ::2], x[:, 1::2])),
+    _f("maxout-axis", lambda F, x: F.maxout(x, 3, axis=-3), lambda x: x.max(1, keepdims=True), IMAGES),
+    _f("rrelu", lambda F, x: F.rrelu(x, l=0.3, u=0.3), lambda x: np.where(x > 0, x, 0.3 * x)),
+    _f("swish", lambda F, x, b: F.swish(x, b), lambda x, b: x * _sigmoid(b * x), (Input(), Input((4,)))),
+    _f("softmax", lambda F, x: F.softmax(x), _softmax, keeps=("y",)),
+    _f("softmax-axis", lambda F, x: F.softmax(x, axis=0), lambda x: _softmax(x, 0), IMAGES, keeps=("y",)),
+    _f("log_softmax", lambda F, x: F.log_softmax(x), lambda x: np.log(_softmax(x)), keeps=("y",)),
+    _f("log_softmax-axis", lambda F, x: F.log_softmax(x, -1), lambda x: np.log(_softmax(x, 3)), IMAGES, keeps=("y",)),
+    _f("log_softmax-wide", lambda F, x: F.log_softmax(x), lambda x: np.log(_softmax(x)), (Input((2, 70)),)),
+)  # fmt: skip
+
+LINEAR = (
+    _f(
+        "linear",
+        lambda F, x, W, b: F.linear(x, W, b),
+        lambda x, W, b: np.einsum("ni,oi->no", x, W) + b,
+        (Input((3, 4)), Input((2, 4)), Input((2,))),
+        keeps=("x", "W"),
+    ),
+    _f(
+        "linear-no_bias",
+        lambda F, x, W: F.linear(x, W),
+        lambda x, W: np.einsum("ni,oi->no", x, W),
+        (Input((3, 4)), Input((2, 4))),
+        keeps=("x", "W"),
+    ),
+    _f(
+        "linear-batch",
+        lambda F, x, W, b: F.linear(x, W, b, n_batch_axes=2),
+        lambda x, W, b: np.einsum("mni,oi->mno", x.reshape(2, 3, 4), W) + b,
+        (Input((2, 3, 2, 2)), Input((5, 4)), Input((5,))),
+    ),
+)
+
+LABELS = Input((4,), kind="int", values=[2, 0, -1, 1])
+EVERY_LABEL = Input((4,), kind="int", values=[2, 0, 2, 1])
+PIXELS = Input((2, 2, 2), kind="int", values=[[[2, 0], [-1, 1]], [[1, -1], [-1, 2]]])
+WEIGHTS = (0.5, 2.0, 1.25)
+
+
+def _label_losses(x: Host, t: Host, weights: tuple[float, ...] = (1.0, 1.0, 1.0)) -> tuple[Host, Host]:
+    """Return the loss of each label, and which labels count: with one-hot rows where the functions index."""
+    one_hot = np.moveaxis(np.eye(4)[t][..., :3] * np.asarray(weights), -1, 1)
+    return -(one_hot * np.log(_softmax(x))).sum(axis=1), t != -1
+
+
+def _mean_loss(x: Host, t: Host, weights: tuple[float, ...] = (1.0, 1.0, 1.0)) -> Host:
+    losses, counted = _label_losses(x, t, weights)
+    return losses.sum() / counted.sum()
+
+
+def _weighted(F: Any, x: Any, t: Any, **options: Any) -> Any:
+    backend = x.node.spec.backend if hasattr(x, "node") else None
+    if backend is None:
+        from xpgrad.backend.plugins import plugins
+
+        backend = plugins.backend_of(x)
+    spec = backend.spec(x.array if hasattr(x, "node") else x)
+    weight = backend.namespace.asarray(list(WEIGHTS), dtype=spec.dtype, device=spec.device)
+    return F.softmax_cross_entropy(x, t, class_weight=weight, **options)
+
+
+ROWS, MAPS = (Input((4, 3)), LABELS), (Input((2, 3, 2, 2)), PIXELS)
+ALL = Input((4, 3)), EVERY_LABEL
+KEEPS = ("x", "t", "score")
+
+CROSS_ENTROPIES = (
+    _f("softmax_cross_entropy", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, ROWS, keeps=KEEPS),
+    _f(
+        "softmax_cross_entropy-every_label", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, ALL, keeps=KEEPS
+    ),
+    _f("softmax_cross_entropy-maps", lambda F, x, t: F.softmax_cross_entropy(x, t), _mean_loss, MAPS, keeps=KEEPS),
+    _f(
+        "softmax_cross_entropy-no_cache",
+        lambda F, x, t: F.softmax_cross_entropy(x, t, cache_score=False),
+        _mean_loss,
+        ROWS,
+        keeps=("x", "t"),
+    ),
+    _f(
+        "softmax_cross_entropy-no_normalize",
+        lambda F, x, t: F.softmax_cross_entropy(x, t, normalize=False),
+        lambda x, t: _label_losses(x, t)[0].sum() / len(x),
+        MAPS,
+        keeps=KEEPS,
+    ),
+    _f(
+        "softmax_cross_entropy-no_reduce",
+        lambda F, x, t: F.softmax_cross_entropy(x, t, reduce="no"),
+        lambda x, t: _label_losses(x, t)[0],
+        MAPS,
+        keeps=KEEPS,
+    ),
+    _f(
+        "softmax_cross_entropy-weights",
+        _weighted,
+        lambda x, t: _mean_loss(x, t, WEIGHTS),
+        ROWS,
+        keeps=(*KEEPS, "weight"),
+    ),
+    _f(
+        "softmax_cross_entropy-weights-no_reduce",
+        lambda F, x, t: _weighted(F, x, t, reduce="no"),
+        lambda x, t: _label_losses(x, t, WEIGHTS)[0],
+        MAPS,
+        keeps=(*KEEPS, "weight"),
+    ),
+    _f(
+        "softmax_cross_entropy-ignore",
+        lambda F, x, t: F.softmax_cross_entropy(x, t, ignore_label=1),
+        lambda x, t: _mean_loss(x, np.where(t == 1, -1, t)),
+        (Input((4, 3)), Input((4,), kind="int", values=[2, 0, 1, 1])),
+        keeps=KEEPS,
+    ),
+    _f(
+        "softmax_cross_entropy-soft",
+        lambda F, x, t: F.softmax_cross_entropy(x, t),
+        lambda x, t: -(t * np.log(_softmax(x))).sum() / 4,
+        (Input((4, 3)), Input((4, 3), low=0.1, high=0.6)),
+    ),
+    _f(
+        "softmax_cross_entropy-divergence",
+        lambda F, x, t: F.softmax_cross_entropy(x, t, soft_target_loss="kl-divergence", reduce="no"),
+        lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
+        (Input((2, 3, 2, 2)), Input((2, 3, 2, 2), low=0.1, high=0.6)),
+    ),
+)
+
+BITS = Input((2, 3), kind="int", values=[[1, 0, -1], [0, 1, 1]])
+PAIR = (Input((3, 4)), Input((3, 4)))
+
+
+def _bit_losses(x: Host, t: Host) -> Host:
+    return np.where(t == -1, 0.0, -np.log(_sigmoid(np.where(t == 1, x, -x))))
+
+
+LOSSES = (
+    _f(
+        "sigmoid_cross_entropy",
+        lambda F, x, t: F.sigmoid_cross_entropy(x, t),
+        lambda x, t: _bit_losses(x, t).sum() / 5,
+        (Input((2, 3)), BITS),
+    ),
+    _f(
+        "sigmoid_cross_entropy-no_normalize",
+        lambda F, x, t: F.sigmoid_cross_entropy(x, t, normalize=False),
+        lambda x, t: _bit_losses(x, t).sum() / 2,
+        (Input((2, 3)), BITS),
+    ),
+    _f(
+        "sigmoid_cross_entropy-no_reduce",
+        lambda F, x, t: F.sigmoid_cross_entropy(x, t, reduce="no"),
+        _bit_losses,
+        (Input((2, 3)), BITS),
+    ),
+    _f("squared_error", lambda F, a, b: F.squared_error(a, b), lambda a, b: a * a - 2 * a * b + b * b, PAIR),
+    _f(
+        "mean_squared_error",
+        lambda F, a, b: F.mean_squared_error(a, b),
+        lambda a, b: np.linalg.norm(a - b) ** 2 / 12,
+        PAIR,
+    ),
+    _f("absolute_error", lambda F, a, b: F.absolute_error(a, b), lambda a, b: np.hypot(a - b, 0), PAIR),
+    _f(
+        "mean_absolute_error",
+        lambda F, a, b: F.mean_absolute_error(a, b),
+        lambda a, b: np.hypot(a - b, 0).sum() / 12,
+        PAIR,
+    ),
+)
+
+
+def _dropped(F: Any, x: Any) -> Any:
+    """Dropout with the same mask at each call."""
+    import xpgrad
+
+    device = xpgrad.as_variable(x).device
+    state = xpgrad.random.get_state(device)
+    xpgrad.random.seed(3, device)
+    y = F.dropout(x, ratio=0.25)
+    xpgrad.random.set_state(state, device)
+    return y
+
+
+OTHERS = (
+    _f(
+        "forget",
+        lambda F, x1, x2: F.forget(lambda a, b: F.sin(a * b) * b, x1, x2),
+        lambda x1, x2: np.sin(x1 * x2) * x2,
+        (Input(), Input()),
+        keeps=("x0", "x1"),
+        elementwise=True,
+    ),
+    _f("forget-tuple", lambda F, x: F.forget(lambda a: (F.exp(a), a * a), x), lambda x: (np.exp(x), x * x)),
+    _f(
+        "dropout",
+        _dropped,
+        lambda x: x * (np.random.default_rng(3).random(x.shape) >= 0.25) / 0.75,
+        needs=("random_numbers_of_the_host",),
+    ),
+    _f("dropout-mask", lambda F, x, mask: F.dropout(x, mask=mask), lambda x, mask: x * mask, PAIR),
+    _f(
+        "accuracy",
+        lambda F, y, t: F.accuracy(y, t),
+        lambda y, t: np.asarray(sum(row.tolist().index(max(row)) == k for row, k in zip(y, t, strict=True)) / 5),
+        (
+            Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]]),
+            Input(kind="int", values=[0, 2, 0, 2, 1]),
+        ),
+        order=0,
+    ),
+    _f(
+        "accuracy-ignore",
+        lambda F, y, t: F.accuracy(y, t, ignore_label=1),
+        lambda y, t: np.asarray(3 / 4),
+        (
+            Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]]),
+            Input(kind="int", values=[0, 2, 0, 2, 1]),
+        ),
+        order=0,
+    ),
+)
+
+CASES = ACTIVATIONS + LINEAR + CROSS_ENTROPIES + LOSSES + OTHERS

@@ -1,0 +1,246 @@
+"""Cases of `xpgrad.ops`: sums at positions, interpolation, statistics, order, sets and encodings."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.testing.arrays import like
+from xpgrad_conformance.table.case import Case, Input
+
+LINE = (Input((5,)),)
+CUBE = (Input((2, 3, 4)),)
+IDS = Input(kind="int", values=[2, 0, 2, 3])
+GAPS = (Input(values=[[1.5, np.nan, -0.25], [0.5, 2.5, np.nan]]),)
+KNOTS = Input(values=[-1.5, -0.5, 0.25, 1.0, 1.75])
+
+
+def _ops(name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), **options: Any) -> Case:
+    return Case(name, call, reference, inputs, area="ops", **options)
+
+
+def _added(x: Any, index: Any, values: Any) -> Any:
+    y = np.array(x)
+    np.add.at(y, index, values)
+    return y
+
+
+def _segments(reduce: Any, empty: float) -> Any:
+    return lambda x, i: np.array(
+        [reduce(x[i == k], 0) if (i == k).any() else np.full(x.shape[1:], empty) for k in range(4)]
+    )
+
+
+SCATTERS = (
+    _ops(
+        "scatter_add",
+        lambda ops, x, i, u: ops.scatter_add(x, i, u),
+        lambda x, i, u: _added(x, i, u),
+        (Input((4, 3)), IDS, Input((4, 3))),
+        complex=True,
+    ),
+    _ops(
+        "scatter_add-slice",
+        lambda ops, x, u: ops.scatter_add(x, (slice(1, None), 0), u),
+        lambda x, u: _added(x, np.s_[1:, 0], u),
+        (Input((4, 3)), Input(())),
+    ),
+    _ops(
+        "scatter_add-number",
+        lambda ops, x, i: ops.scatter_add(x, i, 0.5),
+        lambda x, i: _added(x, i, 0.5),
+        (Input((4, 3)), IDS),
+    ),
+    _ops(
+        "index_add",
+        lambda ops, x, i, u: ops.index_add(x, i, u, axis=1),
+        lambda x, i, u: _added(x, (slice(None), i), u),
+        (Input((2, 4)), IDS, Input((2, 4))),
+        needs=("index_arrays_with_slices",),
+    ),
+    _ops(
+        "index_add-first",
+        lambda ops, x, i, u: ops.index_add(x, i, u),
+        lambda x, i, u: _added(x, i, u),
+        (Input((4, 2)), IDS, Input((2,))),
+    ),
+    _ops(
+        "segment_sum",
+        lambda ops, x, i: ops.segment_sum(x, i, 4),
+        _segments(np.sum, 0),
+        (Input((4, 3)), IDS),
+        complex=True,
+    ),
+    _ops("segment_mean", lambda ops, x, i: ops.segment_mean(x, i, 4), _segments(np.mean, 0), (Input((4, 3)), IDS)),
+    _ops(
+        "segment_max",
+        lambda ops, x, i: ops.segment_max(x, i, 4),
+        _segments(np.max, -np.inf),
+        (Input((4, 3)), Input(kind="int", values=[2, 0, 1, 3])),
+    ),
+    _ops(
+        "segment_max-many",
+        lambda ops, x, i: ops.segment_max(x, i, 3),
+        lambda x, i: np.array([x[i == k].max() for k in range(3)]),
+        (Input((7,)), Input(kind="int", values=[2, 0, 1, 2, 1, 1, 0])),
+    ),
+    _ops(
+        "segment_min",
+        lambda ops, x, i: ops.segment_min(x, i, 3),
+        lambda x, i: np.array([x[i == k].min(0) for k in range(3)]),
+        (Input((6, 2)), Input(kind="int", values=[2, 0, 1, 2, 1, 1])),
+    ),
+    _ops("bincount", lambda ops, i: ops.bincount(i), np.bincount, (IDS,), order=0, dtype="int"),
+    _ops(
+        "bincount-weights",
+        lambda ops, i, w: ops.bincount(i, w, minlength=6),
+        lambda i, w: np.eye(6)[i].T @ w,
+        (IDS, Input((4,))),
+    ),
+)
+
+TABLES = (
+    _ops("interp", lambda ops, x, ys: ops.interp(x, _like(KNOTS, x), ys), lambda x, ys: np.interp(x, KNOTS.values, ys),
+         (Input((2, 3)), Input((5,)))),
+    _ops(
+        "interp-table",
+        lambda ops, x, xs, ys: ops.interp(x, xs, ys, left=0.5),
+        lambda x, xs, ys: np.interp(x, xs, ys, left=0.5),
+        (Input((7,), -1.9, 1.9), KNOTS, Input((5,))),
+    ),
+    _ops(
+        "interp-period",
+        lambda ops, x, xs, ys: ops.interp(x, xs, ys, period=1.7),
+        lambda x, xs, ys: np.interp(x, xs, ys, period=1.7),
+        (Input((4,)), Input(values=[0.2, -0.4, 1.0]), Input((3,))),
+    ),
+    _ops("interp-one", lambda ops, x, xs, ys: ops.interp(x, xs, ys), np.interp, (Input(()), Input((1,)), Input((1,)))),
+    _ops("trapezoid", lambda ops, y: ops.trapezoid(y, dx=0.3, axis=1), lambda y: np.trapezoid(y, dx=0.3, axis=1), CUBE,
+         complex=True),
+    _ops(
+        "trapezoid-x",
+        lambda ops, y, x: ops.trapezoid(y, x, axis=0),
+        lambda y, x: np.trapezoid(y, x, axis=0),
+        (Input((4, 2)), Input((4,))),
+    ),
+    _ops("trapezoid-grid", lambda ops, y, x: ops.trapezoid(y, x), np.trapezoid, (Input(), Input())),
+)  # fmt: skip
+
+STATISTICS = (
+    _ops("cov", lambda ops, x: ops.cov(x), np.cov, complex=True),
+    _ops("cov-one", lambda ops, x: ops.cov(x, correction=0), lambda x: np.cov(x, ddof=0), LINE),
+    _ops(
+        "cov-weights",
+        lambda ops, x, w, n: ops.cov(x, axis=0, fweights=n, aweights=w),
+        lambda x, w, n: np.cov(x, rowvar=False, fweights=n, aweights=w),
+        (Input((4, 3)), Input((4,), low=0.3), Input(kind="int", values=[1, 2, 1, 3])),
+    ),
+    _ops("corrcoef", lambda ops, x: ops.corrcoef(x), np.corrcoef, (Input((3, 5)),)),
+    _ops("nan_to_num", lambda ops, x: ops.nan_to_num(x, nan=0.5), lambda x: np.where(np.isnan(x), 0.5, x), GAPS),
+    _ops("nan_to_num-plain", lambda ops, x: ops.nan_to_num(x), lambda x: x + 0, complex=True),
+    _ops("nansum", lambda ops, x: ops.nansum(x, axis=0), lambda x: np.nansum(x, 0), GAPS),
+    _ops("nanprod", lambda ops, x: ops.nanprod(x, axis=0), lambda x: np.nanprod(x, 0), GAPS),
+    _ops("nancumsum", lambda ops, x: ops.nancumsum(x, axis=1), lambda x: np.nancumsum(x, 1), GAPS),
+    _ops("nancumprod", lambda ops, x: ops.nancumprod(x, axis=0), lambda x: np.nancumprod(x, 0), GAPS),
+    _ops("nanmean", lambda ops, x: ops.nanmean(x, axis=1), lambda x: np.nanmean(x, 1), GAPS),
+    _ops(
+        "nanvar",
+        lambda ops, x: ops.nanvar(x, axis=1, correction=1, keepdims=True),
+        lambda x: np.nanvar(x, 1, ddof=1, keepdims=True),
+        GAPS,
+    ),
+    _ops("nanmax", lambda ops, x: ops.nanmax(x, axis=1, keepdims=True), lambda x: np.nanmax(x, 1, keepdims=True), GAPS),
+    _ops("nanmin", lambda ops, x: ops.nanmin(x), np.nanmin, GAPS),
+)
+
+
+def _percentile(method: Any) -> Case:
+    return _ops(
+        f"percentile-{method}",
+        lambda ops, x: ops.percentile(x, 35, axis=0, method=method),
+        lambda x: np.percentile(x, 35, axis=0, method=method),
+    )
+
+
+def _nanquantile(method: Any) -> Case:
+    return _ops(
+        f"nanquantile-{method}",
+        lambda ops, x: ops.nanquantile(x, 0.35, axis=1, method=method),
+        lambda x: np.nanquantile(x, 0.35, axis=1, method=method),
+        GAPS,
+    )
+
+
+ORDERS = (
+    _ops("nanmedian", lambda ops, x: ops.nanmedian(x, axis=0), lambda x: np.nanmedian(x, 0), GAPS),
+    _ops(
+        "nanpercentile",
+        lambda ops, x: ops.nanpercentile(x, [10, 70], keepdims=True),
+        lambda x: np.nanpercentile(x, [10, 70], keepdims=True),
+        GAPS,
+    ),
+    _ops("partition", lambda ops, x: ops.partition(x, 2, axis=1), lambda x: np.sort(x, 1)),
+    _ops("partition-flat", lambda ops, x: ops.partition(x, (2, 3), axis=None), lambda x: np.sort(x, None)),
+    _ops("argpartition", lambda ops, x: ops.argpartition(x, 2), lambda x: np.argsort(x), order=0, dtype="int"),
+    _ops("median", lambda ops, x: ops.median(x), np.median),
+    _ops("median-axis", lambda ops, x: ops.median(x, axis=1, keepdims=True), lambda x: np.sort(x, 1)[:, 1:2], CUBE),
+    _ops("quantile", lambda ops, x: ops.quantile(x, 0.3), lambda x: np.quantile(x, 0.3)),
+    _ops(
+        "quantile-many",
+        lambda ops, x: ops.quantile(x, [0.0, 0.4, 1.0], axis=(0, 2)),
+        lambda x: np.quantile(x, [0.0, 0.4, 1.0], axis=(0, 2)),
+        CUBE,
+    ),
+    *map(_percentile, ("lower", "higher", "midpoint", "nearest")),
+    *map(_nanquantile, ("linear", "lower", "higher", "midpoint", "nearest")),
+)
+
+SETS = (
+    _ops(
+        "union1d",
+        lambda ops, a, b: ops.union1d(a, b),
+        lambda a, b: np.sort(np.r_[a, b]),
+        (Input((3,)), Input((4,))),
+        needs=("data_dependent_shapes",),
+    ),
+    _ops(
+        "setdiff1d",
+        lambda ops, a, b: ops.setdiff1d(a, b),
+        lambda a, b: np.array([a[2], a[0]]),
+        (Input(values=[1.5, 0.5, 0.25, 0.5]), Input(values=[0.5, 3.0])),
+        order=1,  # differences would part what is equal
+        needs=("data_dependent_shapes",),
+    ),
+    _ops(
+        "nunique",
+        lambda ops, i: ops.nunique(i),
+        lambda i: np.array(3),
+        (IDS,),
+        order=0,
+        dtype="int",
+        needs=("data_dependent_shapes",),
+    ),
+    _ops(
+        "one_hot",
+        lambda ops, i: ops.one_hot(i, 4, axis=0),
+        lambda i: np.eye(4)[i].T,
+        (IDS,),
+        order=0,
+        dtype="default",
+    ),
+    _ops(
+        "unravel_index",
+        lambda ops, i: ops.unravel_index(i, (2, 3)),
+        lambda i: np.unravel_index(i, (2, 3)),
+        (IDS,),
+        order=0,
+        dtype="int",
+    ),
+)  # fmt: skip
+
+
+def _like(knots: Input, x: Any) -> Any:
+    """Return the table's points as an array of the library, dtype and device of `x`."""
+    return like(np.asarray(knots.values), x.array if hasattr(x, "array") else x)
+
+
+CASES = SCATTERS + TABLES + STATISTICS + ORDERS + SETS

@@ -1,0 +1,108 @@
+"""Cases of pooling and of what undoes it, whose references are loops over windows."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.cases.windows import Host, Shape, added, case, gathered
+from xpgrad_conformance.table.case import Input
+
+
+def _largest(x: Host, ksize: Shape, stride: Any = None, pad: Any = 0, cover_all: bool = True) -> Host:
+    columns = gathered(x, ksize, stride or ksize, pad, 1, cover_all, -np.inf)
+    return columns.max(axis=tuple(range(2, x.ndim)))
+
+
+def _mean(x: Host, ksize: Shape, stride: Any = None, pad: Any = 0, counted: bool = False) -> Host:
+    columns = gathered(x, ksize, stride or ksize, pad)
+    axes = tuple(range(2, x.ndim))
+    if not counted:
+        return columns.mean(axis=axes)
+    return columns.sum(axis=axes) / gathered(np.ones(x.shape), ksize, stride or ksize, pad).sum(axis=axes)
+
+
+def _filled(x: Host, ksize: Shape, size: Shape, stride: Any = None, pad: Any = 0) -> Host:
+    columns = np.empty((*x.shape[:2], *ksize, *x.shape[2:]), x.dtype)
+    columns[...] = x[(slice(None), slice(None), *(None,) * len(ksize))]
+    return added(columns, size, stride or ksize, pad)
+
+
+def _placed(x: Host, indexes: Host) -> Host:
+    columns = np.zeros((*x.shape[:2], 2, 3, *x.shape[2:]), x.dtype)
+    for place in np.ndindex(*x.shape):
+        row, column = divmod(int(indexes[place]), 3)
+        columns[(*place[:2], row, column, *place[2:])] = x[place]
+    return added(columns, (4, 4), (2, 1), (0, 1))
+
+
+def _located(x: Host) -> tuple[Host, Host]:
+    columns = gathered(x, (3, 2), (2, 2), (1, 0), 1, True, -np.inf)
+    flat = columns.reshape(*x.shape[:2], 6, *columns.shape[4:])
+    first = np.zeros(flat[:, :, 0].shape, int)
+    for k in range(5, -1, -1):
+        first[flat[:, :, k] == flat.max(axis=2)] = k
+    return flat.max(axis=2), first
+
+
+LINES, PICTURES, VOLUMES = (Input((2, 3, 7)),), (Input((2, 2, 5, 4)),), (Input((1, 2, 3, 4, 5)),)
+INDEXES = Input(kind="int", values=[[[[0, 5, 4, 1], [2, 3, 5, 0]], [[1, 1, 2, 4], [3, 0, 5, 2]]]])
+
+MAXIMA = (
+    case("max_pooling_1d", lambda F, x: F.max_pooling_1d(x, 2), lambda x: _largest(x, (2,)), LINES, keeps=("x", "y")),
+    case("max_pooling_2d", lambda F, x: F.max_pooling_2d(x, 2), lambda x: _largest(x, (2, 2)), PICTURES,
+         keeps=("x", "y")),
+    case("max_pooling_2d-tiles", lambda F, x: F.max_pooling_2d(x, 2), lambda x: _largest(x, (2, 2)),
+         (Input((2, 2, 4, 6)),)),
+    case("max_pooling_3d", lambda F, x: F.max_pooling_3d(x, 2), lambda x: _largest(x, (2, 2, 2)), VOLUMES),
+    case("max_pooling_nd", lambda F, x: F.max_pooling_nd(x, (2, 3), 1), lambda x: _largest(x, (2, 3), 1), PICTURES),
+    case(
+        "max_pooling_2d-options",
+        lambda F, x: F.max_pooling_2d(x, 3, stride=(2, 1), pad=(1, 1), cover_all=False),
+        lambda x: _largest(x, (3, 3), (2, 1), 1, False),
+        PICTURES,
+    ),
+    case(
+        "max_pooling_2d-indices",
+        lambda F, x: (lambda y, i: (y, F.identity(i)))(*F.max_pooling_2d(x, (3, 2), 2, (1, 0), return_indices=True)),
+        _located,
+        PICTURES,
+        dtype=(None, "int"),
+    ),
+)  # fmt: skip
+
+AVERAGES = (
+    case("average_pooling_1d", lambda F, x: F.average_pooling_1d(x, 2), lambda x: _mean(x, (2,)), LINES),
+    case("average_pooling_2d", lambda F, x: F.average_pooling_2d(x, 2), lambda x: _mean(x, (2, 2)), PICTURES,
+         complex=True),
+    case("average_pooling_3d", lambda F, x: F.average_pooling_3d(x, 2, 1), lambda x: _mean(x, (2, 2, 2), 1), VOLUMES),
+    case("average_pooling_nd", lambda F, x: F.average_pooling_nd(x, 3, 2, 1), lambda x: _mean(x, (3, 3), 2, 1),
+         PICTURES),
+    case(
+        "average_pooling_2d-pad_value",
+        lambda F, x: F.average_pooling_2d(x, 3, 2, 1, pad_value=None),
+        lambda x: _mean(x, (3, 3), 2, 1, counted=True),
+        PICTURES,
+    ),
+)  # fmt: skip
+
+UNPOOLINGS = (
+    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (13,)), LINES),
+    case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2), (10, 8)),
+         PICTURES, complex=True),
+    case("unpooling_3d", lambda F, x: F.unpooling_3d(x, 2, 1, cover_all=False),
+         lambda x: _filled(x, (2, 2, 2), (4, 5, 6), 1), VOLUMES),
+    case(
+        "unpooling_nd",
+        lambda F, x: F.unpooling_nd(x, (3, 2), (2, 1), (1, 0), outsize=(9, 5)),
+        lambda x: _filled(x, (3, 2), (9, 5), (2, 1), (1, 0)),
+        PICTURES,
+    ),
+    case(
+        "upsampling_2d",
+        lambda F, x, i: F.upsampling_2d(x, i, (2, 3), (2, 1), (0, 1), cover_all=False),
+        _placed,
+        (Input((1, 2, 2, 4)), INDEXES),
+    ),
+)  # fmt: skip
+
+CASES = MAXIMA + AVERAGES + UNPOOLINGS

@@ -1,0 +1,119 @@
+"""Cases of `xpgrad.functions`: Chainer's names and defaults for the manipulation of arrays and for mathematics."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+CUBE = (Input((2, 3, 4)),)
+VECTORS, PAIR = (Input((3,)), Input((3,))), (Input((3, 4)), Input((3, 4)))
+
+
+def _f(
+    name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), order: int = 2, **rest: Any
+) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+
+
+ARRAY = (
+    _f("broadcast", lambda F, a, b: F.add(*F.broadcast(a, b)), lambda a, b: a + b, (Input((3, 1)), Input((4,)))),
+    _f("broadcast_to", lambda F, x: F.broadcast_to(x, (2, 3, 4)), lambda x: np.stack([x, x])),
+    _f("cast", lambda F, x: F.cast(F.cast(x, "float64"), x.dtype), lambda x: x, needs=("float64",)),
+    _f("concat", lambda F, a, b: F.concat((a, b)), lambda a, b: np.hstack((a, b)), (Input((3, 4)), Input((3, 2)))),
+    _f("copy", lambda F, x: F.copy(x), lambda x: x),
+    _f("dstack", lambda F, a, b: F.dstack((a, b)), lambda a, b: np.dstack((a, b)), PAIR),
+    _f("dstack-vectors", lambda F, a, b: F.dstack((a, b)), lambda a, b: np.dstack((a, b)), VECTORS),
+    _f("expand_dims", lambda F, x: F.expand_dims(x, 1), lambda x: x[:, None]),
+    _f("flatten", lambda F, x: F.flatten(x), np.ravel, CUBE),
+    _f("flip", lambda F, x: F.flip(x, 1), lambda x: x[:, ::-1]),
+    _f("fliplr", lambda F, x: F.fliplr(x), np.fliplr),
+    _f("flipud", lambda F, x: F.flipud(x), np.flipud),
+    _f("get_item", lambda F, x: F.get_item(x, (slice(1, None), -1)), lambda x: x[1:, -1], CUBE),
+    _f("hstack", lambda F, a, b: F.hstack((a, b)), lambda a, b: np.hstack((a, b)), PAIR),
+    _f("hstack-vectors", lambda F, a, b: F.hstack((a, b)), lambda a, b: np.hstack((a, b)), VECTORS),
+    _f("moveaxis", lambda F, x: F.moveaxis(x, 0, 2), lambda x: np.einsum("ijk->jki", x), CUBE),
+    _f("repeat", lambda F, x: F.repeat(x, 2, 1), lambda x: np.repeat(x, 2, 1)),
+    _f(
+        "repeat-each",
+        lambda F, x: F.repeat(x, (1, 0, 2), axis=0),
+        lambda x: x[[0, 2, 2]],
+        needs=("data_dependent_shapes",),
+    ),
+    _f("reshape", lambda F, x: F.reshape(x, (2, -1)), lambda x: x.reshape(2, 6)),
+    _f("rollaxis", lambda F, x: F.rollaxis(x, 2), lambda x: np.rollaxis(x, 2), CUBE),
+    _f("rollaxis-start", lambda F, x: F.rollaxis(x, 0, 3), lambda x: np.rollaxis(x, 0, 3), CUBE),
+    _f(
+        "select_item",
+        lambda F, x, t: F.select_item(x, t),
+        lambda x, t: x[range(3), t],
+        (Input(), Input((3,), kind="int", values=[3, 0, 3])),
+    ),
+    _f("separate", lambda F, x: F.separate(x, axis=1), lambda x: (x[:, 0], x[:, 1], x[:, 2]), CUBE),
+    _f("split_axis", lambda F, x: F.split_axis(x, 2, -1), lambda x: np.split(x, 2, -1)),
+    _f("split_axis-at", lambda F, x: F.split_axis(x, (1, 1, 3), 1), lambda x: np.split(x, (1, 1, 3), 1)),
+    _f("split_axis-one", lambda F, x: F.split_axis(x, 1, 0, force_tuple=False), lambda x: x),
+    _f("squeeze", lambda F, x: F.squeeze(x), np.squeeze, (Input((1, 3, 1, 2)),)),
+    _f("squeeze-axis", lambda F, x: F.squeeze(x, 2), lambda x: x[:, :, 0], (Input((1, 3, 1, 2)),)),
+    _f("stack", lambda F, a, b: F.stack((a, b), 1), lambda a, b: np.stack((a, b), 1), PAIR),
+    _f("swapaxes", lambda F, x: F.swapaxes(x, 0, -1), lambda x: np.einsum("ijk->kji", x), CUBE),
+    _f("tile", lambda F, x: F.tile(x, (2, 1, 2)), lambda x: np.tile(x, (2, 1, 2))),
+    _f("tile-one", lambda F, x: F.tile(x, 2), lambda x: np.hstack((x, x))),
+    _f("transpose", lambda F, x: F.transpose(x), lambda x: np.einsum("ijk->kji", x), CUBE),
+    _f("transpose-axes", lambda F, x: F.transpose(x, (1, 2, 0)), lambda x: np.einsum("ijk->jki", x), CUBE),
+    _f("vstack", lambda F, a, b: F.vstack((a, b)), lambda a, b: np.vstack((a, b)), VECTORS),
+    _f(
+        "where",
+        lambda F, c, a, b: F.where(c, a, b),
+        lambda c, a, b: np.choose(c, (b, a)),
+        (Input((3, 4), kind="bool"), *PAIR),
+    ),
+)
+
+MATH = (
+    _f("add", lambda F, a, b: F.add(a, b, a, b), lambda a, b: 2 * (a + b), PAIR),
+    _f("argmax", lambda F, x: F.argmax(x, 1), lambda x: x.argmax(1), order=0, dtype="int"),
+    _f("argmin", lambda F, x: F.argmin(x), lambda x: x.argmin(), order=0, dtype="int"),
+    _f("average", lambda F, x: F.average(x, 1, None, True), lambda x: x.sum(1, keepdims=True) / 4),
+    _f(
+        "average-weights",
+        lambda F, x, w: F.average(x, 1, w),
+        lambda x, w: x @ w / w.sum(),
+        (Input(), Input((4,), low=0.5, high=2.0)),
+    ),
+    _f("mean", lambda F, x: F.mean(x), lambda x: x.sum() / 12),
+    _f(
+        "batch_matmul",
+        lambda F, a, b: F.batch_matmul(a, b, transa=True),
+        lambda a, b: np.einsum("nki,nkj->nij", a, b),
+        (Input((2, 3, 4)), Input((2, 3, 5))),
+    ),
+    _f(
+        "batch_matmul-vectors",
+        lambda F, a, b: F.batch_matmul(a, b),
+        lambda a, b: np.einsum("nij,nj->ni", a, b)[:, :, None],
+        (Input((2, 3, 4)), Input((2, 4))),
+    ),
+    _f("clip", lambda F, x: F.clip(x, -1.0, 0.5), lambda x: np.interp(x, [-1, 0.5], [-1, 0.5])),
+    _f("cumprod", lambda F, x: F.cumprod(x, 1), lambda x: np.cumprod(x, 1)),
+    _f("cumsum", lambda F, x: F.cumsum(x), lambda x: np.tri(12) @ x.ravel()),
+    _f("fix", lambda F, x: F.fix(x), lambda x: np.sign(x) * np.floor(abs(x)), order=0),
+    _f("identity", lambda F, a, b: F.add(*F.identity(a, b)), lambda a, b: a + b, PAIR),
+    _f("logsumexp", lambda F, x: F.logsumexp(x), lambda x: np.log(np.exp(x).sum()), order=3),
+    _f("logsumexp-axis", lambda F, x: F.logsumexp(x, (0, 2)), lambda x: np.log(np.exp(x).sum((0, 2))), CUBE),
+    _f(
+        "matmul",
+        lambda F, a, b: F.matmul(a, b, True, True),
+        lambda a, b: np.einsum("ki,jk->ij", a, b),
+        (Input((3, 4)), Input((2, 3))),
+    ),
+    _f("max", lambda F, x: F.max(x, 1, True), lambda x: np.sort(x, 1)[:, -1:]),
+    _f("maximum", lambda F, a, b, c: F.maximum(a, b, c), lambda a, b, c: np.stack((a, b, c)).max(0), (*PAIR, Input())),
+    _f("min", lambda F, x: F.min(x), lambda x: np.sort(x.ravel())[0]),
+    _f("prod", lambda F, x: F.prod(x, axis=(0, 1)), lambda x: np.exp(np.log(abs(x)).sum()) * np.sign(x).prod()),
+    _f("rsqrt", lambda F, x: F.rsqrt(x), lambda x: x**-0.5, (Input(low=0.3),)),
+    _f("sum", lambda F, x: F.sum(x, (0, -1), True), lambda x: np.einsum("ijk->j", x).reshape(1, 3, 1), CUBE),
+    _f("sum_to", lambda F, x: F.sum_to(x, (3, 1)), lambda x: np.einsum("ijk->j", x).reshape(3, 1), CUBE),
+)
+
+CASES = ARRAY + MATH

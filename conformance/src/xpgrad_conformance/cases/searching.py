@@ -1,0 +1,71 @@
+"""Cases of searching, counting, sorting order and tests over axes: no gradients; and of differences."""
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+MASK = (Input(kind="bool"),)
+SMALL = (Input(kind="int", low=0, high=1),)
+
+SEARCHES = (
+    Case("argmax", lambda xp, x: xp.argmax(x), lambda x: np.argsort(x.ravel())[-1], order=0, dtype="int"),
+    Case(
+        "argmin",
+        lambda xp, x: xp.argmin(x, axis=1, keepdims=True),
+        lambda x: np.argsort(x, 1)[:, :1],
+        order=0,
+        dtype="int",
+    ),
+    Case("argsort", lambda xp, x: xp.argsort(x, axis=0), lambda x: np.argsort(x, 0), order=0, dtype="int"),
+    Case(
+        "argsort-descending",
+        lambda xp, x: xp.argsort(x, descending=True),
+        lambda x: np.argsort(-x),
+        order=0,
+        dtype="int",
+    ),
+    Case(
+        "count_nonzero",
+        lambda xp, x: xp.count_nonzero(x, axis=0),
+        lambda x: (x != 0).sum(0),
+        SMALL,
+        order=0,
+        dtype="int",
+    ),
+    Case(
+        "nonzero",
+        lambda xp, x: xp.nonzero(x),
+        lambda x: tuple(np.argwhere(x).T),
+        SMALL,
+        order=0,
+        needs=("data_dependent_shapes",),
+        dtype=("int", "int"),
+    ),
+    Case(
+        "searchsorted",
+        lambda xp, a, b: xp.searchsorted(a, b, side="right"),
+        lambda a, b: (a[:, None] <= b).sum(0),
+        (Input(values=[-1.0, 0.25, 0.5, 1.5]), Input(values=[0.5, -3.0, 7.0])),
+        order=0,
+        dtype="int",
+    ),
+)
+
+TESTS = (
+    Case("all", lambda xp, x: xp.all(x, axis=(0, 1)), lambda x: x.ravel().all(), MASK, order=0),
+    Case("all-axis", lambda xp, x: xp.all(x, axis=0, keepdims=True), lambda x: x.min(0)[None], MASK, order=0),
+    Case("any", lambda xp, x: xp.any(x), lambda x: x.ravel().any(), MASK, order=0),
+    Case("any-axis", lambda xp, x: xp.any(x, axis=1), lambda x: x.max(1), MASK, order=0),
+)
+
+DIFFERENCES = (
+    Case("diff", lambda xp, x: xp.diff(x), lambda x: x[:, 1:] - x[:, :-1]),
+    Case(
+        "diff-twice",
+        lambda xp, x, a: xp.diff(x, axis=0, n=2, prepend=a),
+        lambda x, a: np.diff(np.vstack([a, x]), n=2, axis=0),
+        (Input(), Input((1, 4))),
+    ),
+)
+
+CASES = SEARCHES + TESTS + DIFFERENCES

@@ -1,0 +1,72 @@
+"""Cases of `xpgrad.functions`: sequences of several lengths, and blocks of pixels."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+
+def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, order=2, area="F", **rest)
+
+
+ORDER = Input((4,), kind="int", values=[2, 0, 3, 1])
+ROWS = Input((3,), kind="int", values=[1, 3, 1])
+LINES = (Input((3, 2)), Input((2, 2)), Input((1, 2)))
+BLOCKS = (Input((2, 3, 4, 6)),)
+CHANNELS = (Input((2, 12, 2, 3)),)
+
+
+def _blocks(x: Any) -> Any:
+    pixels = [x[:, :, i::2, j::2] for i in range(2) for j in range(2)]
+    return np.concatenate(pixels, axis=1)
+
+
+def _images(x: Any) -> Any:
+    y = np.empty((2, 3, 4, 6), x.dtype)
+    for k in range(4):
+        y[:, :, k // 2 :: 2, k % 2 :: 2] = x[:, 3 * k : 3 * k + 3]
+    return y
+
+
+def _padded(*xs: Any, length: int = 3, padding: float = 0.0) -> Any:
+    return np.stack([np.pad(x, ((0, length - len(x)), (0, 0)), constant_values=padding) for x in xs])
+
+
+CASES = (
+    _f("pad", lambda F, x: F.pad(x, ((1, 0), (0, 2)), "edge"), lambda x: np.pad(x, ((1, 0), (0, 2)), "edge")),
+    _f(
+        "pad-constant",
+        lambda F, x: F.pad(x, 1, "constant", constant_values=1.5),
+        lambda x: np.pad(x, 1, constant_values=1.5),
+    ),
+    _f("pad_sequence", lambda F, *xs: F.pad_sequence(xs), _padded, LINES),
+    _f(
+        "pad_sequence-length",
+        lambda F, *xs: F.pad_sequence(xs, 4, 0.5),
+        lambda *xs: _padded(*xs, length=4, padding=0.5),
+        LINES,
+    ),
+    _f("permutate", lambda F, x, i: F.permutate(x, i, axis=1), lambda x, i: x[:, i], (Input(), ORDER)),
+    _f(
+        "permutate-inv",
+        lambda F, x, i: F.permutate(x, i, axis=-1, inv=True),
+        lambda x, i: x @ np.eye(4)[i],
+        (Input(), ORDER),
+    ),
+    _f(
+        "scatter_add",
+        lambda F, a, b, i: F.scatter_add(a, i, b),
+        lambda a, b, i: a + np.eye(4)[i].T @ b,
+        (Input((4, 2)), Input((3, 2)), ROWS),
+    ),
+    _f(
+        "transpose_sequence",
+        lambda F, *xs: F.concat(F.transpose_sequence(xs), axis=0),  # not every step depends on every sequence
+        lambda a, b, c: np.stack((a[0], b[0], c[0], a[1], b[1], a[2])),
+        LINES,
+    ),
+    _f("space2depth", lambda F, x: F.space2depth(x, 2), _blocks, BLOCKS),
+    _f("depth2space", lambda F, x: F.depth2space(x, 2), _images, CHANNELS),
+)

@@ -1,0 +1,57 @@
+"""Cases of sets; equal values, which share a gradient, are in the tests of kinks."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+NEEDS = ("data_dependent_shapes",)
+
+
+def _places(x: Any) -> tuple[Any, Any]:
+    """Return where the values of `x` are, smallest first, and which of these each element is."""
+    order = np.argsort(x, axis=None)
+    return order, np.argsort(order).reshape(x.shape)
+
+
+CASES = (
+    Case("unique_values", lambda xp, x: xp.unique_values(x), lambda x: x.ravel()[_places(x)[0]], needs=NEEDS),
+    Case(
+        "unique_all",
+        lambda xp, x: xp.unique_all(x),
+        lambda x: (x.ravel()[_places(x)[0]], *_places(x), np.ones(x.size, int)),
+        dtype=(None, "int", "int", "int"),
+        needs=NEEDS,
+    ),
+    Case(
+        "unique_counts",
+        lambda xp, x: xp.unique_counts(x),
+        lambda x: (x.ravel()[_places(x)[0]], np.ones(x.size, int)),
+        dtype=(None, "int"),
+        needs=NEEDS,
+    ),
+    Case(
+        "unique_inverse",
+        lambda xp, x: xp.unique_inverse(x),
+        lambda x: (x.ravel()[_places(x)[0]], _places(x)[1]),
+        dtype=(None, "int"),
+        needs=NEEDS,
+    ),
+    Case(
+        "isin",
+        lambda xp, x, y: xp.isin(x, y),
+        lambda x, y: (x[..., None] == y).any(-1),
+        (Input(kind="int", low=0, high=5), Input(kind="int", values=[1, 4, 7])),
+        order=0,
+        dtype="bool",
+    ),
+    Case(
+        "isin-not",
+        lambda xp, x: xp.isin(x, 2, invert=True),
+        lambda x: x != 2,
+        (Input(kind="int", low=0, high=5),),
+        order=0,
+        dtype="bool",
+    ),
+)

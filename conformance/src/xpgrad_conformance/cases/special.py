@@ -1,0 +1,295 @@
+"""Cases of special functions. Their reference is SciPy, which backends without a kernel of their own do not use."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+Host = Any
+SMALL = (2, 3)
+
+
+def _scipy(name: str) -> Callable[..., Host]:
+    def reference(*args: Host) -> Host:
+        library: Any = importlib.import_module("scipy.special")  # here, because running the cases alone needs SciPy
+        return getattr(library, name)(*args)
+
+    return reference
+
+
+def _case(
+    name: str, *ranges: tuple[float, float], reference: Callable[..., Host] | None = None, **options: Any
+) -> Case:
+    """Return the case of the function `name`, with inputs from these ranges, that broadcast where there are several."""
+    inputs = tuple(Input((3,) if i else SMALL, low, high) for i, (low, high) in enumerate(ranges))
+    options.setdefault("elementwise", len(ranges) == 1)
+    return Case(
+        f"special.{name}", lambda xp, *xs: getattr(xp.special, name)(*xs), reference or _scipy(name), inputs, **options
+    )
+
+
+def _of(name: str, suffix: str, call: Callable[..., Any], reference: Callable[..., Host], *ranges: tuple[float, float],
+        **options: Any) -> Case:  # fmt: skip
+    """Return a case of the function `name` that is called with parameters."""
+    inputs = tuple(Input((3,) if i else SMALL, low, high) for i, (low, high) in enumerate(ranges))
+    label = f"special.{name}-{suffix}" if suffix else f"special.{name}"
+    return Case(label, lambda xp, *xs: call(xp.special, *xs), reference, inputs, **options)
+
+
+def _order(name: str, scipy_name: str, n: int, low: float, high: float, **options: Any) -> Case:
+    of = _scipy(scipy_name)
+    return _of(name, str(n), lambda s, x: getattr(s, name)(x, n=n), lambda x: of(n, x), (low, high), **options)
+
+
+def _by_step(f: Callable[[Host], Host], x: Host, step: float = 1e-3) -> Host:
+    """Return the derivative of `f` by central differences of the fourth order."""
+    return (8 * (f(x + step) - f(x - step)) - f(x + 2 * step) + f(x - 2 * step)) / (12 * step)
+
+
+def _excess(x: Host) -> Host:
+    log_ndtr = _scipy("log_ndtr")
+    return x + np.exp(-x * x / 2 - log_ndtr(x)) / np.sqrt(2 * np.pi)
+
+
+ERRORS = (
+    _case("erf", (-2.5, 2.5), keeps=("x",)),
+    _case("erfc", (-2.5, 3.5), keeps=("x",)),
+    _case("erfcx", (-1.5, 6.0), keeps=("x", "y")),
+    _case("erfinv", (-0.9, 0.9), keeps=("y",)),
+    _case("erfcinv", (0.1, 1.8), keeps=("y",)),
+    _case("ndtr", (-3.0, 3.0), keeps=("x",)),
+    _case("log_ndtr", (-6.0, 3.0), keeps=("x",)),
+    _case("ndtri", (0.05, 0.95), keeps=("y",)),
+    _case("inverse_mills", (-6.0, 3.0), reference=lambda x: _excess(x) - x, keeps=("x", "y")),
+    _case("mills_excess", (-6.0, 3.0), reference=_excess, keeps=("x", "y")),
+)
+
+GAMMA = (
+    _case("gammaln", (0.3, 12.0), keeps=("x",)),
+    _of("gammaln", "negative", lambda s, x: s.gammaln(x), _scipy("gammaln"), (-1.8, -1.2), order=1),
+    _case("loggamma", (0.3, 12.0), keeps=("x",)),
+    _case("gammasgn", (-5.0, 3.0), keeps=(), order=0),
+    _case("gamma", (0.4, 4.0), keeps=("x", "y")),
+    _case("rgamma", (0.4, 4.0), keeps=("x", "y")),
+    _case("psi", (0.4, 12.0), keeps=("x",)),
+    _order("polygamma_of", "polygamma", 1, 0.6, 4.0),
+    _of(
+        "zeta_moment",
+        "2",
+        lambda s, x, q: s.zeta_moment(x, q, m=2),
+        lambda x, q: _by_step(lambda u: _by_step(lambda v: _scipy("zeta")(v, q), u, 2e-2), x, 2e-2),
+        (2.5, 4.0),
+        (0.6, 3.0),
+        order=2,
+        rtol={"float64": 1e-4},  # the reference is a difference of differences
+    ),
+    _case("beta", (0.5, 3.0), (0.5, 3.0), keeps=("a", "b", "y")),
+    _case("betaln", (0.5, 3.0), (0.5, 15.0), keeps=("a", "b")),
+    _case("binom", (4.5, 9.0), (0.6, 3.4), keeps=("n", "k", "y")),
+    _case("poch", (0.5, 3.0), (0.5, 3.0), keeps=("z", "m", "y")),
+)
+
+INCOMPLETE_GAMMA = (
+    _case("gammainc", (0.6, 5.0), (0.5, 6.0), keeps=("a", "x"), order=2),
+    _case("gammaincc", (0.6, 5.0), (0.5, 6.0), keeps=("a", "x"), order=2),
+)
+
+INCOMPLETE_BETA = (
+    _case("betainc", (0.7, 4.0), (0.7, 4.0), (0.1, 0.9), order=2),
+    _case("betaincc", (0.7, 4.0), (0.7, 4.0), (0.1, 0.9), order=2),
+    _case("stdtr", (1.2, 9.0), (0.2, 3.0), keeps=("df", "t"), order=2),
+    _of("stdtr", "t", lambda s, t: s.stdtr(5, t), lambda t: _scipy("stdtr")(5, t), (-3.0, 3.0)),
+)
+
+ENTROPY = (
+    _case("entr", (0.2, 3.0), keeps=("x",)),
+    _case("rel_entr", (0.2, 3.0), (0.2, 3.0), keeps=("x1", "x2"), elementwise=True),
+    _case("kl_div", (0.2, 3.0), (0.2, 3.0), keeps=("x1", "x2"), elementwise=True),
+    _case("xlogy", (-2.0, 2.0), (0.2, 3.0), keeps=("x1", "x2"), elementwise=True),
+    _case("xlog1py", (-2.0, 2.0), (-0.7, 3.0), keeps=("x1", "x2"), elementwise=True),
+    _case("huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
+    _case("pseudo_huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
+    _case("expit", (-4.0, 4.0), keeps=("x",)),
+    _case("log_expit", (-4.0, 4.0), keeps=("x",)),
+    _case("logit", (0.1, 0.9), keeps=("x",)),
+)
+
+BESSEL = (
+    _case("i0", (-4.0, 4.0), keeps=("x",)),
+    _case("i1", (-4.0, 4.0), keeps=("x",)),
+    _case("i0e", (0.5, 50.0), keeps=("x", "y")),
+    _case("i1e", (0.5, 50.0), keeps=("x", "y")),
+    _order("iv_of", "iv", 2, -4.0, 4.0, order=2),
+    _order("ive_of", "ive", 2, 0.5, 50.0, order=2),
+    _case("j0", (-6.0, 30.0), keeps=("x",)),
+    _case("j1", (-6.0, 30.0), keeps=("x",)),
+    _order("jn_of", "jv", 2, -6.0, 30.0, order=2),
+    _case("k0", (0.4, 6.0), keeps=("x",)),
+    _case("k1", (0.4, 6.0), keeps=("x", "y")),
+    _case("k0e", (0.4, 60.0), keeps=("x", "y")),
+    _case("k1e", (0.4, 60.0), keeps=("x", "y")),
+    _case("y0", (0.6, 30.0), keeps=("x",)),
+    _case("y1", (0.6, 30.0), keeps=("x", "y")),
+)
+
+ELEMENTARY = (
+    _case("cbrt", (0.3, 3.0), keeps=("y",)),
+    _case("exp2", (-2.0, 2.0), keeps=("y",)),
+    _case("exp10", (-1.0, 1.0), keeps=("y",)),
+    _case("cosm1", (-2.0, 2.0), keeps=("x",)),
+    _case("exprel", (-3.0, 6.0), keeps=("x",)),
+    _of("exprel_of", "0", lambda s, x: s.exprel_of(x, n=0), _scipy("exprel"), (-3.0, 6.0)),
+    _of("log1prel_of", "0", lambda s, x: s.log1prel_of(x, n=0), lambda x: np.log1p(x) / x, (-0.7, 3.0)),
+    _case("sinc", (-4.0, 4.0), reference=np.sinc, keeps=("x",)),
+    _of("sinc_of", "0", lambda s, x: s.sinc_of(x, n=0), np.sinc, (-4.0, 4.0)),
+    _case("boxcox", (0.3, 3.0), (-1.0, 2.0), keeps=("x", "lmbda")),
+    _case("sindg", (-400.0, 400.0), keeps=("x",)),
+    _case("cosdg", (-400.0, 400.0), keeps=("x",)),
+    _case("tandg", (-70.0, 70.0), keeps=("y",)),
+    _case("cotdg", (20.0, 160.0), keeps=("y",)),
+)
+
+INTEGRALS = (
+    _case("exp1", (0.2, 4.0), keeps=("x",)),
+    _case("expi", (0.6, 4.0), keeps=("x",)),
+    _order("expn_of", "expn", 2, 0.2, 4.0, order=2),
+    _case("spence", (0.2, 4.0), keeps=("x",)),
+    _case("ellipkm1", (0.1, 2.0), keeps=("x",)),
+    _of("ellipkm1_of", "0", lambda s, x: s.ellipkm1_of(x, n=0), _scipy("ellipkm1"), (0.1, 2.0), order=2),
+    Case(
+        "special.hyp1f1",
+        lambda xp, x: xp.special.hyp1f1(0.7, 1.6, x),
+        lambda x: _scipy("hyp1f1")(0.7, 1.6, x),
+        (Input(SMALL, -3.0, 3.0),),
+    ),
+)
+
+
+def _at(name: str, v: float, low: float, high: float, **options: Any) -> Case:
+    """Return a case of a function of an order, a Python number, and an array."""
+    of = _scipy(name)
+    return _of(name, f"{v}", lambda s, x: getattr(s, name)(v, x), lambda x: of(v, x), (low, high), **options)
+
+
+REAL_ORDERS = (
+    *(_at(name, 0.7, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    *(_at(name, 2, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    _at("jv", -1.3, 0.7, 30.0, order=2),
+    _case("kv", (0.2, 2.5), (0.3, 6.0)),
+    _case("kve", (0.2, 2.5), (0.3, 6.0), keeps=("v", "x")),
+    _at("kn", 3, 0.5, 6.0),
+    _of("hankel1", "0.7", lambda s, x: s.hankel1(0.7, x), lambda x: _scipy("hankel1")(0.7, x), (0.5, 9.0),
+        dtype="complex"),
+    _of("hankel2", "0.7", lambda s, x: s.hankel2(0.7, x), lambda x: _scipy("hankel2")(0.7, x), (0.5, 9.0),
+        dtype="complex"),
+    *(_case(name, (-6.0, 6.0)) for name in ("ber", "bei", "berp", "beip")),
+    *(_case(name, (0.4, 6.0)) for name in ("ker", "kei", "kerp", "keip")),
+    _case("kelvin", (0.4, 6.0), dtype=("complex",) * 4),
+)  # fmt: skip
+
+ELLIPTIC = (
+    _case("ellipe", (-2.0, 0.9), keeps=("m",)),
+    _case("ellipkinc", (-3.0, 3.0), (-2.0, 0.9), keeps=("phi", "m"), order=2),
+    _case("ellipeinc", (-3.0, 3.0), (-2.0, 0.9), keeps=("phi", "m"), order=2),
+    _case("ellipj", (-3.0, 3.0), (0.1, 0.9), order=2),
+    _case("agm", (0.3, 3.0), (0.3, 3.0)),
+    _case("elliprf", (0.2, 3.0), (0.2, 3.0), (0.2, 3.0)),
+    _case("elliprd", (0.2, 3.0), (0.2, 3.0), (0.2, 3.0), order=2),
+    _case("elliprc", (0.2, 3.0), (0.2, 3.0), order=2),
+)
+
+OSCILLATING = (
+    _case("dawsn", (-9.0, 9.0), keeps=("x", "y")),
+    _case("erfi", (-2.0, 2.0), keeps=("x",)),
+    _case("owens_t", (-3.0, 3.0), (-2.5, 2.5), keeps=("h", "a")),
+    *(_case(name, (0.4, 12.0)) for name in ("sici", "shichi")),
+    _case("fresnel", (-6.5, 6.5), order=2),
+)
+
+INVERSES = (
+    _case("wrightomega", (-6.0, 6.0), keeps=("y",)),
+    _case("ndtri_exp", (-9.0, -0.05), keeps=("x", "y"), order=2),
+    _case("powm1", (0.3, 3.0), (-2.0, 2.0)),
+    _at("hyp0f1", 1.3, -6.0, 6.0),
+    _of("hyp2f1", "", lambda s, x: s.hyp2f1(0.7, 1.2, 1.9, x), lambda x: _scipy("hyp2f1")(0.7, 1.2, 1.9, x),
+        (-4.0, 0.7), order=2),
+)  # fmt: skip
+
+POLYNOMIALS = (
+    *(_at(f"eval_{name}", n, -0.9, 0.9) for n in (1, 5)
+      for name in ("legendre", "chebyt", "chebyu", "chebyc", "chebys", "hermite", "hermitenorm", "laguerre")),
+    *(_at(f"eval_sh_{name}", 4, 0.1, 0.9) for name in ("legendre", "chebyt", "chebyu")),
+    _of("eval_genlaguerre", "4", lambda s, a, x: s.eval_genlaguerre(4, a, x),
+        lambda a, x: _scipy("eval_genlaguerre")(4, a, x), (0.2, 2.0), (-1.0, 3.0)),
+)  # fmt: skip
+
+
+def _parts(x: Host) -> tuple[Host, Host]:
+    return x.real, x.imag
+
+
+def _chainers(name: str, low: float, high: float, scipys: str | None = None) -> Case:
+    return Case(
+        f"F.{name}",
+        lambda F, x: getattr(F, name)(x),
+        _scipy(scipys or name),
+        (Input(SMALL, low, high),),
+        order=1,
+        area="F",
+    )
+
+
+FIRST: dict[str, Any] = {"order": 1, "area": "F"}
+SECOND: dict[str, Any] = FIRST | {"order": 2}
+_PAIR = (Input(SMALL), Input(SMALL))
+
+CHAINERS = (
+    _chainers("digamma", 0.5, 4.0, "psi"),
+    _chainers("erf", -2.0, 2.0),
+    _chainers("erfc", -2.0, 2.0),
+    _chainers("erfcinv", 0.2, 1.8),
+    _chainers("erfcx", -1.0, 2.0),
+    _chainers("erfinv", -0.9, 0.9),
+    _chainers("lgamma", 0.5, 4.0, "gammaln"),
+    _chainers("log_ndtr", -3.0, 2.0),
+    _chainers("ndtr", -2.0, 2.0),
+    _chainers("ndtri", 0.1, 0.9),
+    Case(
+        "F.polygamma",
+        lambda F, x: F.polygamma(2, x),
+        lambda x: _scipy("polygamma")(2, x),
+        (Input(SMALL, 0.5, 3.0),),
+        **FIRST,
+    ),
+    Case(
+        "F.zeta",
+        lambda F, x, q: F.zeta(x, q),
+        _scipy("zeta"),
+        (Input(SMALL, 1.5, 4.0), Input(SMALL, 0.5, 2.0)),
+        **FIRST,
+    ),
+    Case("F.fmod", lambda F, x, d: F.fmod(x, d), np.fmod, (Input(SMALL, 3.1, 3.9), Input(SMALL, 1.1, 1.4)), **FIRST),
+    Case("F.fft", lambda F, a, b: F.fft((a, b)), lambda a, b: _parts(np.fft.fft(a + 1j * b)), _PAIR, **SECOND),
+    Case("F.ifft", lambda F, a, b: F.ifft((a, b)), lambda a, b: _parts(np.fft.ifft(a + 1j * b)), _PAIR, **SECOND),
+    Case("F.einsum", lambda F, a, b: F.einsum("ij,kj->ik", a, b), lambda a, b: a @ b.T, _PAIR, **SECOND),
+)  # fmt: skip
+
+CASES = (
+    ERRORS
+    + GAMMA
+    + INCOMPLETE_GAMMA
+    + INCOMPLETE_BETA
+    + ENTROPY
+    + BESSEL
+    + REAL_ORDERS
+    + ELEMENTARY
+    + INTEGRALS
+    + ELLIPTIC
+    + OSCILLATING
+    + INVERSES
+    + POLYNOMIALS
+    + CHAINERS
+)

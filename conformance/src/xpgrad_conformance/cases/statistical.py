@@ -1,0 +1,141 @@
+"""Cases of reductions and accumulations along axes."""
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+CUBE = (Input((2, 3, 4)),)
+TIES = (Input(values=[[1.5, 2.5, 2.5], [3.0, -1.0, 0.5]]),)
+ZEROS = (Input(values=[[0.0, 1.5, -2.0, 0.7], [0.0, 1.2, 0.0, 0.4], [1.1, -0.6, 0.9, 2.0]]),)
+
+SUMS = (
+    Case("sum", lambda xp, x: xp.sum(x), lambda x: np.ones(x.size) @ x.ravel(), CUBE, (), complex=True),
+    Case("sum-axis", lambda xp, x: xp.sum(x, axis=1), lambda x: np.einsum("ijk->ik", x), CUBE, (), complex=True),
+    Case(
+        "sum-axes",
+        lambda xp, x: xp.sum(x, axis=(-1, 0), keepdims=True),
+        lambda x: np.einsum("ijk->j", x)[None, :, None],
+        CUBE,
+        (),
+    ),
+    Case("sum-0d", lambda xp, x: xp.sum(x), lambda x: x, (Input(()),), ()),
+    Case("sum-empty", lambda xp, x: xp.sum(x, axis=0), lambda x: np.zeros(3), (Input((0, 3)),), ()),
+    Case(
+        "sum-dtype",
+        lambda xp, x: xp.sum(x, axis=0, dtype=xp.float64),
+        lambda x: x.T @ np.ones(3),
+        keeps=(),
+        dtype="float64",
+        needs=("float64",),
+    ),
+    Case("sum-int", lambda xp, x: xp.sum(x, axis=0), lambda x: x[0] + x[1] + x[2], (Input(kind="int"),), order=0),
+    Case("mean", lambda xp, x: xp.mean(x), lambda x: np.ones(24) @ x.ravel() / 24, CUBE, (), complex=True),
+    Case("mean-axis", lambda xp, x: xp.mean(x, axis=-2), lambda x: np.einsum("ijk->ik", x) / 3, CUBE, ()),
+    Case(
+        "mean-keepdims",
+        lambda xp, x: xp.mean(x, axis=(0, 2), keepdims=True),
+        lambda x: np.einsum("ijk->j", x)[None, :, None] / 8,
+        CUBE,
+        (),
+    ),
+    Case(
+        "average",
+        lambda xp, x, w: xp.average(x, 1, w),
+        lambda x, w: x @ w / w.sum(),
+        (Input((3, 4)), Input((4,), low=0.3)),
+    ),
+    Case(
+        "average-axes",
+        lambda xp, x, w: xp.average(x, (2, 0), w, keepdims=True),
+        lambda x, w: (np.einsum("ijk,ki->j", x, w) / w.sum())[None, :, None],
+        (Input((2, 3, 4)), Input((4, 2), low=0.3)),
+    ),
+)
+
+EXTREMA = (
+    Case("max", lambda xp, x: xp.max(x), lambda x: np.sort(x.ravel())[-1], keeps=("x", "y")),
+    Case("max-axis", lambda xp, x: xp.max(x, axis=1), lambda x: np.sort(x, 1)[:, -1], CUBE, ("x", "y")),
+    Case(
+        "max-axes",
+        lambda xp, x: xp.max(x, axis=(0, -1), keepdims=True),
+        lambda x: x.max(0).max(-1)[None, :, None],
+        CUBE,
+        ("x", "y"),
+    ),
+    Case("min", lambda xp, x: xp.min(x), lambda x: np.sort(x.ravel())[0], keeps=("x", "y")),
+    Case("min-axis", lambda xp, x: xp.min(x, axis=-1, keepdims=True), lambda x: np.sort(x)[..., :1], CUBE, ("x", "y")),
+)
+
+MOMENTS = (
+    Case("var", lambda xp, x: xp.var(x), lambda x: (x * x).mean() - x.mean() ** 2, keeps=("x",)),
+    Case(
+        "var-axis",
+        lambda xp, x: xp.var(x, axis=1, correction=1),
+        lambda x: ((x * x).sum(1) - 3 * x.mean(1) ** 2) / 2,
+        CUBE,
+        ("x",),
+    ),
+    Case(
+        "var-axes",
+        lambda xp, x: xp.var(x, axis=(0, 2), correction=0.5, keepdims=True),
+        lambda x: np.var(x, axis=(0, 2), keepdims=True) * 8 / 7.5,
+        CUBE,
+        ("x",),
+    ),
+    Case("std", lambda xp, x: xp.std(x), lambda x: ((x * x).mean() - x.mean() ** 2) ** 0.5, keeps=("x", "y")),
+    Case(
+        "std-axis",
+        lambda xp, x: xp.std(x, axis=-1, correction=0.5, keepdims=True),
+        lambda x: np.std(x, axis=-1, ddof=0.5, keepdims=True),
+        CUBE,
+        ("x", "y"),
+    ),
+)
+
+PRODUCTS = (
+    Case("prod", lambda xp, x: xp.prod(x), lambda x: np.multiply.reduce(x.ravel()), keeps=("x",), complex=True),
+    Case("prod-axis", lambda xp, x: xp.prod(x, axis=1), lambda x: x[:, 0] * x[:, 1] * x[:, 2], CUBE, ("x",)),
+    Case(
+        "prod-axes",
+        lambda xp, x: xp.prod(x, axis=(-1, 0), keepdims=True),
+        lambda x: np.multiply.reduce(np.multiply.reduce(x, 0), -1)[None, :, None],
+        CUBE,
+        ("x",),
+    ),
+    Case(
+        "prod-zeros", lambda xp, x: xp.prod(x, axis=1), lambda x: x[:, 0] * x[:, 1] * x[:, 2] * x[:, 3], ZEROS, ("x",)
+    ),
+    Case("prod-empty", lambda xp, x: xp.prod(x, axis=0), lambda x: np.ones(3), (Input((0, 3)),), ("x",)),
+    Case(
+        "cumulative_prod",
+        lambda xp, x: xp.cumulative_prod(x, axis=1),
+        lambda x: np.multiply.accumulate(x, 1),
+        CUBE,
+        ("x",),
+        complex=True,
+    ),
+    Case(
+        "cumulative_prod-zeros",
+        lambda xp, x: xp.cumulative_prod(x, axis=-1, include_initial=True),
+        lambda x: np.concatenate([np.ones((3, 1)), np.multiply.accumulate(x, 1)], 1),
+        ZEROS,
+        ("x",),
+    ),
+    Case(
+        "cumulative_sum",
+        lambda xp, x: xp.cumulative_sum(x, axis=1),
+        lambda x: np.einsum("ijk,lj->ilk", x, np.tri(3)),
+        CUBE,
+        (),
+        complex=True,
+    ),
+    Case(
+        "cumulative_sum-initial",
+        lambda xp, x: xp.cumulative_sum(x, include_initial=True),
+        lambda x: np.tri(6, 5, -1) @ x,
+        (Input((5,)),),
+        (),
+    ),
+)
+
+CASES = SUMS + EXTREMA + MOMENTS + PRODUCTS

@@ -1,0 +1,123 @@
+"""A check of the conformance suite as data: its permanent name, its family and level, where it runs, what it needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xpgrad_conformance.table.case import Case
+
+if TYPE_CHECKING:
+    from xpgrad_conformance.subject import Subject
+
+
+class Family(NamedTuple):
+    """A family of checks: its permanent letter, its name, and the level that its checks belong to by default."""
+
+    letter: str
+    name: str
+    level: int
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family("L", "load", 0),
+    Family("C", "creation", 0),
+    Family("D", "dtype", 0),
+    Family("K", "kernels", 0),
+    Family("E", "errors", 0),
+    Family("G", "gradients", 1),
+    Family("N", "kinks", 1),
+    Family("M", "memory", 1),
+    Family("V", "device", 2),
+    Family("T", "transfer", 2),
+    Family("H", "second order", 2),
+    Family("A", "aliasing", 2),
+    Family("W", "whole programs", 2),
+    Family("Y", "async", 3),
+    Family("P", "threads", 3),
+    Family("R", "pickle and random state", 3),
+    Family("X", "exchange", 3),
+    Family("F", "fused kernels", 3),
+)
+"""The families; letters and names never change, and are never used again for something else."""
+BY_LETTER = {family.letter: family for family in FAMILIES}
+LEVELS = {
+    0: "forward",
+    1: "first order on one device",
+    2: "devices, second order, aliasing",
+    3: "async, threads, pickle, exchange, fused kernels",
+}
+"""What a level certifies; each contains those below it."""
+SCOPES = "backend", "device", "dtype", "case"
+"""Where a check runs: once; on each device; on each device in each floating-point dtype; there for each case."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check.
+
+    Attributes
+    ----------
+    id : str
+        The family's letter and a number: ``V03``. It never changes.
+    title : str
+        What holds if it passes, in one line.
+    function : callable
+        ``function(subject)`` raises an AssertionError, or whatever the backend raises, if it does not.
+    level : int
+    scope : str
+        One of `SCOPES`.
+    needs : tuple of str
+        Facts without which it is skipped.
+    dtypes : tuple of str
+        For the scope "dtype": in which.
+    quick : bool
+        The quick profile runs it, too.
+    applies : callable or None
+        For the scope "case": ``applies(case, dtype, quick)`` tells whether it runs for a case in a dtype.
+    one_in : int
+        Of the whole table, it takes one case in so many: what it looks at is more the core's than the backend's.
+    """
+
+    id: str
+    title: str
+    function: "Callable[[Subject], None]"
+    level: int
+    scope: str
+    needs: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    quick: bool
+    applies: Callable[[Case, str, bool], bool] | None
+    one_in: int = 1
+
+    @property
+    def family(self) -> Family:
+        """The family."""
+        return BY_LETTER[self.id[0]]
+
+
+def check(
+    id: str,
+    *,
+    scope: str = "device",
+    needs: tuple[str, ...] = (),
+    level: int | None = None,
+    dtypes: tuple[str, ...] = ("float64", "float32", "complex128", "complex64"),
+    quick: bool = True,
+    applies: Callable[[Case, str, bool], bool] | None = None,
+    one_in: int = 1,
+) -> "Callable[[Callable[[Subject], None]], Check]":
+    """Return a decorator that makes a `Check` of a function; the first line of its docstring is the title."""
+    if scope not in SCOPES:
+        raise ValueError(f"check: expected a scope among {', '.join(SCOPES)}, got {scope!r}")
+
+    def make(function: "Callable[[Subject], None]") -> Check:
+        title = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        wanted = BY_LETTER[id[0]].level if level is None else level
+        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in)
+
+    return make
+
+
+def checks_in(names: dict[str, Any]) -> tuple[Check, ...]:
+    """Return the checks among the names of a module, in the order in which they were written."""
+    return tuple(value for value in names.values() if isinstance(value, Check))

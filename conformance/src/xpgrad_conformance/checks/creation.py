@@ -1,0 +1,357 @@
+"""Family C: new arrays have the values, shape, dtype and device that were asked for, in memory of their own."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.current import using_device
+from xpgrad.backend.device import Device
+from xpgrad.graph.variable import as_array
+from xpgrad.testing.arrays import placed
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.layouts import overwritten
+from xpgrad_conformance.subject import Subject
+
+KINDS = {"b": "bool", "i": "integral", "f": "real floating", "c": "complex floating"}
+LARGE = 100_003
+"""Elements of an array that is beyond the block sizes of libraries."""
+
+
+def _shapes(s: Subject) -> list[tuple[int, ...]]:
+    return [(3, 4), (2, 3, 5), (1,), (), (1, 1, 3), *([(0,), (0, 3), (2, 0, 3)] if s.has("empty_arrays") else [])]
+
+
+def _fills(dtype: str) -> list[Any]:
+    fills: dict[str, list[Any]] = {
+        "b": [True, False],
+        "i": [-7, 100],
+        "u": [7, 200],
+        "f": [-2.625, float("inf"), float("-inf"), float("nan")],
+        "c": [1.5 - 2.25j, complex("inf")],
+    }
+    return fills[np.dtype(dtype).kind]
+
+
+@check("C01")
+def constants(s: Subject) -> None:
+    """zeros, ones and full give every shape in every dtype, on the device that device= names."""
+    for dtype in s.dtypes():
+        kind, place = s.dtype_of(dtype), {"dtype": s.dtype_of(dtype), "device": s.device.handle}
+        for shape in _shapes(s):
+            what = f"({shape}, dtype={dtype}, device={s.device})"
+            s.expect(s.xp.zeros(shape, **place), np.zeros(shape, dtype), f"zeros{what}", dtype=dtype)
+            s.expect(s.xp.ones(shape, **place), np.ones(shape, dtype), f"ones{what}", dtype=dtype)
+            for value in _fills(dtype)[: None if shape == (3, 4) else 1]:
+                made = s.xp.full(shape, value, dtype=kind, device=s.device)
+                s.expect(made, np.full(shape, value, dtype), f"full({shape}, {value}, dtype={dtype})", dtype=dtype)
+            if dtype == s.wide:
+                made = s.xp.empty(shape, **place)
+                s.expect(made, s.host(made), f"empty{what}", dtype=dtype)
+    s.expect(s.xp.zeros(5, **_place(s)), np.zeros(5), "zeros(5): a length is a shape", dtype=s.wide)
+    s.expect(s.xp.full(LARGE, 0.75, **_place(s)), np.full(LARGE, 0.75), f"full({LARGE}, 0.75)", dtype=s.wide)
+
+
+def _place(s: Subject, dtype: str = "") -> dict[str, Any]:
+    return {"dtype": s.dtype_of(dtype or s.wide), "device": s.device.handle}
+
+
+@check("C02")
+def like_another(s: Subject) -> None:
+    """zeros_like, ones_like, full_like and empty_like take shape, dtype and device from their array."""
+    for dtype in s.dtypes():
+        for shape in _shapes(s):
+            x = s.array(np.full(shape, _fills(dtype)[0], dtype), dtype)
+            what = f"of a {dtype} array of shape {shape} on {s.device}"
+            s.expect(s.kernels.zeros_like(x), np.zeros(shape, dtype), f"zeros_like {what}", dtype=dtype)
+            s.expect(s.kernels.ones_like(x), np.ones(shape, dtype), f"ones_like {what}", dtype=dtype)
+            value = _fills(dtype)[1]
+            s.expect(s.xp.full_like(x, value), np.full(shape, value, dtype), f"full_like {what}", dtype=dtype)
+            made = s.kernels.empty_like(x)
+            s.expect(made, s.host(made), f"empty_like {what}", dtype=dtype)
+
+
+@check("C03")
+def like_another_elsewhere(s: Subject) -> None:
+    """dtype= and device= go before the dtype and the device of the array that zeros_like and others follow."""
+    here, there = s.pair
+    xp, names = here.backend.namespace, [name for name in ("int32", "float32", "bool") if s.has(name)]
+    x = s.array(s.values((2, 3)), "float32", here)
+    for dtype in names:
+        kind = getattr(xp, dtype)
+        for name, value in (("zeros_like", 0), ("ones_like", 1)):
+            made = getattr(xp, name)(x, dtype=kind, device=there.handle)
+            expected = np.full((2, 3), value, dtype)
+            s.expect(made, expected, f"{name}(x, dtype={dtype}, device={there})", dtype=dtype, device=there)
+        full = xp.full_like(x, 1, dtype=kind, device=there.handle)
+        s.expect(full, np.ones((2, 3), dtype), f"full_like(x, 1, dtype={dtype})", dtype=dtype, device=there)
+
+
+@check("C04")
+def current_device(s: Subject) -> None:
+    """Without device=, new arrays stand on the current device, and elsewhere than on it when device= says so."""
+    here, there = s.pair
+    xp = namespace(here.backend)
+    default = here.backend.default_device
+    with using_device(default):
+        plain = here.backend.namespace.zeros((2, 3))
+    _expect_default(s, plain, np.zeros((2, 3)), "zeros((2, 3)) of the library", default)
+    for device, other in ((here, there), (there, here)):
+        with using_device(device):
+            for name, args, expected in _created():
+                what = f"{name}{args} while {device} is current"
+                _expect_default(s, getattr(xp, name)(*args), expected, what, device)
+                made = getattr(xp, name)(*args, device=other)
+                _expect_default(s, made, expected, f"{what}, with device={other}", other)
+
+
+def _created() -> Iterator[tuple[str, tuple[Any, ...], Any]]:
+    yield "zeros", ((2, 3),), np.zeros((2, 3))
+    yield "ones", ((3,),), np.ones(3)
+    yield "full", ((2,), 0.75), np.full(2, 0.75)
+    yield "arange", (1.5, 6.0, 1.25), np.arange(1.5, 6.0, 1.25)
+    yield "linspace", (0.25, 2.0, 6), np.linspace(0.25, 2.0, 6)
+    yield "eye", (2, 3), np.eye(2, 3)
+    yield "asarray", ([0.5, -1.25],), np.asarray([0.5, -1.25])
+
+
+def _expect_default(s: Subject, made: Any, expected: Any, what: str, device: Device | None = None) -> None:
+    """Expect values, and a dtype of their kind: on the default device the backend's default; others differ."""
+    device, kind = device or s.device, expected.dtype.kind
+    dtype = as_array(made).dtype
+    assert device.backend.is_kind(dtype, KINDS[kind]), f"{what} has dtype {dtype}, expected a {KINDS[kind]} one"
+    name = device.backend.dtype_name(dtype)
+    if kind in "fc" and device == device.backend.default_device:
+        name = device.backend.dtype_name(device.backend.default_dtype("float" if kind == "f" else "complex"))
+    s.expect(made, expected, what, dtype=name, device=device)
+
+
+@check("C05")
+def asarray_of_lists(s: Subject) -> None:
+    """Asarray makes arrays of scalars and nested lists, in the default dtype of their kind or in another."""
+    lists: list[Any] = [
+        2.625, [1.5, -2.25, 0.75], [[0.5, 1.25, -3.0], [2.75, 4.5, 6.125]], [[[1.5], [2.5]], [[3.5], [4.5]]],
+        5, [[1, -2, 3]], True, [True, False, False], 1.5 - 0.5j, [1.5 + 2j, -3j],
+    ]  # fmt: skip
+    for values in lists:
+        expected = np.asarray(values)
+        if expected.dtype.kind == "c" and not s.dtypes("c"):
+            continue
+        _expect_default(s, s.xp.asarray(values, device=s.device), expected, f"asarray({values})")
+    for dtype in s.dtypes():
+        values = [[3, 0, 1], [0, 2, 5]]
+        made = s.xp.asarray(values, dtype=s.dtype_of(dtype), device=s.device)
+        s.expect(made, np.asarray(values).astype(dtype), f"asarray({values}, dtype={dtype})", dtype=dtype)
+    if s.has("empty_arrays"):
+        s.expect(s.xp.asarray([], **_place(s)), np.zeros(0), "asarray([])", dtype=s.wide)
+        s.expect(s.xp.asarray([[], []], **_place(s)), np.zeros((2, 0)), "asarray([[], []])", dtype=s.wide)
+
+
+@check("C06")
+def full_of_scalars(s: Subject) -> None:
+    """Full without dtype= takes the default dtype of the kind of its Python scalar, whatever its value."""
+    values: list[Any] = [True, False, 3, -4, 0, 2.5, 2.0, float("nan"), float("-inf")]
+    for value in [*values, *([2.5 + 1j, 2 + 0j] if s.dtypes("c") else [])]:
+        for shape in ((2, 3), ()):
+            made = s.xp.full(shape, value, device=s.device)
+            expected = np.full(shape, value)
+            _expect_default(s, made, expected, f"full({shape}, {value!r})")
+    if s.has("int64"):
+        large = 2**53 + 1
+        made = s.xp.full((2,), large, **_place(s, "int64"))
+        s.expect(made, np.full(2, large), f"full((2,), {large}, dtype=int64)", dtype="int64")
+
+
+@check("C07")
+def ranges(s: Subject) -> None:
+    """Arange and linspace give the numbers of the standard: ends, steps of either sign, none at all."""
+    steps: list[tuple[Any, ...]] = [(5,), (2, 9), (2, 9, 3), (9, 2, -3), (0.5, 3.25, 0.75), (3.0, -1.5, -0.5), (-2, 3)]
+    steps += [(3, 3), (5, 2), (2, 5, -1)] if s.has("empty_arrays") else []
+    for args in steps:
+        expected = np.arange(*args)
+        made = s.xp.arange(*args, device=s.device)
+        _expect_default(s, made, expected, f"arange{args}")
+        for dtype in ("float32", *(["int16"] if expected.dtype.kind == "i" and s.has("int16") else [])):
+            made = s.xp.arange(*args, dtype=s.dtype_of(dtype), device=s.device)
+            s.expect(made, expected.astype(dtype), f"arange{args}, dtype={dtype}", dtype=dtype)
+    s.expect(s.xp.arange(LARGE, device=s.device), np.arange(LARGE), f"arange({LARGE})")
+    pairs: tuple[tuple[Any, Any], ...] = (0.25, 2.75), (3.5, -1.25), (-2, 5)
+    for ends in pairs:
+        for count in (7, 2, 1, *([0] if s.has("empty_arrays") else [])):
+            for endpoint in (True, False):
+                what = f"linspace({ends[0]}, {ends[1]}, {count}, endpoint={endpoint})"
+                expected = np.linspace(ends[0], ends[1], count, endpoint=endpoint)
+                for dtype in ("float32", s.wide):
+                    made = s.xp.linspace(*ends, count, endpoint=endpoint, **_place(s, dtype))
+                    s.expect(made, expected, what, dtype=dtype)
+
+
+@check("C08")
+def diagonals(s: Subject) -> None:
+    """eye, tril and triu heed their diagonal k, on matrices of any form and on stacks of them."""
+    for rows, columns in ((3, 4), (4, 3), (2, None), (1, 5)):
+        for k in (-2, -1, 0, 1, 3):
+            what = f"eye({rows}, {columns}, k={k})"
+            s.expect(s.xp.eye(rows, columns, k=k, **_place(s)), np.eye(rows, columns, k=k), what, dtype=s.wide)
+    for dtype in ("int32", "bool"):
+        made = s.xp.eye(2, 3, **_place(s, dtype))
+        s.expect(made, np.eye(2, 3, dtype=dtype), f"eye(2, 3, dtype={dtype})", dtype=dtype)
+    for shape in ((3, 4), (4, 3), (2, 3, 5), (2, 1, 3, 3)):
+        values = s.values(shape, dtype=s.wide)
+        x = s.array(values, s.wide)
+        for k in (-2, -1, 0, 1, 2):
+            s.expect(s.xp.tril(x, k=k), np.tril(values, k), f"tril of shape {shape}, k={k}", dtype=s.wide)
+            s.expect(s.xp.triu(x, k=k), np.triu(values, k), f"triu of shape {shape}, k={k}", dtype=s.wide)
+
+
+@check("C09")
+def meshgrids(s: Subject) -> None:
+    """Meshgrid lays out its vectors along the right axes, for both ways of indexing."""
+    hosts = [s.values((n,), dtype=s.wide) for n in (3, 4, 2)]
+    arrays = [s.array(host, s.wide) for host in hosts]
+    for count in (1, 2, 3):
+        for indexing in ("xy", "ij"):
+            expected = np.meshgrid(*hosts[:count], indexing=indexing)
+            for whose, xp in (("the library's", s.kernels), ("the differentiable", s.xp)):
+                made = xp.meshgrid(*arrays[:count], indexing=indexing)
+                what = f"{whose} meshgrid of {count} vectors, indexing={indexing!r}"
+                assert len(made) == count, f"{what} gave {len(made)} arrays"
+                for i, (got, wanted) in enumerate(zip(made, expected, strict=True)):
+                    s.expect(got, wanted, f"{what}, array {i}", dtype=s.wide)
+
+
+@check("C10")
+def from_the_host(s: Subject) -> None:
+    """Arrays come from the host with every bit: extremes, NaN, -0.0, any strides, 0-d and empty, in every dtype."""
+    for dtype in s.dtypes():
+        for what, host in _hosts(dtype, s.has("empty_arrays")):
+            array = placed(host, s.device)
+            s.expect(array, host, f"{what} of {dtype} from the host", dtype=dtype)
+            back = s.host(array)
+            if host.dtype.kind in "fc":
+                same = np.array_equal(np.signbit(back.real), np.signbit(host.real))
+                assert same, f"{what} of {dtype} from the host and back: a sign changed: {back}"
+            elif back.dtype == host.dtype:
+                assert np.array_equal(back, host), f"{what} of {dtype} came back as {back}, not {host}"
+
+
+def _hosts(dtype: str, empty: bool) -> Iterator[tuple[str, Any]]:
+    kind = np.dtype(dtype).kind
+    grid = np.arange(24).reshape(2, 3, 4) * (1 if kind in "biu" else 0.37)
+    if kind in "iu":
+        limits = np.iinfo(dtype)
+        yield "extremes", np.asarray([limits.min, limits.max, limits.max - 1, limits.max // 2], dtype)
+    if kind in "fc":
+        tiny = np.finfo(dtype).tiny
+        yield "extremes", np.asarray([np.inf, -np.inf, np.nan, -0.0, 0.0, tiny, np.finfo(dtype).max], dtype)
+    values = (grid % 2 == 0) if kind == "b" else grid.astype(dtype) * (1 - 0.5j if kind == "c" else 1)
+    values = values.astype(dtype)
+    yield "a cube", values
+    yield "a transposed cube", values.transpose(2, 0, 1)
+    yield "a reversed slice", values[::-1, 1:, ::-2]
+    yield "a broadcast array", np.broadcast_to(values[0, :1], (5, 4))
+    yield "a 0-d array", values[1, 2, 3, ...]
+    yield "a Fortran-ordered array", np.asfortranarray(values[0])
+    if empty:
+        yield "an empty array", values[:0]
+        yield "an empty array of shape (2, 0, 4)", values[:, :0]
+
+
+@check("C11")
+def zero_dimensional(s: Subject) -> None:
+    """Results without axes have the shape (), and are arrays."""
+    values = s.values((3, 4), dtype=s.wide)
+    x = s.variable(values, s.wide)
+    point = s.variable(values[1, 2], s.wide)
+    truth = s.variable(values > 0, "bool")
+    results: list[tuple[str, Any, Any]] = [
+        ("sum(x)", s.xp.sum(x), values.sum()),
+        ("max(x)", s.xp.max(x), values.max()),
+        ("mean(x)", s.xp.mean(x), values.mean()),
+        ("prod(x)", s.xp.prod(x), values.prod()),
+        ("x[1, 2]", x[1, 2], values[1, 2]),
+        ("any(x > 0)", s.xp.any(truth), (values > 0).any()),
+        ("point + 1", point + 1, values[1, 2] + 1),
+        ("exp(point)", s.xp.exp(point), np.exp(values[1, 2])),
+        ("point * point", point * point, values[1, 2] ** 2),
+        ("-point", -point, -values[1, 2]),
+        ("point > 0", point > 0, values[1, 2] > 0),
+        ("vecdot(x[0], x[1])", s.xp.vecdot(x[0, :], x[1, :]), values[0] @ values[1]),
+        ("matmul of vectors", s.xp.matmul(x[0, :], x[1, :]), values[0] @ values[1]),
+        ("reshape(x[:1, :1], ())", s.xp.reshape(x[:1, :1], ()), values[0, 0]),
+        ("squeeze", s.xp.squeeze(x[:1, :1], axis=(0, 1)), values[0, 0]),
+        ("argmax(x)", s.xp.argmax(x), values.argmax()),
+        ("copy of a 0-d array", s.backend.copy(point.array), values[1, 2]),
+        ("zeros(())", s.xp.zeros((), **_place(s)), np.zeros(())),
+        ("asarray(2.5)", s.xp.asarray(2.5, **_place(s)), np.asarray(2.5)),
+    ]
+    for what, got, expected in results:
+        s.expect(got, np.asarray(expected), what, dtype=_dtype_of(s, expected))
+
+
+def _dtype_of(s: Subject, expected: Any) -> str:
+    return {"f": s.wide, "b": "bool"}.get(np.asarray(expected).dtype.kind, "")
+
+
+@check("C12", needs=("in_place_update",))
+def memory_of_their_own(s: Subject) -> None:
+    """Copies and new arrays share memory with nothing: what is written to one shows in no other."""
+    values = s.values((3, 4), dtype=s.wide)
+    xp, backend, kind = s.backend.namespace, s.backend, s.dtype_of(s.wide)
+    host = values.copy()
+    x = s.array(host, s.wide)
+    host[...] = 77.0
+    s.expect(x, values, "an array from the host, after writing to the host's", dtype=s.wide)
+    copies = {
+        "Backend.copy(x)": backend.copy(x),
+        "asarray(x, copy=True)": s.xp.asarray(x, copy=True).array,
+        "astype(x, its own dtype)": xp.astype(x, kind),
+        "reshape(x, its own shape, copy=True)": s.xp.reshape(x, (3, 4), copy=True).array,
+    }
+    for what, made in copies.items():
+        s.expect(made, values, what, dtype=s.wide)
+        made[...] = made * 3.0
+        s.expect(x, values, f"x, after writing to {what}", dtype=s.wide)
+    new: dict[str, tuple[Callable[[], Any], Any]] = {
+        "zeros((2, 3))": (lambda: xp.zeros((2, 3), dtype=kind, device=s.device.handle), np.zeros((2, 3))),
+        "ones((2, 3))": (lambda: xp.ones((2, 3), dtype=kind, device=s.device.handle), np.ones((2, 3))),
+        "full((2, 3), 2.5)": (lambda: xp.full((2, 3), 2.5, dtype=kind, device=s.device.handle), np.full((2, 3), 2.5)),
+        "eye(2, 3)": (lambda: xp.eye(2, 3, dtype=kind, device=s.device.handle), np.eye(2, 3)),
+        "arange(4.0)": (lambda: xp.arange(4.0, dtype=kind, device=s.device.handle), np.arange(4.0)),
+        "zeros_like(x)": (lambda: xp.zeros_like(x), np.zeros((3, 4))),
+        "ones_like(x)": (lambda: xp.ones_like(x), np.ones((3, 4))),
+        "Backend.ones": (lambda: backend.ones(backend.spec(x)), np.ones((3, 4))),
+        "Backend.asarray of a list": (
+            lambda: backend.asarray([0.5, 1.5], kind, s.device.handle),
+            np.asarray([0.5, 1.5]),
+        ),
+    }
+    for what, (make, expected) in new.items():
+        first = make()
+        s.expect(first, expected, what, dtype=s.wide)
+        overwritten(first, 41.0)
+        s.expect(make(), expected, f"{what}, after writing to an earlier result of the same call", dtype=s.wide)
+
+
+@check("C13")
+def contract(s: Subject) -> None:
+    """Backend.asarray, ones and copy give what the contract says, on the device that they are given."""
+    backend, handle = s.backend, s.device.handle
+    for dtype in s.dtypes("f", "c"):
+        values = s.values((2, 3), dtype=dtype)
+        x, kind = s.array(values, dtype), s.dtype_of(dtype)
+        s.expect(backend.asarray(2, kind, handle), np.asarray(2.0, dtype), f"asarray(2, {dtype})", dtype=dtype)
+        nested = [[0.5, 1.5, 2.5], [-0.5, -1.5, -2.5]]
+        made = backend.asarray(nested, kind, handle)
+        s.expect(made, np.asarray(nested, dtype), f"asarray of lists, {dtype}", dtype=dtype)
+        s.expect(backend.asarray(x), values, f"asarray of a {dtype} array", dtype=dtype)
+        s.expect(backend.copy(x), values, f"copy of a {dtype} array", dtype=dtype)
+        turned = backend.copy(s.kernels.permute_dims(x, axes=(1, 0)))
+        s.expect(turned, values.T, f"copy of a transposed {dtype} array", dtype=dtype)
+        for shape in _shapes(s):
+            spec = backend.spec_for(shape, x.dtype, handle)
+            s.expect(backend.ones(spec), np.ones(shape, dtype), f"ones of {shape}, {dtype}", dtype=dtype)
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -1,0 +1,292 @@
+"""Family V, devices: where results and gradients lie, which device an array says that it is on, what may not meet."""
+
+import functools
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xpgrad import random
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.current import using_device
+from xpgrad.backend.device import Device, get_device
+from xpgrad.errors import DeviceMismatch
+from xpgrad.functions import copy
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place
+
+
+class Operation(NamedTuple):
+    """An operation, the facts that it needs, and how it is called with the inputs of `_inputs`."""
+
+    name: str
+    needs: tuple[str, ...]
+    function: Callable[..., Any]
+
+
+OPERATIONS = (
+    Operation("a + a", (), lambda xp, a, b, q, i: a + a),
+    Operation("2 * a - 1.5", (), lambda xp, a, b, q, i: 2 * a - 1.5),
+    Operation("a ** 2", (), lambda xp, a, b, q, i: a**2),
+    Operation("3.25 / a", (), lambda xp, a, b, q, i: 3.25 / a),
+    Operation("a * b, broadcast", (), lambda xp, a, b, q, i: a * b),
+    Operation("a > b", (), lambda xp, a, b, q, i: a > b),
+    Operation("exp(a)", (), lambda xp, a, b, q, i: xp.exp(a)),
+    Operation("maximum(a, 0.3)", (), lambda xp, a, b, q, i: xp.maximum(a, 0.3)),
+    Operation("where(a > 1, a, b)", (), lambda xp, a, b, q, i: xp.where(a > 1.0, a, b)),
+    Operation("sum(a)", (), lambda xp, a, b, q, i: xp.sum(a)),
+    Operation("mean(a, axis=0)", (), lambda xp, a, b, q, i: xp.mean(a, axis=0)),
+    Operation("max(a, axis=1)", (), lambda xp, a, b, q, i: xp.max(a, axis=1)),
+    Operation("var(a, axis=-1)", (), lambda xp, a, b, q, i: xp.var(a, axis=-1)),
+    Operation("cumulative_sum(b)", ("cumulative_sum",), lambda xp, a, b, q, i: xp.cumulative_sum(b)),
+    Operation("argmax(a, axis=1)", (), lambda xp, a, b, q, i: xp.argmax(a, axis=1)),
+    Operation("any(a > 1)", (), lambda xp, a, b, q, i: xp.any(a > 1.0)),
+    Operation("sort(b)", ("sort",), lambda xp, a, b, q, i: xp.sort(b)),
+    Operation("a @ b", (), lambda xp, a, b, q, i: a @ b),
+    Operation("matmul(q, a)", (), lambda xp, a, b, q, i: xp.matmul(q, a)),
+    Operation("tensordot(a, a)", (), lambda xp, a, b, q, i: xp.tensordot(a, a, axes=2)),
+    Operation("reshape(a, (2, 6))", (), lambda xp, a, b, q, i: xp.reshape(a, (2, 6))),
+    Operation("a.T", (), lambda xp, a, b, q, i: a.T),
+    Operation("a[1:, 2]", (), lambda xp, a, b, q, i: a[1:, 2]),
+    Operation("a[1, 2]", (), lambda xp, a, b, q, i: a[1, 2]),
+    Operation("take(a, i, axis=0)", (), lambda xp, a, b, q, i: xp.take(a, i, axis=0)),
+    Operation("b[i]", ("index_arrays",), lambda xp, a, b, q, i: b[i]),
+    Operation("concat([a, q], axis=1)", (), lambda xp, a, b, q, i: xp.concat([a, q], axis=1)),
+    Operation("stack([b, b * b])", (), lambda xp, a, b, q, i: xp.stack([b, b * b])),
+    Operation("broadcast_to(b, (2, 4))", (), lambda xp, a, b, q, i: xp.broadcast_to(b, (2, 4))),
+    Operation("astype(a, int32)", (), lambda xp, a, b, q, i: xp.astype(a, xp.int32)),
+    Operation("a * zeros_like(a)", (), lambda xp, a, b, q, i: a * xp.zeros_like(a)),
+    Operation("linalg.inv(q)", ("linalg", "linalg.inv"), lambda xp, a, b, q, i: xp.linalg.inv(q)),
+    Operation("linalg.solve(q, a)", ("linalg", "linalg.solve"), lambda xp, a, b, q, i: xp.linalg.solve(q, a)),
+    Operation("linalg.det(q)", ("linalg", "linalg.det"), lambda xp, a, b, q, i: xp.linalg.det(q)),
+    Operation("fft.rfft(b)", ("fft", "fft.rfft", "complex128"), lambda xp, a, b, q, i: xp.fft.rfft(b)),
+)
+INVERTIBLE = ((4.1, 0.3, -0.7), (0.2, 3.3, 0.9), (-0.6, 0.8, 5.2))
+
+
+def _inputs(s: Subject, device: Device) -> tuple[Any, ...]:
+    matrix = np.asarray(INVERTIBLE) + 0.1 * s.values((3, 3), dtype="float64")
+    host = s.values((3, 4), 0.5, 2.0, "float64"), s.values((4,), 0.5, 2.0, "float64"), matrix
+    floating = [s.variable(values, s.wide, device) for values in host]
+    return (*floating, Variable(s.array(np.asarray([2, 0, 2], np.int64), device=device)))
+
+
+def _assert_there(device: Device, y: Any, what: str) -> None:
+    array = as_array(y)
+    assert_place(device, array, what)
+    if isinstance(y, Variable):
+        spec = y.node.spec
+        known = spec.backend.device_for(spec.device)
+        assert known == device, f"the spec of {what} is on {known}, expected {device}"
+
+
+def _runnable(s: Subject) -> list[Operation]:
+    return [each for each in OPERATIONS if s.has(*each.needs)]
+
+
+def _rounds(s: Subject) -> tuple[Device, ...]:
+    here, there = s.pair
+    return here, there, here
+
+
+@check("V01")
+def results(s: Subject) -> None:
+    """Results lie on the device of their operands, with two devices by turns in the same shapes and dtypes."""
+    inputs = {device: _inputs(s, device) for device in s.pair}
+    for operation in _runnable(s):
+        for device in _rounds(s):
+            y = operation.function(namespace(device.backend), *inputs[device])
+            _assert_there(device, y, f"the result of {operation.name}")
+
+
+@check("V02")
+def gradients(s: Subject) -> None:
+    """Gradients of the first and the second order lie on the device of their arrays, with two devices by turns."""
+    made = {device: _inputs(s, device) for device in s.pair}
+    for operation in _runnable(s):
+        for device in _rounds(s):
+            xp, (*inputs, index) = namespace(device.backend), made[device]
+            for x in inputs:
+                x.cleargrad()
+            y = operation.function(xp, *inputs, index)
+            if not y.node.spec.differentiable:
+                continue
+            kind = s.backend.dtype_name(y.dtype)
+            y.grad = s.array(s.cotangent(y), kind, device)
+            y.backward(enable_double_backprop=True)
+            for name, x in zip("abq", inputs, strict=True):
+                if x.grad_var is None:
+                    continue
+                what = f"the gradient of {operation.name} by {name}"
+                _assert_there(device, x.grad_var, what)
+                if not x.grad_var.requires_grad:
+                    continue
+                for second in grad([xp.sum(x.grad_var * x.grad_var)], inputs):
+                    if second is not None:
+                        _assert_there(device, second, f"the second derivative of {operation.name}, by way of {name},")
+
+
+@check("V03")
+def raw_gradients(s: Subject) -> None:
+    """Gradients of sweeps that are not recorded, accumulated or retained, lie on the device of their arrays."""
+    for device in _rounds(s):
+        xp = namespace(device.backend)
+        x, w = (s.variable(s.values((3, 4), dtype="float64"), s.wide, device) for _ in range(2))
+        index = Variable(s.array(np.asarray([2, 0, 2], np.int64), device=device))
+        xp.sum(x * x + w).backward()
+        rows = xp.take(x, index, axis=0)
+        y = xp.sum(rows * w + x[:, ::2][:, :1] + xp.sum(x * x, axis=0) + x)
+        y.backward(retain_grad=True)
+        for name, each in (("x", x), ("w", w), ("take(x, i)", rows), ("the sum, where the sweep began,", y)):
+            _assert_there(device, each.grad, f"the gradient of {name}")
+        total = s.values((80, 80), dtype="float64")  # large enough for sums in place, where a backend has them
+        x = s.variable(total, s.wide, device)
+        xp.sum(x * x + x * 2.0 + xp.exp(x)).backward()
+        _assert_there(device, x.grad, "a gradient of 6400 elements, the sum of three parts,")
+        s.expect(x.grad, 2 * total + 2 + np.exp(total), "d sum(x x + 2 x + exp(x)) / dx", dtype=s.wide, device=device)
+        (one,) = grad([x * 1.5], [x])
+        _assert_there(device, one, "a gradient of xpgrad.grad, which starts from ones,")
+
+
+@check("V04")
+def what_arrays_say(s: Subject) -> None:
+    """Fresh arrays, views and results say the device where they are; what they say leads back to that device."""
+    for device in s.places:
+        backend, xp = device.backend, device.backend.namespace
+        x = s.array(s.values((3, 4), dtype="float64"), s.wide, device)
+        with using_device(device):  # views of raw arrays are made by raw operations
+            arrays = {
+                "a new array": x,
+                "an empty array": s.array(np.zeros((0, 3)), s.wide, device) if s.has("empty_arrays") else x,
+                "a 0-d array": s.array(np.float64(1.5), s.wide, device),
+                "an integer array": s.array(np.asarray([3, 1, 2], np.int32), device=device),
+                "a row": xp.reshape(x, (3, 4))[1, :],
+                "a transposed array": xp.permute_dims(x, (1, 0)),
+                "a sum": backend.restore(xp.sum(x)),
+                "a copy": backend.copy(x),
+            }
+        for what, array in arrays.items():
+            handle = backend.handle_of(array)
+            assert handle == device.handle, f"{what} on {device} says {handle!r}, but the device is {device.handle!r}"
+            assert backend.device_for(handle) == device, (
+                f"{handle!r}, from {what}, leads to {backend.device_for(handle)}"
+            )
+            assert device.is_array_supported(array), f"{device} does not take {what} for one of its own"
+            assert Device.from_array(array) == device, f"{what} on {device} is found on {Device.from_array(array)}"
+            spec = backend.spec(array)
+            shape, dtype = tuple(array.shape), array.dtype
+            given = (tuple(spec.shape), spec.dtype, spec.device)
+            wanted = (shape, dtype, device.handle)
+            assert given == wanted, f"the spec of {what} on {device} says {given}, expected {wanted}"
+
+
+@check("V05")
+def two_devices_meet(s: Subject) -> None:
+    """Variables of two devices in one operation are refused, and the error names both devices."""
+    here, there = s.pair
+    xp = namespace(here.backend)
+    values = s.values((3, 4), dtype="float64")
+    x, y = (s.variable(values, s.wide, device) for device in (here, there))
+    meetings = (
+        ("x + y", lambda: x + y),
+        ("x + an array", lambda: x + y.array),
+        ("matmul", lambda: xp.matmul(x, xp.matrix_transpose(y))),
+        ("concat", lambda: xp.concat([x, y])),
+        ("where", lambda: xp.where(x > 0.0, x, y)),
+        ("setting a gradient", lambda: setattr(x, "grad", y.array)),
+    )
+    for name, meet in meetings:
+        error = s.raises(DeviceMismatch, meet, f"{name} of arrays on {here} and {there}")
+        text = str(error)
+        missing = [str(device) for device in (here, there) if str(device) not in text]
+        assert name == "setting a gradient" or not missing, f"the error of {name} does not name {missing[0]}: {text}"
+
+
+@check("V06")
+def the_library_refuses(s: Subject) -> None:
+    """The library's own functions refuse arrays of two devices, rather than move one of them without a word."""
+    here, there = s.pair
+    xp = here.backend.namespace
+    x, y = (s.array(s.values((3, 3), dtype="float64"), s.wide, device) for device in (here, there))
+    meetings = ("add", (x, y)), ("matmul", (x, y)), ("concat", ([x, y],)), ("multiply", (y, x))
+    for name, args in meetings:
+        try:
+            made = here.backend.follow(getattr(xp, name))(*args)
+        except Exception:  # the standard leaves open which
+            continue
+        found = Device.from_array(made)
+        raise AssertionError(f"{name} of arrays on {here} and {there} gave an array on {found}; expected an error")
+
+
+@check("V07")
+def equal_devices(s: Subject) -> None:
+    """Equal devices compare and hash equal however they were come by, others do not."""
+    for device in s.places:
+        backend = device.backend
+        x, y = (s.array(s.values((2, 3), dtype="float64"), s.wide, device) for _ in range(2))
+        with using_device(device):
+            view = x[0, :]
+        found = {
+            "get_device by name": get_device(device.name),
+            "the device of an array": backend.device_of(x),
+            "the device of a view": backend.device_of(view),
+            "the device of a handle": backend.device_for(backend.handle_of(y)),
+            "one of devices()": next((each for each in backend.devices() if each == device), None),
+            "a pickled device": pickle.loads(pickle.dumps(device)),
+            "get_device in another thread": s.elsewhere(functools.partial(get_device, device.name)),
+        }
+        for what, other in found.items():
+            assert other == device, f"{what} is {other}, expected {device}"
+            assert hash(other) == hash(device), f"{what} equals {device}, but has another hash"
+            assert other is not None
+            assert other.handle == device.handle, f"{what} is {device}, but its handle {other.handle!r} is not equal"
+            assert hash(other.handle) == hash(device.handle), f"{what} is {device}, but its handle has another hash"
+        assert backend.spec(x) is backend.spec(y), (
+            f"two arrays of one shape and dtype on {device} have two specs: are their handles "
+            f"{backend.handle_of(x)!r} and {backend.handle_of(y)!r} equal, and do they hash equal?"
+        )
+    here, there = s.pair
+    assert here != there, f"two devices are equal: {here!r} and {there!r}"
+    assert here.handle != there.handle, f"the handles of {here} and {there} are equal: {here.handle!r}"
+    x, y = (s.array(s.values((2, 3), dtype="float64"), s.wide, device) for device in s.pair)
+    assert here.backend.spec(x) is not here.backend.spec(y), f"arrays on {here} and {there} have one spec"
+
+
+@check("V08")
+def moved_variables_compute(s: Subject) -> None:
+    """A Variable that was moved computes on its new device, and a copy's gradient goes back to the old one."""
+    here, there = s.pair
+    xp, values = namespace(here.backend), s.values((3, 4), dtype="float64")
+    x = s.variable(values, s.wide, here)
+    y = xp.sum(x * x, axis=0) * 1.5
+    assert x.to_device(there) is x, "to_device did not return the Variable"
+    z = xp.sum(x * x, axis=0) * 1.5
+    _assert_there(here, y, "what was computed before the move")
+    _assert_there(there, z, "what was computed after the move")
+    s.expect(z, 1.5 * np.sum(values**2, axis=0), "sum(x * x, axis=0) * 1.5", dtype=s.wide, device=there)
+    x = s.variable(values, s.wide, here)
+    y = xp.sum(xp.exp(copy(x * 2.0, there)))
+    y.backward(enable_double_backprop=True)
+    _assert_there(there, y, "what was computed from a copy")
+    assert x.grad_var is not None
+    _assert_there(here, x.grad_var, "the gradient through a copy")
+    s.expect(x.grad_var, 2 * np.exp(2 * values), "the gradient through a copy", dtype=s.wide, device=here)
+    (second,) = grad([xp.sum(x.grad_var)], [x])
+    s.expect(second, 4 * np.exp(2 * values), "the second derivative through a copy", dtype=s.wide, device=here)
+
+
+@check("V09")
+def drawn(s: Subject) -> None:
+    """Random numbers lie on the device that was asked for, by name or as that of a spec."""
+    for device in _rounds(s):
+        like = device.backend.spec(s.array(s.values((3, 4), dtype="float64"), s.wide, device))
+        for draw in (random.uniform, random.normal):
+            _assert_there(device, draw((2, 3), device=device), f"what random.{draw.__name__} drew")
+        _assert_there(device, random.uniform_like(like), "what was drawn like an array")
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -1,0 +1,232 @@
+"""Family X, exchange: what other libraries read of an array by DLPack, and what comes in that way."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.current import using_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.views import VIEWS, assert_unchanged, dtypes_on, extremes, views_of
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place
+
+HOST_MEMORY = 1
+REFUSALS = (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError)
+MAY_BE_REFUSED = frozenset(("bool", "complex64", "complex128"))
+"""Dtypes that DLPack learned later: a library may refuse them, but not give other values."""
+ALIGNMENT = 64  # what the strictest libraries want of memory that they are to share
+SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))
+
+
+def _readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
+    """Yield who may read an array by DLPack, and how: NumPy where it lies in host memory, and its own library."""
+    if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
+        yield "numpy.from_dlpack", np.from_dlpack
+    if s.has("dlpack_import"):
+        yield "the library's own from_dlpack", lambda array: s.host(_imported(s, array))
+
+
+def _imported(s: Subject, x: Any, **wishes: Any) -> Array:
+    with using_device(s.device):
+        return s.backend.restore(s.backend.namespace.from_dlpack(x, **wishes))
+
+
+def _host_values(s: Subject, host: Any) -> Any:
+    """Return the host's values in new memory as the strictest library wants it: aligned, in C order."""
+    room = np.empty(host.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    made = room[start : start + host.nbytes].view(host.dtype).reshape(host.shape)
+    made[...] = host
+    return made
+
+
+@check("X01", needs=("dlpack_export",))
+def export(s: Subject) -> None:
+    """Others read an array's values by DLPack in every dtype and shape; a Variable's, too, unless it is in a graph."""
+    arrays = [(f"a (3, 4) array of {dtype}", extremes(dtype)) for dtype in dtypes_on(s)]
+    shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
+    arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
+    for what, host in arrays:
+        x = s.array(host, host.dtype.name)
+        for reader, read in _readers(s, x):
+            for source in (x, Variable(x, requires_grad=False)):
+                try:
+                    found = np.array(read(source))
+                except REFUSALS:
+                    if host.dtype.name in MAY_BE_REFUSED:
+                        continue
+                    raise
+                title = "a Variable over " if source is not x else ""
+                assert_unchanged(found, host, f"{title}{what} on {s.device}, read by {reader},")
+    in_graph = s.variable(s.values((3, 4))[:, :2], s.wide) * 1.5
+    s.raises(BufferError, lambda: np.from_dlpack(in_graph), "numpy.from_dlpack of a Variable in a graph")
+
+
+@check("X02", needs=("dlpack_export",))
+def export_of_views(s: Subject) -> None:
+    """Others read of a view what it shows: strides, offsets and negative steps are honoured."""
+    values = s.values((3, 4), dtype=s.wide)
+    for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
+        for reader, read in _readers(s, view):
+            if "backwards" in what and not reader.startswith("numpy"):
+                continue  # a library may lack negative strides; that some end the process is why nobody is asked
+            assert_unchanged(np.array(read(view)), expected, f"{what} read by {reader},")
+
+
+@check("X03", needs=("dlpack_export",))
+def lifetime(s: Subject) -> None:
+    """What another library has read stays as it is when the array is gone, and when others are read."""
+    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
+    for reader in [name for name, _ in _readers(s, s.array(hosts[0], s.wide))]:
+        views = []
+        for host in hosts:
+            x = Variable(s.array(host, s.wide), requires_grad=False)
+            views.append(dict(_readers(s, x.array))[reader](x))
+            del x
+        after = s.array(np.full((3, 4), 7.25), s.wide)
+        for host, view in zip(hosts, views, strict=True):
+            assert_unchanged(np.array(view), host, f"one of three arrays that {reader} has read, and that are gone,")
+        del after
+
+
+@check("X04", needs=("dlpack_export", "dlpack_shares_memory"))
+def shared_export(s: Subject) -> None:
+    """DLPack hands out the array's own memory, not a copy."""
+    x = s.array(s.values((3, 4), dtype=s.wide), s.wide)
+    if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
+        one, two = np.from_dlpack(x), np.from_dlpack(x)
+        assert np.shares_memory(one, two), (
+            f"two reads of one array on {s.device} by DLPack gave two memories: it hands out copies; declare the fact "
+            "'dlpack_shares_memory' missing"
+        )
+        three = np.from_dlpack(Variable(x, requires_grad=False))
+        assert np.shares_memory(one, three), "a Variable's DLPack gave another memory than its array's"
+
+
+@check("X05", needs=("dlpack_import",))
+def import_from_the_host(s: Subject) -> None:
+    """from_dlpack takes the host's arrays of every dtype and shape, as an array and as a constant Variable."""
+    arrays = [(f"a (3, 4) array of {dtype}", extremes(dtype)) for dtype in dtypes_on(s)]
+    shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
+    arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
+    for what, host in arrays:
+        source = _host_values(s, host)
+        try:
+            array = _imported(s, source)
+        except REFUSALS:
+            if host.dtype.name in MAY_BE_REFUSED:
+                continue
+            raise
+        with using_device(s.device):
+            variable = s.xp.from_dlpack(source)
+        assert not variable.requires_grad, "a Variable from from_dlpack requires a gradient; it is a constant"
+        for name, found in (("the library's from_dlpack", array), ("from_dlpack of Variables", variable)):
+            kinds = s.backend.array_types
+            made = found.array if isinstance(found, Variable) else found
+            assert type(made) in kinds, f"{name} gave {type(made).__qualname__}, no array of {s.backend.name}"
+            assert_unchanged(s.host(found), host, f"{what} of the host, taken in by {name},")
+
+
+@check("X06", needs=("dlpack_import",))
+def import_of_views(s: Subject) -> None:
+    """from_dlpack honours strides and offsets of the host's views, read-only ones too, or refuses them."""
+    values = s.values((3, 4), dtype=s.wide)
+    for view in VIEWS:
+        if "backwards" in view.name or not s.has(*view.needs):
+            continue  # a library may lack negative strides, and one ends the process over them
+        expected = np.asarray(view.function(np, values))
+        source = view.function(np, _host_values(s, values))
+        if not isinstance(source, np.ndarray):
+            source = np.asarray(source)  # NumPy makes a scalar of one element
+        source.flags.writeable = view.name != VIEWS[0].name
+        try:
+            made = _imported(s, source)
+        except REFUSALS:
+            plain = source.flags.c_contiguous and source.flags.writeable
+            assert not plain, f"from_dlpack refuses a plain array of the host: {view.name}"
+            continue
+        assert_unchanged(s.host(made), expected, f"a (3, 4) array of the host, {view.name}, taken in by from_dlpack,")
+
+
+@check("X07", needs=("dlpack_import",))
+def lifetime_of_imports(s: Subject) -> None:
+    """What from_dlpack took in stays as it is when its source is gone, and when others are taken in."""
+    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
+    made = []
+    for host in hosts:
+        source = _host_values(s, host)
+        made.append(_imported(s, source))
+        del source
+    after = [np.full((3, 4), 7.25) for _ in range(4)]
+    for host, array in zip(hosts, made, strict=True):
+        assert_unchanged(s.host(array), host, "one of three arrays of the host taken in by from_dlpack, which is gone,")
+    del after
+
+
+@check("X08", needs=("dlpack_import", "dlpack_export", "dlpack_shares_memory"))
+def shared_import(s: Subject) -> None:
+    """from_dlpack takes over the memory that it is given, not a copy."""
+    own = s.array(s.values((3, 4), dtype=s.wide), s.wide)
+    sources = {"its own library": own}
+    if int(own.__dlpack_device__()[0]) == HOST_MEMORY:
+        sources["the host"] = _host_values(s, s.values((3, 4), dtype=s.wide))
+    for name, source in sources.items():
+        assert _is_memory_of(s, _imported(s, source), source), (
+            f"from_dlpack of an array of {name} gave another memory: it copies; declare the fact "
+            "'dlpack_shares_memory' missing"
+        )
+
+
+def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
+    """Tell whether two arrays are one memory, as far as it can be told: by where it is, or by a write."""
+    if int(made.__dlpack_device__()[0]) == HOST_MEMORY:
+        return bool(np.shares_memory(np.from_dlpack(made), np.from_dlpack(source)))
+    if not s.has("in_place_update", "index_assignment"):
+        return True
+    with using_device(s.device):
+        source[...] = 7.25
+    return bool((s.host(made) == 7.25).all())
+
+
+@check("X09", needs=("dlpack_import", "dlpack_export"))
+def copies_on_demand(s: Subject) -> None:
+    """from_dlpack(copy=True), where there is that parameter, gives memory of its own."""
+    values = s.values((3, 4), dtype=s.wide)
+    source = _host_values(s, values)
+    try:
+        made = _imported(s, source, copy=True)
+    except REFUSALS:
+        return  # older versions of the standard do not have it
+    source[...] = 7.25
+    assert_unchanged(s.host(made), values, "what from_dlpack(copy=True) made, after a write to the source,")
+
+
+@check("X10")
+def devices_and_their_memory(s: Subject) -> None:
+    """Where DLPack says that a device's memory is, its arrays are, and what is taken in comes to lie there."""
+    host = plugins.role("cpu")
+    for device in s.places:
+        memory = device.backend.dlpack_device(device)
+        if memory is None:
+            continue  # arrays do not come in that way, and the others are tried
+        values = s.values((3, 4), dtype=s.wide)
+        x = s.array(values, s.wide, device)
+        assert device.backend.exports(x, memory), f"arrays on {device} are not in the memory {memory} that it has"
+        again = device.backend.from_dlpack(device.backend.copy(x), device)
+        if again is not NotImplemented:
+            assert_place(device, again, f"what Backend.from_dlpack was to bring to {device}")
+            assert_unchanged(s.host(again), values, f"what Backend.from_dlpack brought to {device}")
+        if memory[0] == HOST_MEMORY and device.backend is not host:
+            source = values.copy()
+            taken = transfer(source, device)
+            source[...] = 7.25
+            assert_place(device, taken, f"what came to {device} by DLPack")
+            assert_unchanged(s.host(taken), values, f"what came to {device} by DLPack, after a write to the source,")
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

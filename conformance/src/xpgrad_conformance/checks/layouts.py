@@ -1,0 +1,45 @@
+"""Arrays in every layout that a kernel can meet, and the proof that nobody has written to them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array
+from xpgrad_conformance.subject import Subject
+
+
+def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
+    """Raise AssertionError if an array no longer holds, to the bit, what the host array `before` has."""
+    now, before = s.host(array), np.asarray(before)
+    same = (now.shape, now.dtype) == (before.shape, before.dtype)
+    assert same, f"{what} was {before.dtype} {before.shape}, and is {now.dtype} {now.shape} now"
+    if now.tobytes() != before.tobytes():
+        different = np.argwhere((now != before) | (np.signbit(now.real) != np.signbit(before.real)))
+        at = tuple(int(i) for i in different[0]) if len(different) else ()
+        raise AssertionError(f"{what} has been written to: at {at} there is {now[at]!s}, and was {before[at]!s}")
+
+
+def overwritten(array: Array, value: float) -> bool:
+    """Write over all of an array; return whether its library lets us: some results are read-only."""
+    try:
+        array[...] = value
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
+
+
+def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:
+    """Yield arrays in every layout that a kernel can meet, each with what it is, and with its values on the host."""
+    xp, wide = s.kernels, s.wide
+    for shape in ((3, 4), (2, 3, 5), (), (1,), (0, 3)):
+        if s.has("empty_arrays") or 0 not in shape:
+            host = s.values(shape, 0.1, 0.9, wide)
+            yield f"a contiguous array of shape {shape}", s.array(host, wide), host
+    host = s.values((3, 4), 0.1, 0.9, wide)
+    yield "a transposed (3, 4)", xp.permute_dims(s.array(np.ascontiguousarray(host.T), wide), axes=(1, 0)), host
+    host = s.values((3, 8), 0.1, 0.9, wide)
+    yield "every second column of a (3, 8)", s.array(host, wide)[:, ::2], np.ascontiguousarray(host[:, ::2])
+    host = s.values((4,), 0.1, 0.9, wide)
+    spread = np.ascontiguousarray(np.broadcast_to(host, (3, 4)))
+    yield "a row broadcast to (3, 4)", xp.broadcast_to(s.array(host, wide), shape=(3, 4)), spread

@@ -1,0 +1,75 @@
+"""Every elementwise function on arrays that fill no vector and no block of a library, forward and backward."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.oracle import host, named, near_gradient, pulled, same
+from xpgrad_conformance.subject import Subject
+
+SIZES = 37, 1037
+SMOOTH = {
+    (0.1, 0.9): """abs acos asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal
+        sin sinh sqrt square tan tanh""",
+    (1.1, 7.9): "acosh",
+}
+"""Differentiable functions of one array, by where they are tried."""
+STEPS = "ceil floor round sign trunc"
+BINARY = "add atan2 divide hypot logaddexp multiply pow subtract"
+CHOOSING = "copysign maximum minimum"
+COMPARED = "equal greater greater_equal less less_equal not_equal"
+TRUTHS = "isfinite isinf isnan signbit"
+REDUCED = "max mean min std sum var"
+STEP = 1e-6  # of the differences in float64: truncation and rounding are both below 1e-9
+
+
+@check("K27", scope="dtype", dtypes=("float64", "float32"))
+def long_arrays(s: Subject) -> None:
+    """Elementwise functions and reductions are right to the last element of arrays that fill no block."""
+    for size in SIZES:
+        for (low, high), names in SMOOTH.items():
+            _each(s, names, s.values((size,), low, high))
+        _each(s, STEPS, s.values((size,), 1.1, 7.9))
+        x, other = s.values((size,), 0.5, 1.5), s.values((size,), 0.5, 1.5)
+        _each(s, f"{BINARY} {CHOOSING}", x, other)
+        _each(s, COMPARED, x, np.where(np.arange(size) % 2, x, other), dtype="bool")
+        _each(s, TRUTHS, -x, dtype="bool")
+        _each(s, REDUCED, x)
+        x[-1] = 2.0
+        _each(s, "argmax", x)
+
+
+def _each(s: Subject, names: str, *hosts: Any, dtype: str = "") -> None:
+    for name in names.split():
+        if s.has(name):
+            same(s, name, *hosts, dtype=dtype)
+
+
+@check("G15", scope="dtype", dtypes=("float64", "float32"))
+def long_gradients(s: Subject) -> None:
+    """Gradients of elementwise functions are right to the last element of such arrays, and leave cotangents alone."""
+    for size in SIZES:
+        for (low, high), names in SMOOTH.items():
+            for name in filter(s.has, names.split()):
+                _gradients(s, name, s.values((size,), low, high))
+        for name in filter(s.has, BINARY.split()):
+            _gradients(s, name, s.values((size,), 0.5, 1.5), s.values((size,), 0.5, 1.5))
+
+
+def _gradients(s: Subject, name: str, *hosts: Any) -> None:
+    xs = [s.variable(each) for each in hosts]
+    y = named(s.xp, name)(*xs)
+    gy = s.cotangent(y)
+    seed = s.variable(gy)
+    gxs = pulled([y], xs, [seed])
+    wide = [each.astype(np.float64) for each in hosts]
+    for i, (x, gx) in enumerate(zip(xs, gxs, strict=True)):
+        up, down = ([each + sign * STEP * (i == j) for j, each in enumerate(wide)] for sign in (1, -1))
+        slope = (named(host, name)(*up) - named(host, name)(*down)) / (2 * STEP)
+        what = f"{name} of {len(gy)} elements: the gradient for input {i}"
+        near_gradient(s, gx, x, gy * slope, what, rtol=1e-6)
+    assert s.host(seed).tobytes() == gy.tobytes(), f"{name} of {len(gy)} elements: the sweep has written to its seed"
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

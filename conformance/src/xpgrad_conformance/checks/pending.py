@@ -1,0 +1,287 @@
+"""Family Y, async: whoever looks at a result waits for it, and work is done in the order in which it was asked for."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.current import using_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.config import using_config
+from xpgrad.errors import XpgradError
+from xpgrad.functions import copy
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.layouts import assert_untouched
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_near
+
+WRITES = "in_place_update", "index_assignment"
+WORK = 181, 203
+"""Shape of a matrix with which some work is still to be done when the call returns."""
+
+
+def _matrix(s: Subject) -> tuple[Array, Any]:
+    host = s.values(WORK, -0.1, 0.1, s.wide)
+    return s.array(host, s.wide), host.astype(float)
+
+
+def _worked(s: Subject, array: Array, times: int = 4) -> Array:
+    """Return a result that takes time, and nobody has waited for."""
+    for _ in range(times):
+        array = s.kernels.matmul(s.kernels.matmul(array, s.kernels.matrix_transpose(array)), array) + 0.25 * array
+    return array
+
+
+def _expected(host: Any, times: int = 4) -> Any:
+    for _ in range(times):
+        host = host @ host.T @ host + 0.25 * host
+    return host
+
+
+@check("Y01")
+def to_host(s: Subject) -> None:
+    """to_host waits for the values, of small results and of large ones."""
+    for attempt in range(3):
+        array, host = _matrix(s)
+        got = s.backend.to_host(_worked(s, array))
+        assert_near(
+            got, _expected(host), s.rtol(s.wide), f"a chain of matmuls that to_host fetched, attempt {attempt},"
+        )
+    for shape in ((), (1,), (3, 4)):
+        small = s.values(shape, dtype=s.wide)
+        got = s.backend.to_host(s.kernels.exp(s.array(small, s.wide) * 0.5))
+        wanted = np.exp(small.astype(float) * 0.5)
+        assert np.allclose(got, wanted, s.rtol(s.wide)), (
+            f"to_host of exp(x / 2) of shape {shape} gave {got}, expected {wanted}"
+        )
+
+
+@check("Y02")
+def numbers(s: Subject) -> None:
+    """float, int, bool, complex and item wait for their element."""
+    x, host = s.variable(np.array([[1.5, -2.25, 4.0]]), s.wide), np.array([1.5, -2.25, 4.0])
+    expected = float(np.sum(host * 3.0))
+    where = f"the sum of x * 3, x = {host}"
+    for name, read in (
+        ("item", lambda v: v.item()),
+        ("float", float),
+        ("complex", complex),
+        ("int", int),
+        ("float of the array", lambda v: float(v.array)),
+    ):
+        with using_config("warn_graph_end", False):
+            got = read(s.xp.sum(x * 3.0))
+        wanted: Any = int(expected) if name == "int" else expected
+        assert got == wanted, f"{name} of {where}: got {got!r}, expected {wanted!r}"
+    for bound in (9.0, 10.0):
+        got = bool(s.xp.sum(x * 3.0) > bound)
+        assert got is (expected > bound), f"bool of whether {where}, is above {bound}: got {got}, it is {expected}"
+    count = int(s.xp.sum(s.variable(np.array([3, 5, 7])) * 2))
+    assert count == 30, f"int of the sum of 2 * (3, 5, 7): got {count}, expected 30"
+
+
+@check("Y03")
+def printing(s: Subject) -> None:
+    """Printing waits for the values."""
+    x = s.variable(np.array([0.75, -2.5, 6.25]), s.wide)
+    for name, write in (("repr", repr), ("str", str)):
+        text = write(x * 2.0 + 1.0)
+        for number in ("2.5", "-4", "13.5"):
+            assert number in text, f"{name} of (2.5, -4, 13.5), which is being computed, is {text!r}"
+
+
+@check("Y04", needs=("dlpack_export",))
+def exchange(s: Subject) -> None:
+    """DLPack waits: another library sees the finished values."""
+    array, host = _matrix(s)
+    result = _worked(s, array)
+    numpy = plugins.role("cpu")
+    if s.backend.exports(result, numpy.dlpack_device(numpy.default_device)):
+        seen = np.array(np.from_dlpack(result))
+        assert_near(seen, _expected(host), s.rtol(s.wide), "a chain of matmuls that NumPy took by DLPack")
+
+
+@check("Y05")
+def synchronize(s: Subject) -> None:
+    """Device.synchronize can be called at any time, on every device, and leaves results as they are."""
+    s.device.synchronize()
+    array, host = _matrix(s)
+    result = _worked(s, array)
+    for device in (s.device, *s.pair, *s.backend.devices()):
+        device.synchronize()
+    s.device.synchronize()
+    s.expect(result, _expected(host), "a chain of matmuls, after synchronize,", dtype=s.wide)
+    s.expect(_worked(s, array, 1), _expected(host, 1), "a matmul after synchronize", dtype=s.wide)
+
+
+@check("Y06")
+def order_across_devices(s: Subject) -> None:
+    """Work that goes from one device to another and back is done in order."""
+    here, there = s.pair
+    host = s.values((3, 4), dtype=s.wide)
+    x = s.variable(host, s.wide, here)
+    y = (x * 2.0).to_device(there)
+    s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} at once,", dtype=s.wide, device=there)
+    array = transfer(s.array(host, s.wide, here), there)
+    for _step in range(3):
+        with using_device(there):
+            array = array * 1.5
+        with using_device(here):
+            array = transfer(array, here) + 0.25
+        array = transfer(array, there)
+    expected = host.astype(float)
+    for _ in range(3):
+        expected = expected * 1.5 + 0.25
+    s.expect(
+        array,
+        expected,
+        f"three times x * 1.5 on {there} and + 0.25 on {here}, moved at once,",
+        dtype=s.wide,
+        device=there,
+    )
+    gy = s.values((3, 4), dtype=s.wide)
+    x = s.variable(host, s.wide, here)
+    z = copy(x * x, there) * 3.0
+    with using_device(there):
+        seed = s.array(gy, s.wide, there) * 2.0
+    g = grad([z], [x], [Variable(seed)])[0]
+    s.expect(
+        g, 12.0 * host * gy, f"the gradient on {here} of a program that ends on {there}", dtype=s.wide, device=here
+    )
+
+
+@check("Y07", needs=WRITES)
+def source_overwritten(s: Subject) -> None:
+    """What to_host gave stays as it is when its source is written to, at once."""
+    array, host = _matrix(s)
+    result = _worked(s, array)
+    fetched = s.backend.to_host(result)
+    result[...] = 17.0
+    s.backend.synchronize(s.device)
+    assert_near(fetched, _expected(host), s.rtol(s.wide), "what to_host gave, after the source was written to,")
+    there = s.pair[1]
+    source = s.array(host, s.wide, s.pair[0])
+    moved = transfer(source, there)
+    source[...] = 17.0
+    s.expect(moved, host, f"an array moved to {there}, after its source was written to,", dtype=s.wide, device=there)
+
+
+@check("Y08")
+def host_overwritten(s: Subject) -> None:
+    """The host's array can be written to as soon as from_host returns."""
+    for device in (s.device, s.pair[1]):
+        for shape in ((3, 4), (), WORK):
+            host = s.values(shape, dtype=s.wide)
+            before = host.copy()
+            made = device.backend.from_host(host, device)
+            host[...] = 17.0
+            with using_device(device):
+                result = device.backend.restore(made * 2.0)
+            s.backend.synchronize(s.device)
+            what = f"from_host of shape {shape} to {device}, after the host's array was written to,"
+            s.expect(made, before, what, dtype=s.wide, device=device)
+            s.expect(result, 2.0 * before, f"{what} doubled,", dtype=s.wide, device=device)
+
+
+@check("Y09")
+def accumulating(s: Subject) -> None:
+    """Sums of cotangents that are still being computed are right."""
+    start = s.backend.in_place_from
+    rows = max(3, int(start) // 60 + 1) if start <= 2**20 else 3
+    hosts = [s.values((rows, 60), dtype=s.wide) for _ in range(4)]
+    x = s.variable(hosts[0], s.wide)
+    y = s.xp.sum(x * s.array(hosts[1], s.wide))
+    for host in hosts[2:]:
+        y = y + s.xp.sum(s.xp.exp(x) * s.array(host, s.wide))
+    y.backward()
+    wide = [host.astype(float) for host in hosts]
+    expected = wide[1] + np.exp(wide[0]) * (wide[2] + wide[3])
+    s.expect(x.grad, expected, f"a gradient of three contributions, shape {(rows, 60)}", dtype=s.wide)
+    total = s.kernels.accumulate(s.array(hosts[0], s.wide) * 2.0, s.array(hosts[1], s.wide) * 3.0)
+    s.expect(total, 2 * wide[0] + 3 * wide[1], "accumulate of two results that are being computed", dtype=s.wide)
+
+
+@check("Y10")
+def errors(s: Subject) -> None:
+    """An operation that cannot be done is an error, at the latest when its values are fetched; later work is sound."""
+    a, b = s.array(s.values((3, 4), dtype=s.wide), s.wide), s.array(s.values((3, 5), dtype=s.wide), s.wide)
+    for name, call in (
+        ("matmul of (3, 4) and (3, 5)", lambda: s.kernels.matmul(a, b)),
+        ("the sum of (3, 4) and (3, 5)", lambda: a + b),
+        ("reshape of (3, 4) to (5, 2)", lambda: s.kernels.reshape(a, shape=(5, 2))),
+    ):
+        s.raises(Exception, lambda call=call: s.host(call()), f"the values of {name}")
+    s.device.synchronize()
+    host = s.values((3, 4), dtype=s.wide)
+    s.expect(s.array(host, s.wide) * 2.0, 2.0 * host, "x * 2, after operations that failed,", dtype=s.wide)
+
+
+@check("Y11")
+def nan_detection(s: Subject) -> None:
+    """Debug mode waits for the values: it finds a NaN that is being computed, and none where there is none."""
+    x = s.variable(np.array([0.5, 1.5]), s.wide)
+    with using_config("debug", True), np.errstate(all="ignore"):
+        fine = s.xp.sum(s.xp.log(x * 2.0))
+        s.expect(fine, np.asarray(np.log(1.0) + np.log(3.0)), "the sum of log(2 x) in debug mode", dtype=s.wide)
+        zeros = s.array(np.zeros(2), s.wide)
+        assert s.backend.has_nan(zeros / zeros), "has_nan says no of 0 / 0, which is being computed"
+        assert not s.backend.has_nan(s.array(np.ones(2), s.wide) * 2.0), (
+            "has_nan says yes of 2, which is being computed"
+        )
+        s.raises(XpgradError, lambda: s.xp.log(x - 2.0), "log of a negative number in debug mode")
+
+
+@check("Y12", needs=WRITES)
+def inputs_overwritten(s: Subject) -> None:
+    """An operation uses what its inputs were when it was asked for, also if they are written to at once."""
+    host = s.values((3, 4), 0.5, 1.5, s.wide)
+    wide = host.astype(float)
+    for name, call, expected in (
+        ("x * 2", lambda x: x * 2.0, wide * 2.0),
+        ("exp", s.kernels.exp, np.exp(wide)),
+        ("sum", lambda x: s.kernels.sum(x, axis=0), wide.sum(0)),
+        ("matmul", lambda x: s.kernels.matmul(x, s.kernels.matrix_transpose(x)), wide @ wide.T),
+        ("add", lambda x: x + x, 2.0 * wide),
+        ("concat", lambda x: s.kernels.concat([x, x]), np.concatenate([wide, wide])),
+        ("tanh", s.kernels.tanh, np.tanh(wide)),
+    ):
+        x = s.array(host, s.wide)
+        y = call(x)
+        x[...] = 17.0
+        s.expect(y, expected, f"{name}, its input written to right after the call,", dtype=s.wide)
+
+
+@check("Y13")
+def sweeps(s: Subject) -> None:
+    """A gradient can be asked for, moved and fetched without any wait before."""
+    array, host = _matrix(s)
+    w = s.values(WORK, dtype=s.wide)
+    x, weights = Variable(array), s.array(w, s.wide)
+    y = s.xp.sum(s.xp.tanh(s.xp.matmul(x, s.xp.matrix_transpose(weights))) * 0.5)
+    y.backward()
+    slope = 0.5 * (1 - np.tanh(host @ w.astype(float).T) ** 2)
+    s.expect(x.grad, slope @ w.astype(float), "the gradient of sum(tanh(x w^T)) / 2", dtype=s.wide)
+    loss = float(y.array)
+    wanted = float(0.5 * np.tanh(host @ w.astype(float).T).sum())
+    assert abs(loss - wanted) <= 1e3 * s.rtol(s.wide) * max(1.0, abs(wanted)), f"the loss is {loss}, expected {wanted}"
+    assert_untouched(s, weights, w, "the weights, after a sweep,")
+
+
+@check("Y14", needs=WRITES)
+def in_order(s: Subject) -> None:
+    """Writing to an array and reading it happen in the order in which they were asked for."""
+    x = s.array(np.zeros((3, 4)), s.wide)
+    seen = []
+    for step in range(4):
+        x[1:, ...] = float(step)
+        seen.append(x + 0.5)
+    for step, y in enumerate(seen):
+        expected = np.full((3, 4), 0.5)
+        expected[1:] += step
+        s.expect(y, expected, f"x + 0.5 between the writes {step} and {step + 1}", dtype=s.wide)
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

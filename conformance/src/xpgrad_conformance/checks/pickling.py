@@ -1,0 +1,106 @@
+"""Family R, pickle and copies: what comes back is what it was, where it was."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.current import using_device
+from xpgrad.backend.device import Device
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.variable import Variable
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place, shared_memory
+
+
+def _pickled(obj: Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> Any:
+    return pickle.loads(pickle.dumps(obj, protocol))
+
+
+@check("R01")
+def variables(s: Subject) -> None:
+    """Variables and Parameters are pickled with data, gradient, name and device."""
+    for device in s.places:
+        for kind in (Variable, Parameter):
+            for shape in ((3, 4), (), *([(0, 2)] if s.has("empty_arrays") else [])):
+                values, gradient = s.values(shape, dtype=s.wide), s.values(shape, dtype=s.wide)
+                x = kind(s.array(values, s.wide, device))
+                x.name, x.grad = "w", s.array(gradient, s.wide, device)
+                back = _pickled(x)
+                what = f"{kind.__name__} of shape {shape} on {device} that was pickled"
+                assert type(back) is kind, f"a {what} is {type(back).__name__}"
+                assert back.name == "w", f"a {what} is called {back.name!r}"
+                assert back.requires_grad, f"a {what} requires no gradient"
+                s.expect(back, values, f"a {what}", dtype=s.wide, device=device)
+                s.expect(back.grad, gradient, f"the gradient of a {what}", dtype=s.wide, device=device)
+    for dtype in dtypes_on(s):
+        x = Variable(s.array(extremes(dtype), dtype), requires_grad=False)
+        found = _pickled(x)
+        assert_place(s.device, found.array, f"a Variable of {dtype} that was pickled")
+        assert_unchanged(s.host(found), extremes(dtype), f"a Variable of {dtype} that was pickled")
+        assert not found.requires_grad, f"a Variable of {dtype} that needed no gradient needs one after pickle"
+
+
+@check("R02")
+def devices(s: Subject) -> None:
+    """Devices are pickled by name, and come back as the same place."""
+    for device in s.places:
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            back = _pickled(device, protocol)
+            assert back == device, f"{device}, pickled, is {back}"
+            assert back.handle == device.handle, f"{device}, pickled, has the handle {back.handle!r}"
+            x = s.array(s.values((2, 3), dtype="float64"), s.wide, back)
+            assert_place(device, x, f"an array that was put on {device} after that was pickled")
+    waiting = Parameter(name="w")
+    waiting.to_device(s.pair[1])
+    back = _pickled(waiting)
+    assert back.device == s.pair[1], f"a Parameter without an array, sent to {s.pair[1]}, is on {back.device} now"
+
+
+@check("R03", needs=("pickle",))
+def arrays(s: Subject) -> None:
+    """The library's own arrays are pickled with values, dtype and device, views as what they show."""
+    with_device = s.has("pickle_keeps_device")
+    for dtype in dtypes_on(s):
+        back = _pickled(s.array(extremes(dtype), dtype))
+        if with_device:
+            assert_place(s.device, back, f"an array of {dtype} that was pickled")
+        assert_unchanged(s.host(back), extremes(dtype), f"an array of {dtype} that was pickled")
+    values = s.values((3, 4), dtype=s.wide)
+    for device in s.places:
+        for what, expected, view in views_of(s, values, s.array(values, s.wide, device), device):
+            back = _pickled(view)
+            if with_device:
+                assert_place(device, back, f"{what} that was pickled")
+            assert_unchanged(s.host(back), expected, f"{what} that was pickled")
+
+
+@check("R04")
+def copies(s: Subject) -> None:
+    """A deep copy has memory of its own on the same device, a shallow one shares the array."""
+    for device in s.places:
+        values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+        x = Variable(s.array(values, s.wide, device), name="x", grad=s.array(gradient, s.wide, device))
+        deep, shallow = copy.deepcopy(x), copy.copy(x)
+        for what, each in (("deep", deep), ("shallow", shallow)):
+            s.expect(each, values, f"a {what} copy", dtype=s.wide, device=device)
+            s.expect(each.grad, gradient, f"the gradient of a {what} copy", dtype=s.wide, device=device)
+            assert (each.name, each.node is x.node) == ("x", False), f"a {what} copy lost its name or shares its node"
+        assert not shared_memory(deep, x), f"a deep copy of a Variable on {device} shares its memory"
+        assert not shared_memory(deep.grad, x.grad), f"a deep copy of a Variable on {device} shares its gradient"
+        assert shallow.array is x.array, "a shallow copy has another array"
+        if s.has("in_place_update", "index_assignment"):
+            _written(s, deep, device)
+            s.expect(x, values, "a Variable, after a write to its deep copy,", dtype=s.wide, device=device)
+
+
+def _written(s: Subject, x: Variable, device: Device) -> None:
+    with using_device(device):
+        x.array[...] = 7.25
+    s.expect(x, np.full(x.shape, 7.25), "what was written", dtype=s.wide, device=device)
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -1,0 +1,228 @@
+"""Family A, aliasing: gradients, copies and new arrays have memory of their own, seen by writing to it."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.current import using_device
+from xpgrad.backend.transfer import transfer
+from xpgrad.config import using_config
+from xpgrad.errors import ChangedArray
+from xpgrad.functions import copy
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.layouts import assert_untouched, layouts, overwritten
+from xpgrad_conformance.subject import Subject
+
+WRITES = "in_place_update", "index_assignment"
+
+
+MARK = 17.0
+"""What is written over arrays that nobody else may see."""
+
+
+def overwrite(array: Array) -> None:
+    """Write over all of an array."""
+    array[...] = MARK
+
+
+@check("A12", needs=WRITES)
+def honest_views(s: Subject) -> None:
+    """Where is_view says no, writing to the array shows in no other."""
+    xp = s.backend.namespace
+    for what, x, before in layouts(s):
+        shape = tuple(before.shape)
+        if 0 in shape:
+            continue
+        made: dict[str, Any] = {"reshape": lambda x=x, n=before.size: xp.reshape(x, (n,))}
+        made["x[...]"] = lambda x=x: x[...]
+        made["asarray"] = lambda x=x: xp.asarray(x)
+        made["positive"] = lambda x=x: xp.positive(x)
+        made["astype without a copy"] = lambda x=x: xp.astype(x, x.dtype, copy=False)
+        made["expand_dims"] = lambda x=x: xp.expand_dims(x, axis=0)
+        if len(shape) == 2:
+            made["permute_dims"] = lambda x=x: xp.permute_dims(x, (1, 0))
+            made["x[1:]"] = lambda x=x: x[1:, ...]
+            made["broadcast_to"] = lambda x=x, to=shape: xp.broadcast_to(x, (2, *to))
+            if s.has("unstack"):
+                made["unstack"] = lambda x=x: xp.unstack(x, axis=1)[0]
+        for name, make in made.items():
+            out = s.backend.restore(make())
+            if out is not x and not s.backend.is_view(out):
+                overwrite(out)
+                call = f"{name} of {what}: is_view says no, but writing to the result shows in the argument, which"
+                assert_untouched(s, x, before, call)
+
+
+@check("A13", needs=WRITES)
+def copies(s: Subject) -> None:
+    """Backend.copy gives memory of its own, whatever the layout."""
+    for what, x, before in layouts(s):
+        if 0 in before.shape:
+            continue
+        made = s.backend.copy(x)
+        s.expect(made, before, f"Backend.copy of {what}", dtype=s.wide)
+        overwrite(made)
+        assert_untouched(s, x, before, f"{what}, after its Backend.copy was written to,")
+        made = s.backend.copy(x)
+        if "broadcast" not in what:
+            overwrite(x)
+            assert_untouched(s, made, before, f"a Backend.copy of {what}, after that was written to,")
+
+
+@check("A14", needs=WRITES)
+def new_arrays(s: Subject) -> None:
+    """Functions that create arrays give new memory at each call."""
+    xp, handle, dtype = s.kernels, s.device.handle, s.array(np.ones(1), s.wide).dtype
+    for shape in ((3, 4), (), (1,)):
+        spec = s.backend.spec_for(shape, dtype, handle)
+        like = s.array(s.values(shape, dtype=s.wide), s.wide)
+        made: dict[str, tuple[Any, Any]] = {
+            "Backend.ones": (lambda spec=spec: s.backend.ones(spec), np.ones(shape)),
+            "Backend.asarray": (lambda: s.backend.asarray(2.5, dtype=dtype, device=handle), np.asarray(2.5)),
+            "zeros": (lambda shape=shape: xp.zeros(shape, dtype=dtype, device=handle), np.zeros(shape)),
+            "ones": (lambda shape=shape: xp.ones(shape, dtype=dtype, device=handle), np.ones(shape)),
+            "full": (lambda shape=shape: xp.full(shape, 2.5, dtype=dtype, device=handle), np.full(shape, 2.5)),
+            "zeros_like": (lambda like=like: xp.zeros_like(like), np.zeros(shape)),
+            "ones_like": (lambda like=like: xp.ones_like(like), np.ones(shape)),
+            "full_like": (lambda like=like: xp.full_like(like, 2.5), np.full(shape, 2.5)),
+            "asarray": (lambda: xp.asarray([0.5, 1.5], dtype=dtype, device=handle), np.array([0.5, 1.5])),
+            "arange": (lambda: xp.arange(0.0, 3.0, dtype=dtype, device=handle), np.arange(3.0)),
+            "linspace": (lambda: xp.linspace(0.0, 1.0, 5, dtype=dtype, device=handle), np.linspace(0, 1, 5)),
+            "eye": (lambda: xp.eye(3, 4, dtype=dtype, device=handle), np.eye(3, 4)),
+        }
+        for name, (make, expected) in made.items():
+            if name.startswith("Backend") or s.has(name):
+                overwritten(make(), MARK)
+                again = make()
+                s.expect(
+                    again, expected, f"{name}, shape {expected.shape}, after the last such was written to", dtype=s.wide
+                )
+
+
+@check("A15", needs=WRITES)
+def seeds(s: Subject) -> None:
+    """A gradient that is written to changes no later sweep, and not the seed of its own."""
+    for shape in ((), (1,), (1, 1)):
+        host = s.values(shape, dtype=s.wide)
+        for name, function in (("positive", s.xp.positive), ("reshape", lambda x: s.xp.reshape(x, (1, 1, 1)))):
+            for attempt in (1, 2):
+                x = s.variable(host, s.wide)
+                y = function(x)
+                y.backward(retain_grad=True)
+                what = f"sweep {attempt} of {name} of one element, shape {shape}, without a seed:"
+                s.expect(x.grad, np.ones(shape), f"{what} the gradient of x", dtype=s.wide)
+                overwrite(x.grad)
+                s.expect(
+                    y.grad, np.ones(y.shape), f"{what} the gradient of y, after that of x was written to", dtype=s.wide
+                )
+    host, start = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    x, seed = s.variable(host, s.wide), s.array(start, s.wide)
+    y = s.xp.positive(x)
+    y.grad = seed
+    y.backward()
+    overwrite(x.grad)
+    assert_untouched(s, seed, start, "a seed, after the gradient was written to,")
+
+
+@check("A16", needs=WRITES)
+def independent_gradients(s: Subject) -> None:
+    """Writing to one gradient shows in no other, for functions that hand on their cotangent."""
+    xp = s.xp
+    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(2)]
+    programs: dict[str, Any] = {
+        "x1 + x2": lambda x1, x2: x1 + x2,
+        "x1 + reshape(x2)": lambda x1, x2: xp.reshape(x1, (4, 3)) + xp.reshape(x2, (4, 3)),
+        "transposes": lambda x1, x2: xp.permute_dims(x1, (1, 0)) + xp.permute_dims(x2, (1, 0)),
+        "concat": lambda x1, x2: xp.concat([x1, x2], axis=1),
+        "stack": lambda x1, x2: xp.stack([x1, x2]),
+        "where": lambda x1, x2: xp.where(s.array(hosts[0] > 0), x1, x2),
+        "broadcast_to": lambda x1, x2: xp.broadcast_to(x1, (2, 3, 4)) + xp.broadcast_to(x2, (2, 3, 4)),
+        "sums": lambda x1, x2: xp.sum(x1) + xp.sum(x2),
+        "sums and a copy": lambda x1, x2: xp.sum(copy(x1, s.device)) + xp.sum(x2, axis=0),
+    }
+    for name, program in programs.items():
+        for recorded in (False, True):
+            xs = [s.variable(host, s.wide) for host in hosts]
+            y = program(*xs)
+            gy = s.cotangent(y)
+            y.grad = s.array(gy, s.wide)
+            held = y.grad
+            y.backward(retain_grad=True, enable_double_backprop=recorded)
+            kinds = "recorded" if recorded else "raw"
+            second = s.host(xs[1].grad)
+            overwrite(xs[0].grad)
+            assert_untouched(
+                s, xs[1].grad, second, f"{name}, {kinds} sweep: gradient 2, after gradient 1 was written to,"
+            )
+            assert_untouched(s, held, gy, f"{name}, {kinds} sweep: the seed, after gradient 1 was written to,")
+            if y.grad is not None:
+                assert_untouched(
+                    s, y.grad, gy, f"{name}, {kinds} sweep: the gradient of y, after gradient 1 was written to,"
+                )
+            for i, (x, host) in enumerate(zip(xs, hosts, strict=True)):
+                assert_untouched(s, x.array, host, f"{name}, {kinds} sweep: x{i + 1}, after gradient 1 was written to,")
+
+
+@check("A20", needs=WRITES)
+def scalars(s: Subject) -> None:
+    """A Python number means the same after results of it have been written to."""
+    numbers = 2.5, 3, -0.75
+    for shape in ((), (1,), (3, 4)):
+        host = s.values(shape, 0.5, 1.5, s.wide)
+        for attempt in (1, 2):
+            for number in numbers:
+                x = s.variable(host, s.wide)
+                results = {"x * c": x * number, "x + c": x + number, "c - x": number - x, "x / c": x / number}
+                wide = host.astype(float)
+                expected = wide * number, wide + number, number - wide, wide / number
+                slopes = number, 1.0, -1.0, 1.0 / number
+                for (name, y), value, slope in zip(results.items(), expected, slopes, strict=True):
+                    what = f"{name}, c = {number}, shape {shape}, attempt {attempt}"
+                    s.expect(y, value, what, dtype=s.wide)
+                    start = s.array(np.full(shape, 1.25), s.wide)
+                    g = grad([y], [x], [Variable(start)])[0]
+                    s.expect(g, np.full(shape, 1.25 * slope), f"the gradient of {what}", dtype=s.wide)
+                    assert g is not None
+                    overwrite(y.array)
+                    overwrite(g.array)
+                    assert_untouched(s, x.array, host, f"x, after {what} was written to,")
+
+
+@check("A21", needs=WRITES)
+def changed_in_debug_mode(s: Subject) -> None:
+    """In debug mode a kept array that was changed in place is an error, and one that was not is none."""
+    host = s.values((3, 4), 0.5, 1.5, s.wide)
+    for changed in (False, True):
+        with using_config("debug", True):
+            x = s.variable(host, s.wide)
+            y = s.xp.sum(x * x)
+            if changed:
+                overwrite(x.array)
+                s.raises(ChangedArray, y.backward, "x was written to between x * x and its backward, in debug mode")
+            else:
+                y.backward()
+                s.expect(x.grad, 2.0 * host, "the gradient of x * x in debug mode", dtype=s.wide)
+
+
+@check("A24", needs=WRITES)
+def moved(s: Subject) -> None:
+    """What has moved to another device, and the gradient that comes back from there, share memory with nothing."""
+    here, there = s.pair
+    host, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    x, seed = s.variable(host, s.wide, here), s.array(gy, s.wide, there)
+    y = copy(x, there)
+    y.grad = seed
+    y.backward()
+    assert x.grad is not None
+    results = {"what transfer gave": transfer(x.array, there), "the result of F.copy": y.array, "x.grad": x.grad}
+    for what, array in results.items():
+        with using_device(here if array is x.grad else there):
+            overwrite(array)
+        assert_untouched(s, x.array, host, f"x on {here}, after {what}, from {there}, was written to,")
+        assert_untouched(s, seed, gy, f"the seed on {there}, after {what} was written to,")
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

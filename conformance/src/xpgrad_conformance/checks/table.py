@@ -1,0 +1,90 @@
+"""Families K, G, H, A and M, as far as the case table is their source: every case in every dtype."""
+
+from collections.abc import Callable
+
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.scenario import Scenario
+from xpgrad_conformance.table.table import CHECKS as IN_TABLE
+from xpgrad_conformance.table.table import checks_of, variants_for
+
+QUICK: dict[str, tuple[str, ...]] = {
+    "value": ("float64", "float32", "complex128"),
+    "gradient": ("float64", "complex128"),
+    "recorded": ("float64",),
+    "aliasing": ("float64",),
+    "second_order": ("float64",),
+}
+"""Which checks of the table the quick profile runs, in which dtypes; all but values on the plain variant only."""
+WIDE = "float64", "complex128"
+FULL: dict[str, tuple[str, ...]] = {"recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",)}
+"""Which checks of the table the full profile runs in these dtypes only: others would show the same."""
+
+
+def _applies(name: str) -> Callable[[Case, str, bool], bool]:
+    def applies(case: Case, dtype: str, quick: bool) -> bool:
+        chosen = QUICK.get(name, ()) if quick else FULL.get(name, (dtype,))
+        return name in checks_of(case, dtype) and dtype in chosen
+
+    return applies
+
+
+def _run(s: Subject, name: str) -> None:
+    assert s.case is not None
+    variants = list(variants_for(name, s.case, s.dtype))
+    for variant in variants[:1] if s.quick and name != "value" else variants:
+        empty = variant.shapes is not None and any(0 in shape for shape in variant.shapes)
+        if not empty or s.has("empty_arrays"):
+            IN_TABLE[name](Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, widened=s.widened(s.dtype)))
+
+
+@check("K01", scope="case", applies=_applies("value"))
+def value(s: Subject) -> None:
+    """Values, dtype and place of results agree with the reference, and inputs are left alone."""
+    _run(s, "value")
+
+
+@check("G01", scope="case", applies=_applies("gradient"))
+def gradient(s: Subject) -> None:
+    """Gradients agree with finite differences of the reference, alone and together."""
+    _run(s, "gradient")
+
+
+@check("G02", scope="case", applies=_applies("recorded"))
+def recorded(s: Subject) -> None:
+    """Raw and recorded sweeps give the same gradients to the bit."""
+    _run(s, "recorded")
+
+
+@check("G03", scope="case", applies=_applies("modes"), quick=False, one_in=10)
+def modes(s: Subject) -> None:
+    """Debug mode, releasing sweeps and no_backprop_mode give the same bits."""
+    _run(s, "modes")
+
+
+@check("H01", scope="case", applies=_applies("second_order"))
+def second_order(s: Subject) -> None:
+    """Second derivatives agree with finite differences of the first."""
+    _run(s, "second_order")
+
+
+@check("H02", scope="case", applies=_applies("third_order"), quick=False, one_in=5)
+def third_order(s: Subject) -> None:
+    """Third derivatives agree with finite differences of the second."""
+    _run(s, "third_order")
+
+
+@check("A01", scope="case", applies=_applies("aliasing"))
+def aliasing(s: Subject) -> None:
+    """No gradient shares memory with another, its seed, an input or an output."""
+    _run(s, "aliasing")
+
+
+@check("M01", scope="case", applies=_applies("keeps"), quick=False, one_in=10)
+def keeps(s: Subject) -> None:
+    """The graph keeps what the rules ask for, and nothing else."""
+    _run(s, "keeps")
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

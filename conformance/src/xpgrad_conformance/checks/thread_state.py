@@ -1,0 +1,118 @@
+"""Family P, threads: current devices, modes and random streams belong to one thread each."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from xpgrad import random
+from xpgrad.backend.current import current_device, using_device
+from xpgrad.config import config, no_backprop_mode, using_config
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.together import COUNT, Held, alone, together
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
+
+
+@check("P05", needs=("threads",))
+def device_scopes(s: Subject) -> None:
+    """A current device that one thread has chosen is no other thread's."""
+    here, there = s.pair
+    for mine, other in ((here, there), (there, here)):
+        before = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
+        host = s.values((3, 4), dtype=s.wide)
+        with Held(functools.partial(using_device, other)):
+            after = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
+            assert after == before, (
+                f"while another thread is in using_device({other}), the current device and that of zeros((2, 3)) are "
+                f"{after} here; they were {before}"
+            )
+            with using_device(mine):
+                x = s.variable(host, s.wide, mine)
+                y = x * 2.0 + x
+                start = s.array(host, s.wide, mine)
+                g = grad([y], [x], [Variable(start)])[0]
+                what = f"beside a thread in using_device({other}),"
+                s.expect(y, 3.0 * host, f"x * 2 + x {what}", dtype=s.wide, device=mine)
+                s.expect(g, 3.0 * host, f"the gradient of x * 2 + x {what}", dtype=s.wide, device=mine)
+        here.synchronize()
+
+
+@check("P06", needs=("threads",))
+def several_devices(s: Subject) -> None:
+    """Threads that compute on several devices at once have their results where their arrays are."""
+    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+
+    def computed(i: int) -> None:
+        device = s.pair[i % 2]
+        with using_device(device):
+            x = s.variable(hosts[i], s.wide, device)
+            for _ in range(3):
+                y = x * x + x
+                g = grad([y], [x], [y])[0]
+                wide = hosts[i].astype(float)
+                value = wide * wide + wide
+                s.expect(y, value, f"x * x + x in thread {i}, on {device},", dtype=s.wide, device=device)
+                s.expect(g, value * (2 * wide + 1), f"its gradient in thread {i}", dtype=s.wide, device=device)
+
+    together([functools.partial(computed, i) for i in range(COUNT)])
+
+
+@check("P07", needs=("threads",))
+def configuration(s: Subject) -> None:
+    """What one thread computes, in whatever mode, changes no other thread's mode."""
+    host = s.values((3, 4), dtype=s.wide)
+
+    def program() -> Any:
+        x = s.variable(host, s.wide)
+        y = s.xp.tanh(x * 2.0)
+        assert y.requires_grad, "a result requires no gradient, although this thread has not said so"
+        return s.host(grad([s.xp.sum(y)], [x])[0])
+
+    expected = program()
+    for name, enter in (
+        ("no_backprop_mode", no_backprop_mode),
+        ("debug mode", lambda: using_config("debug", True)),
+    ):
+
+        def elsewhere(enter: Any = enter) -> None:
+            with enter():
+                s.xp.tanh(s.variable(host, s.wide) * 2.0)
+
+        with Held(enter):
+            assert_same_bits(program(), expected, f"a gradient beside a thread in {name}, and alone,")
+            seen = config.enable_backprop, config.debug
+            assert seen == (True, False), f"{name} of another thread shows in the configuration"
+        found = together([program, elsewhere] * (COUNT // 2))
+        for got in found[::2]:
+            assert_same_bits(got, expected, f"a gradient beside computations in {name}, and alone,")
+
+
+@check("P08", needs=("threads",))
+def random_streams(s: Subject) -> None:
+    """Random numbers of one thread are its own: what others seed and draw changes nothing."""
+    held = random.get_state(s.device)
+    dtype = s.array(np.ones(1), s.wide).dtype
+    try:
+        random.seed(11, s.device)
+        expected = [s.host(random.uniform((3, 4), dtype, s.device)) for _ in range(3)]
+
+        def other(seed: int) -> Any:
+            random.seed(seed, s.device)
+            return s.host(random.uniform((3, 4), dtype, s.device))
+
+        random.seed(11, s.device)
+        for i, wanted in enumerate(expected):
+            found = s.host(random.uniform((3, 4), dtype, s.device))
+            assert_same_bits(
+                found, wanted, f"draw {i} after seed(11), beside another thread that seeds and draws, and alone,"
+            )
+            assert_same_bits(alone(lambda: other(11)), expected[0], "the first draw after seed(11) of another thread")
+            alone(lambda: other(5))
+    finally:
+        random.set_state(held, s.device)
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

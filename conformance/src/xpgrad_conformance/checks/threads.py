@@ -1,0 +1,211 @@
+"""Family P, threads: threads that compute at the same time get what one gets alone, and harm no other."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.current import using_device
+from xpgrad.backend.spec import Spec
+from xpgrad.config import no_backprop_mode
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.together import COUNT, alone, together
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
+
+
+def _program(s: Subject, host: Any, dtype: str) -> list[Any]:
+    """Return value and gradients of a program with every common kind of function, on the host."""
+    xp = s.xp
+    x = s.variable(host, dtype)
+    w = s.variable(np.ascontiguousarray(host.T) * 0.5, dtype)
+    h = xp.tanh(xp.matmul(x, w) + 0.25)
+    h = xp.exp(h * 0.5 - xp.max(h, axis=1, keepdims=True))
+    h = h / xp.sum(h, axis=1, keepdims=True)
+    h = xp.log(h + 1.0) * xp.sqrt(xp.abs(h) + 0.5)
+    y = xp.sum(xp.concat([h, -h[:1, ...]])) + xp.mean(x * x) + xp.sum(x)
+    y.backward()
+    return [s.host(each) for each in (y, x.grad, w.grad)]
+
+
+def _assert_same(results: list[Any], expected: list[Any], what: str) -> None:
+    for i, (one, two) in enumerate(zip(results, expected, strict=True)):
+        name = ("the value", "the gradient of x", "the gradient of w")[i]
+        assert_same_bits(one, two, f"{what}: {name} in a thread beside others, and in one alone,")
+
+
+@check("P01", needs=("threads",))
+def forward_and_backward(s: Subject) -> None:
+    """Eight threads that compute one program on other values each get what one thread gets alone, bit for bit."""
+    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+    calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
+    expected = [call() for call in calls]
+    for attempt in range(2):
+        for i, results in enumerate(together(list(calls))):
+            _assert_same(results, expected[i], f"attempt {attempt}, thread {i}")
+
+
+@check("P02", needs=("threads",))
+def fresh_shapes(s: Subject) -> None:
+    """Threads that meet new shapes and dtypes at the same time fill all caches without harm."""
+    dtypes = [name for name in ("float64", "float32") if s.has(name)]
+    hosts = [(s.values((3 + i % 4, 4 + i), -1.0, 1.0, dtypes[i % len(dtypes)])) for i in range(COUNT)]
+    calls = [functools.partial(_program, s, host, host.dtype.name) for host in hosts]
+    calls += [calls[0], calls[1]]
+    results = together(list(calls))
+    for i, (call, found) in enumerate(zip(calls, results, strict=True)):
+        _assert_same(found, call(), f"thread {i}, shape {hosts[i % COUNT].shape}, {hosts[i % COUNT].dtype}")
+    handle, dtype = s.device.handle, s.array(np.ones(1), s.wide).dtype
+
+    def asked() -> list[Spec]:
+        return [s.backend.spec_for((i, 991), dtype, handle) for i in range(40)]
+
+    for specs in zip(*together([asked] * COUNT), strict=True):
+        different = [spec for spec in specs if spec is not specs[0]]
+        assert not different, f"threads got several objects for the spec {specs[0]!r}"
+
+
+@check("P03", needs=("threads",))
+def one_graph(s: Subject) -> None:
+    """One graph can be swept by several threads at once."""
+    host = s.values((5, 7), -1.0, 1.0, s.wide)
+    x = s.variable(host, s.wide)
+    y = s.xp.sum(s.xp.exp(s.xp.tanh(x * 1.5) * x) + x * x * 0.5)
+    starts = [s.array(np.asarray(0.5 + i), s.wide) for i in range(COUNT)]
+
+    def swept(i: int, recorded: bool) -> Any:
+        return s.host(grad([y], [x], [Variable(starts[i])], enable_double_backprop=recorded)[0])
+
+    for recorded in (False, True):
+        calls = [functools.partial(swept, i, recorded) for i in range(COUNT)]
+        expected = [call() for call in calls]
+        for i, found in enumerate(together(list(calls))):
+            kind = "recorded" if recorded else "raw"
+            assert_same_bits(found, expected[i], f"{kind} sweep {i} of one graph, beside others and alone,")
+
+
+@check("P04", needs=("threads",))
+def built_elsewhere(s: Subject) -> None:
+    """A graph that one thread made is swept in another, whose configuration and current device are others."""
+    host = s.values((5, 7), -1.0, 1.0, s.wide)
+    here, there = s.pair
+    xp = namespace(here.backend)
+
+    def built() -> tuple[Variable, Variable]:
+        with using_device(here):
+            x = s.variable(host, s.wide, here)
+            return x, xp.sum(xp.tanh(x) * x)
+
+    x, y = alone(built)
+    with using_device(there), no_backprop_mode():
+        y.backward()
+    wide = host.astype(float)
+    s.expect(
+        x.grad,
+        np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
+        "the gradient of another thread's graph",
+        dtype=s.wide,
+        device=here,
+    )
+    x, y = built()
+    alone(y.backward)
+    s.expect(
+        x.grad,
+        np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
+        "the gradient of a graph swept in another thread",
+        dtype=s.wide,
+        device=here,
+    )
+
+
+@check("P09", needs=("threads",))
+def errors(s: Subject) -> None:
+    """An error in one thread harms no other, and nothing that comes later."""
+    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+    calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
+    expected = [call() for call in calls]
+
+    def fails() -> None:
+        a, b = s.array(hosts[0], s.wide), s.array(hosts[1][:4], s.wide)
+        s.raises(Exception, lambda: s.host(s.kernels.matmul(a, b)), "matmul of (5, 7) and (4, 7)")
+
+    alone(fails)
+    _assert_same(calls[0](), expected[0], "after a matmul failed in another thread")
+    results = together([call if i % 2 else fails for i, call in enumerate(calls)])
+    for i in range(1, COUNT, 2):
+        _assert_same(results[i], expected[i], f"beside threads in which matmul fails, thread {i}")
+    _assert_same(calls[0](), expected[0], "after matmul failed in other threads")
+
+
+@check("P10", needs=("threads",))
+def kernels_looked_up(s: Subject) -> None:
+    """Kernels that several threads look up for the first time at once are found by all."""
+    host, picked = s.values((5, 7), -1.0, 1.0, s.wide), (slice(1, 4), ...)
+    xp = s.xp
+
+    def program() -> list[Any]:
+        x = s.variable(host, s.wide)
+        y = xp.sum(x[picked] * 2.0) + xp.sum(x[2, ...] * x[1, ...]) + xp.sum(xp.tanh(x))
+        y.backward()
+        return [s.host(y), s.host(x.grad)]
+
+    expected = program()
+    for attempt in range(3):
+        names = s.backend.xp
+        names.set_providers(names._providers)  # forgets what was looked up
+        for found in together([program] * COUNT):
+            for one, two in zip(found, expected, strict=True):
+                assert_same_bits(
+                    one, two, f"attempt {attempt}: a result right after the kernels were forgotten, and before,"
+                )
+
+
+@check("P11", needs=("threads",))
+def moving(s: Subject) -> None:
+    """Arrays that threads move and fetch at the same time arrive as they were."""
+    hosts = [s.values((40 + i, 30), dtype=s.wide) for i in range(COUNT)]
+    same = [s.values((40, 30), dtype=s.wide) for i in range(COUNT)]
+    for group in (same, hosts):
+
+        def moved(host: Any) -> Any:
+            x = s.array(host, s.wide)
+            y = Variable(s.backend.copy(x)).to_device(s.pair[1]).to_device(s.pair[0])
+            return s.host(x), s.host(y)
+
+        found = together([functools.partial(moved, host) for host in group])
+        for i, (host, arrays) in enumerate(zip(group, found, strict=True)):
+            for got in arrays:
+                assert_same_bits(
+                    got, host, f"thread {i}: an array that went to {s.pair[1]} and back, and what was sent,"
+                )
+
+
+@check("P12", needs=("threads",))
+def another_thread(s: Subject) -> None:
+    """A thread other than that which imported the library has the same default dtypes and results."""
+    host = s.values((3, 4), dtype=s.wide)
+
+    def looked() -> Any:
+        made = {
+            name: s.backend.dtype_name(array.dtype)
+            for name, array in (
+                ("asarray(0.5)", s.kernels.asarray(0.5)),
+                ("zeros(3)", s.kernels.zeros((3,))),
+                ("arange(3)", s.kernels.arange(3)),
+                ("x * 0.5", s.array(host, s.wide) * 0.5),
+                ("exp(x)", s.kernels.exp(s.array(host, s.wide))),
+                ("sum(x)", s.kernels.sum(s.array(host, s.wide))),
+            )
+        }
+        return made, s.host(s.kernels.exp(s.array(host, s.wide)))
+
+    (dtypes, values), (others, there) = looked(), alone(looked)
+    for name, dtype in dtypes.items():
+        assert others[name] == dtype, f"{name} has dtype {others[name]} in another thread, and {dtype} in the first one"
+    assert_same_bits(there, values, "exp(x) in another thread and in the first one")
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -1,0 +1,302 @@
+"""Family T, transfer: arrays and Variables moved between the devices of the backend and the host."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.current import using_device
+from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import copyto, transfer
+from xpgrad.functions import copy
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place
+
+SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (1, 1), (2, 3, 5), (0,), (3, 0, 2))
+LARGE = 131_113  # float64s: 1 MB and a rest that is no power of two
+
+
+def _host() -> Device:
+    return plugins.role("cpu").default_device
+
+
+def _moved(array: Array, target: Device, expected: Any, what: str) -> Array:
+    """Return the array on a device, after a look at what arrived."""
+    moved = transfer(array, target)
+    assert_place(target, moved, f"{what}, moved to {target},")
+    name = target.backend.dtype_name(moved.dtype)
+    assert name == expected.dtype.name, f"{what}, moved to {target}, has dtype {name}, expected {expected.dtype.name}"
+    back = moved if target == _host() else target.backend.to_host(moved)
+    assert_unchanged(np.asarray(back), expected, f"{what}, moved to {target},")
+    return moved
+
+
+def _go_round(s: Subject, host: Any, what: str) -> None:
+    """Move a host array to the subject's device; from there, and between the pair, to and fro."""
+    here, there = s.pair
+    x = _moved(host, s.device, host, f"{what} of the host")
+    _moved(x, _host(), host, f"{what} on {s.device}")
+    if here != s.device:
+        x = _moved(host, here, host, f"{what} of the host")
+    y = _moved(x, there, host, f"{what} on {here}")
+    assert_place(here, x, f"{what} on {here}, after a copy of it has moved to {there},")
+    _moved(y, here, host, f"{what} on {there}")
+    _moved(y, _host(), host, f"{what} on {there}")
+
+
+@check("T01")
+def every_dtype(s: Subject) -> None:
+    """Arrays of every dtype move between all devices and the host, every value and every sign kept."""
+    for dtype in dtypes_on(s, *s.pair):
+        _go_round(s, extremes(dtype), f"a (3, 4) array of {dtype}")
+
+
+@check("T02")
+def every_shape(s: Subject) -> None:
+    """0-d, empty and size-1 arrays, and those of three axes, move and keep their shapes."""
+    for shape in SHAPES:
+        if s.has("empty_arrays") or 0 not in shape:
+            host = s.values(shape, dtype=s.wide)
+            _go_round(s, host, f"an array of shape {shape}")
+            _go_round(s, np.asarray(host > 0.3), f"a bool array of shape {shape}")
+
+
+@check("T03")
+def views(s: Subject) -> None:
+    """Views, transposed, with steps, offsets or backwards, move as what they show."""
+    values = s.values((3, 4), dtype=s.wide)
+    here, there = s.pair
+    for device, target in ((s.device, _host()), (here, there), (there, here), (there, _host())):
+        for what, expected, view in views_of(s, values, s.array(values, s.wide, device), device):
+            if _host() != device:
+                _moved(view, target, expected, f"{what} on {device}")
+    for target in s.places:
+        for what, expected, view in views_of(s, values, values, _host()):
+            _moved(view, target, expected, f"{what} of the host")
+        spread = np.broadcast_to(values[1], (3, 4))
+        _moved(spread, target, spread, "a broadcast row of the host")
+
+
+@check("T04")
+def large(s: Subject) -> None:
+    """An array of 1 MB moves whole."""
+    host = np.sqrt(np.arange(2.0, LARGE + 2)).astype(s.wide)
+    _go_round(s, host, f"an array of {LARGE} elements")
+
+
+HOSTS: tuple[tuple[tuple[int, ...], Literal["C", "F"], bool], ...] = (
+    ((3, 4), "C", True),
+    ((), "C", True),
+    ((1000,), "C", True),
+    ((3, 4), "F", True),
+    ((3, 4), "C", False),
+)
+"""Arrays of the host: shape, order of the memory, and whether they may be written."""
+
+
+@check("T05")
+def host_copies(s: Subject) -> None:
+    """What comes from the host or goes there is a copy: later writes on the host do not show."""
+    for device in s.places:
+        for shape, order, writeable in HOSTS:
+            host = np.asarray(s.values(shape, dtype=s.wide), order=order)
+            host.flags.writeable = writeable  # for the time being: what is read-only may change all the same
+            kept, first = host.copy(), device.backend.from_host(host, device)
+            moved = device.backend.copy(host) if device == _host() else transfer(host, device)
+            host.flags.writeable = True
+            host[...] = 7.25
+            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} in {order} order"
+            what = f"{what} moved from the host to {device}, after a write on the host,"
+            assert_unchanged(np.asarray(device.backend.to_host(moved)), kept, what)
+            one, two = device.backend.to_host(first), device.backend.to_host(first)
+            assert_unchanged(np.asarray(one), kept, f"from_host's array of shape {shape}, after a write on the host,")
+            if one.size:
+                assert not np.shares_memory(one, two), f"two calls of to_host({shape} on {device}) gave the same memory"
+            if one.flags.writeable:
+                one[...] = -3.5
+                again = np.asarray(device.backend.to_host(first))
+                assert_unchanged(again, kept, f"an array of shape {shape} on {device}, after a write to a host copy,")
+        values = s.values((3, 4), dtype=s.wide)
+        for what, _, view in views_of(s, values, s.array(values, s.wide, device), device):
+            one, two = device.backend.to_host(view), device.backend.to_host(view)
+            assert not np.shares_memory(one, two), f"two calls of to_host({what} on {device}) gave the same memory"
+
+
+@check("T06")
+def no_buffer_twice(s: Subject) -> None:
+    """A second move of the same shape and dtype leaves alone what the first one brought."""
+    here, there = s.pair
+    values = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
+    for device in s.places:
+        arrays = [transfer(v, device) for v in values] if _host() != device else [v.copy() for v in values]
+        hosts = [device.backend.to_host(x) for x in arrays]
+        for name, found in ((f"moved from the host to {device}", arrays), (f"moved from {device} to the host", hosts)):
+            for expected, each in zip(values, found, strict=True):
+                assert_unchanged(s.host(each), expected, f"one of three arrays of shape (3, 4) {name}")
+    sent = [transfer(s.array(v, s.wide, here), there) for v in values]
+    for expected, each in zip(values, sent, strict=True):
+        what = f"one of three arrays of shape (3, 4) moved from {here} to {there}"
+        assert_unchanged(np.asarray(there.backend.to_host(each)), expected, what)
+
+
+@check("T07", needs=("in_place_update", "index_assignment"))
+def memory_of_its_own(s: Subject) -> None:
+    """What moved to another device has memory of its own: writes on one device do not show on the other."""
+    here, there = s.pair
+    values = s.values((3, 4), dtype=s.wide)
+    for view in (False, True):
+        for write_to_source in (True, False):
+            x = s.array(values, s.wide, here)
+            with using_device(here):
+                source = here.backend.namespace.permute_dims(x, (1, 0)) if view else x
+            moved = transfer(source, there)
+            written, other = (source, moved) if write_to_source else (moved, source)
+            with using_device(here if write_to_source else there):
+                written[...] = 7.25
+            expected = np.ascontiguousarray(values.T) if view else values
+            place = there if write_to_source else here
+            what = f"an array on {place}, after a write to what it was moved {'from' if write_to_source else 'to'},"
+            assert_unchanged(np.asarray(place.backend.to_host(other)), expected, what)
+
+
+@check("T08")
+def already_there(s: Subject) -> None:
+    """What is there already is not moved: the same array, the same Variable, the same node come back."""
+    for device in s.places:
+        x = s.variable(s.values((3, 4), dtype="float64"), s.wide, device)
+        array, node = x.array, x.node
+        assert transfer(array, device) is array, f"an array on {device}, sent to {device}, is another one"
+        assert device.send(array) is array, f"{device}.send gave another array for one that is there"
+        assert x.to_device(device) is x, "to_device did not return the Variable"
+        assert x.array is array, f"to_device to {device}, where the Variable is, gave it another array"
+        assert x.node is node, f"to_device to {device}, where the Variable is, gave it another node"
+
+
+@check("T09")
+def structures(s: Subject) -> None:
+    """Device.send takes nested lists and tuples, moves what occurs twice once, and lets None stay."""
+    here, there = s.pair
+    values = [s.values((3, 4), dtype=s.wide), s.values((2,), dtype=s.wide)]
+    x, y = (s.array(v, s.wide, here) for v in values)
+    sent = there.send([x, (y, None), [x]])
+    assert type(sent) is list, f"a list that was sent is {type(sent).__name__}"
+    assert type(sent[1]) is tuple, f"a tuple that was sent is {type(sent[1]).__name__}"
+    assert sent[1][1] is None, f"None that was sent is {sent[1][1]!r}"
+    assert sent[0] is sent[2][0], "an array that occurs twice was moved twice"
+    assert sent[1][0] is not y, "an array on another device came back as it was"
+    for expected, each in ((values[0], sent[0]), (values[1], sent[1][0])):
+        s.expect(each, expected, "an array that was sent in a list", dtype=s.wide, device=there)
+    for expected, each in ((values[0], x), (values[1], y)):
+        s.expect(each, expected, "the array of which a copy was sent", dtype=s.wide, device=here)
+
+
+@check("T10")
+def variables(s: Subject) -> None:
+    """A Variable moves with its gradient, data and gradient unchanged, and stays the leaf that graphs know."""
+    here, there = s.pair
+    xp, values, gradient = namespace(here.backend), s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    for target in (there, _host()):
+        x = Variable(s.array(values, s.wide, here), name="x", grad=s.array(gradient, s.wide, here))
+        y = xp.sum(x * x)
+        x.to_device(target)
+        s.expect(x, values, f"a Variable moved to {target}", dtype=s.wide, device=target)
+        s.expect(x.grad, gradient, f"the gradient of a Variable moved to {target}", dtype=s.wide, device=target)
+        assert (x.name, x.creator, x.requires_grad) == ("x", None, True), "a moved Variable lost its name or is no leaf"
+        x.cleargrad()
+        y.backward()  # of a graph that is older than the move
+        what = f"the gradient that came from {here} for a Variable that has moved to {target}"
+        s.expect(x.grad, 2 * values, what, dtype=s.wide, device=target)
+        x.to_device(here)
+        s.expect(x, values, "a Variable moved to and fro", dtype=s.wide, device=here)
+        s.expect(x.grad, 2 * values, "the gradient of a Variable moved to and fro", dtype=s.wide, device=here)
+
+
+@check("T11")
+def within_a_graph(s: Subject) -> None:
+    """A Variable that moves in the midst of a graph leaves it whole: gradients of all orders go back the same way."""
+    here, there = s.pair
+    values = s.values((3, 4), dtype=s.wide)
+    for target in (there, _host()):
+        x = s.variable(values, s.wide, here)
+        y = x * x
+        y.to_device(target)
+        z = namespace(target.backend).sum(y * y + copy(y, target))
+        z.backward(enable_double_backprop=True)
+        assert x.grad_var is not None
+        expected = 4 * values**3 + 2 * values
+        s.expect(x.grad_var, expected, f"d(x^4 + x^2)/dx by way of {target}", dtype=s.wide, device=here)
+        (second,) = grad([namespace(here.backend).sum(x.grad_var)], [x])
+        s.expect(second, 12 * values**2 + 2, f"its derivative, by way of {target}", dtype=s.wide, device=here)
+
+
+@check("T12")
+def all_or_nothing(s: Subject) -> None:
+    """A move that fails leaves data, gradient and place as they were."""
+    here, there = s.pair
+    values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    x = Variable(s.array(values, s.wide, here), grad=s.array(gradient, s.wide, here))
+    nowhere = Device(here.backend, object(), f"@{here.backend.name}:nowhere")
+    array, node = x.array, x.node
+    s.raises(Exception, lambda: x.to_device(nowhere), "a move to a device that is not there")
+    assert x.array is array, "a move that failed gave the Variable another array"
+    assert x.node is node, "a move that failed gave the Variable another node"
+    s.expect(x, values, "a Variable after a move that failed", dtype=s.wide, device=here)
+    s.expect(x.grad, gradient, "the gradient after a move that failed", dtype=s.wide, device=here)
+    x.to_device(there)
+    s.expect(x, values, "a Variable that moved after a move that failed", dtype=s.wide, device=there)
+
+
+@check("T13", needs=("in_place_update", "index_assignment"))
+def into_memory_that_is_there(s: Subject) -> None:
+    """An array of any device is written by copyto into memory that is there."""
+    here, there = s.pair
+    values, row = s.values((3, 4), dtype=s.wide), s.values((4,), dtype=s.wide)
+    for target in s.pair:
+        x = s.array(np.zeros((3, 4)), s.wide, target)
+        for name, source in (("the host", values), (str(here), s.array(values, s.wide, here))):
+            copyto(x, source)
+            s.expect(x, values, f"memory on {target}, after copyto from {name},", dtype=s.wide, device=target)
+            copyto(x, s.array(row, s.wide, there))
+            expected = np.broadcast_to(row, (3, 4))
+            what = f"memory on {target}, after copyto of a row from {there},"
+            s.expect(x, expected, what, dtype=s.wide, device=target)
+        host = np.zeros((3, 4), s.wide)
+        copyto(host, s.array(values, s.wide, target))
+        assert_unchanged(host, values, f"host memory, after copyto from {target},")
+
+
+@check("T14")
+def data_and_gradients(s: Subject) -> None:
+    """Data and gradients come from another device by copydata and addgrad, and lie where they are added."""
+    here, there = s.pair
+    host = [s.values((3, 4), dtype=s.wide) for _ in range(4)]
+    for source, target in ((here, there), (there, here), (_host(), there)):
+        x = Variable(s.array(host[0], s.wide, source), grad=s.array(host[1], s.wide, source))
+        y = Variable(s.array(host[2], s.wide, target), grad=s.array(host[3], s.wide, target))
+        y.addgrad(x)
+        what = f"from {source} to {target}"
+        s.expect(y.grad, host[1] + host[3], f"the sum of gradients, addgrad {what},", dtype=s.wide, device=target)
+        y.copydata(x)
+        s.expect(y, host[0], f"the data, after copydata {what},", dtype=s.wide, device=target)
+        s.expect(x, host[0], "the data that was copied", dtype=s.wide, device=source)
+        s.expect(x.grad, host[1], "the gradient that was added elsewhere", dtype=s.wide, device=source)
+
+
+@check("T15")
+def by_name(s: Subject) -> None:
+    """Every name and handle of a device leads there: a Variable moves by specifier, Device or the library's object."""
+    for device in s.pair:
+        values = s.values((2, 3), dtype=s.wide)
+        for given in (device, device.name, str(device)):
+            x = s.variable(values, s.wide, s.pair[0]).to_device(given)
+            s.expect(x, values, f"a Variable moved to {given!r}", dtype=s.wide, device=device)
+        assert get_device(device.name).backend is device.backend, f"{device.name} leads to another backend"
+
+
+CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -1,0 +1,180 @@
+"""A report as files: `conformance.json`, a Markdown page, a badge."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from xpgrad_conformance.check import LEVELS
+from xpgrad_conformance.outcome import Outcome
+from xpgrad_conformance.report import SUITE_VERSION, Report, check_of, families_of, reproduction
+
+SCHEMA = 1
+"""The version of what `conformance.json` looks like; it grows when a reader of the old form would misread the new."""
+COLOURS = {None: "#b60205", 0: "#d4a72c", 1: "#a3b018", 2: "#4c9a2a", 3: "#2a7a2a"}
+MOST_FAILURES = 20
+
+
+def write(report: Report, directory: Path) -> list[Path]:
+    """Write a report into a directory, which is made if need be; return the files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "conformance.json": json.dumps(as_json(report), indent=1) + "\n",
+        "conformance.md": as_markdown(report),
+        "badge.svg": badge(report),
+    }
+    for name, text in texts.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return [directory / name for name in texts]
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return a report as plain data: all counts, and of every check what did not pass, with the reason."""
+    lacks = report.capabilities
+    return {
+        "schema": SCHEMA,
+        "suite": SUITE_VERSION,
+        "backend": report.backend,
+        "versions": report.versions,
+        "devices": list(report.devices),
+        "profile": report.profile,
+        "seed": report.seed,
+        "seconds": report.seconds,
+        "level": report.level,
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "capabilities": {
+            "missing": dict(lacks.missing),
+            "missing_on": {index: dict(facts) for index, facts in lacks.missing_on.items()},
+            "tolerances": {name: list(given) for name, given in lacks.tolerances.items()},
+            "expected": dict(lacks.expected),
+        },
+        "mismatches": list(report.mismatches),
+        "families": [
+            {
+                "family": family.letter,
+                "name": family.name,
+                "device": device,
+                **report.table[family.letter, device]._asdict(),
+            }
+            for family in families_of(report)
+            for device in report.devices
+            if (family.letter, device) in report.table
+        ],
+        "checks": _checks(report),
+    }
+
+
+def _checks(report: Report) -> list[dict[str, Any]]:
+    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    for each in report.outcomes:
+        grouped.setdefault((each.check, each.device), []).append(each)
+    rows = []
+    for (check, device), found in grouped.items():
+        known = check_of(found[0])
+        rows.append(
+            {
+                "check": check,
+                "title": known.title,
+                "level": known.level,
+                "device": device,
+                "passed": sum(each.state == "passed" for each in found),
+                "others": _others(found),
+                "seconds": round(sum(each.seconds for each in found), 3),
+            }
+        )
+    return rows
+
+
+def _others(found: Iterable[Outcome]) -> list[dict[str, Any]]:
+    """Return what did not pass: failures one by one, the rest by their reasons."""
+    rows: list[dict[str, Any]] = []
+    together: dict[tuple[str, str, bool], list[str]] = {}
+    for each in found:
+        if each.state == "failed":
+            rows.append({"state": "failed", "reason": each.reason, "seed": each.seed, "ids": [each.id]})
+        elif each.state != "passed":
+            together.setdefault((each.state, each.reason, each.declared), []).append(each.id)
+    for (state, reason, declared), ids in together.items():
+        row: dict[str, Any] = {"state": state, "reason": reason, "ids": ids}
+        rows.append({**row, "declared": declared} if state == "skipped" else row)
+    return rows
+
+
+def as_markdown(report: Report) -> str:
+    """Return a report as a page."""
+    total = report.counts()
+    lines = [
+        f"# Conformance of {report.backend}",
+        "",
+        f"**{report.verdict[0].upper()}{report.verdict[1:]}.**",
+        "",
+        f"{total.passed} passed, {total.failed} failed, {total.expected} expected to fail, {total.skipped} skipped, of "
+        f"{total.planned} planned; profile {report.profile}, seed {report.seed}, {report.seconds:.0f} s.",
+        "",
+        "; ".join(
+            f"{what} {version}" if what not in ("plugin", "library") else version for what, version in _named(report)
+        ),
+        "",
+        "| family | device | planned | passed | failed | expected | skipped |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for family in families_of(report):
+        for device in report.devices:
+            if (family.letter, device) in report.table:
+                counts = " | ".join(map(str, report.table[family.letter, device]))
+                lines.append(f"| {family.letter} {family.name} | `{device}` | {counts} |")
+    lines += _declared(report) + _failures(report)
+    lines += ["", "Levels: " + "; ".join(f"{level} {what}" for level, what in LEVELS.items()) + ".", ""]
+    return "\n".join(lines)
+
+
+def _named(report: Report) -> list[tuple[str, str]]:
+    return [("suite", SUITE_VERSION), *report.versions.items()]
+
+
+def _declared(report: Report) -> list[str]:
+    lacks, lines = report.capabilities, list[str]()
+    missing = [(fact, "all devices", reason) for fact, reason in lacks.missing.items()]
+    missing += [(f, f"`{index}`", reason) for index, facts in lacks.missing_on.items() for f, reason in facts.items()]
+    if missing:
+        lines += ["", "## What the library lacks", "", "| fact | where | reason |", "|---|---|---|"]
+        lines += [f"| {fact} | {where} | {reason} |" for fact, where, reason in missing]
+    if lacks.tolerances:
+        lines += ["", "## Wider tolerances", "", "| of | factor | reason |", "|---|---|---|"]
+        lines += [f"| {name} | {factor:g} | {reason} |" for name, (factor, reason) in lacks.tolerances.items()]
+    if lacks.expected:
+        lines += ["", "## Failures that are declared", "", "| checks | reason |", "|---|---|"]
+        lines += [f"| `{pattern}` | {reason} |" for pattern, reason in lacks.expected.items()]
+    if report.mismatches:
+        lines += ["", "## Declared and probed facts disagree", "", *(f"- {each}" for each in report.mismatches)]
+    return lines
+
+
+def _failures(report: Report) -> list[str]:
+    failed = report.failures
+    if not failed:
+        return []
+    lines = ["", "## Failures", ""]
+    for each in failed[:MOST_FAILURES]:
+        lines += [f"### {each.id}", "", "```python", reproduction(each), "```", ""]
+    more = len(failed) - MOST_FAILURES
+    return lines + ([f"and {more} more in conformance.json"] if more > 0 else [])
+
+
+def badge(report: Report) -> str:
+    """Return a badge: the level, or that there is none."""
+    known = report.counts().expected
+    text = (
+        "not certified" if report.level is None else f"level {report.level}" + (f" ({known} declared)" if known else "")
+    )
+    left, right = 58, 12 + 7 * len(text)
+    width = left + right
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" '
+        f'aria-label="xpgrad: {text}"><title>xpgrad conformance of {report.backend}: {text}</title>\n'
+        f'<rect width="{left}" height="20" fill="#444"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{COLOURS[report.level]}"/>\n'
+        f'<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="{left / 2:g}" y="14">xpgrad</text><text x="{left + right / 2:g}" y="14">{text}</text></g></svg>\n'
+    )

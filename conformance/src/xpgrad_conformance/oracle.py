@@ -1,0 +1,184 @@
+"""What results are compared with: NumPy's, in float64 or complex128, and differences of those."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.backward import grad
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad.testing.arrays import inner, on_host
+from xpgrad.testing.differences import derivative
+from xpgrad_conformance.subject import Subject
+
+GRADIENT_RTOL = {"float64": 1e-7, "complex128": 1e-7, "float32": 2e-4, "complex64": 2e-4}
+WIDE = {"f": np.float64, "c": np.complex128}
+
+
+class _Host:
+    """The host's namespace, whatever backend has that part."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(plugins.role("cpu").namespace, name)
+
+
+host: Any = _Host()
+
+
+def wide(x: Any) -> Any:
+    """Return a host array in float64 or complex128; integers and booleans as they are."""
+    x = np.asarray(x)
+    return x.astype(WIDE[x.dtype.kind]) if x.dtype.kind in WIDE else x
+
+
+def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype: str = "") -> None:
+    """Raise AssertionError unless ``call(xp, *arrays)`` gives what ``reference(*hosts)`` gives.
+
+    Parameters
+    ----------
+    what : str
+        The call in words, for the message.
+    call : callable
+        Returns an array, or a tuple of them.
+    reference : callable
+        Takes the inputs on the host in float64 or complex128.
+    hosts : host arrays
+        Floating-point ones are put on the device in the subject's dtype.
+    dtype : str
+        That of the result, as for `Subject.expect`.
+    """
+    arrays = [s.array(host) for host in hosts]
+    before = [on_host(array) for array in arrays]
+    got = call(s.xp, *arrays)
+    with np.errstate(all="ignore"):
+        expected = reference(*map(wide, before))
+    results = [(got, expected)]
+    if isinstance(expected, (tuple, list)):
+        assert len(got) == len(expected), f"{what} gave {len(got)} arrays, expected {len(expected)}"
+        results = list(zip(got, expected, strict=True))
+    for i, (one, other) in enumerate(results):
+        s.expect(one, other, f"{what}, result {i}" if len(results) > 1 else what, dtype=dtype)
+    for i, (array, host) in enumerate(zip(arrays, before, strict=True)):
+        assert on_host(array).tobytes() == host.tobytes(), f"{what} has written to its input {i}"
+
+
+def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any) -> None:
+    """Raise AssertionError unless the function `name` of the standard gives on the device what NumPy's gives.
+
+    Parameters
+    ----------
+    name : str
+        Of an extension with its name before it: ``linalg.det``.
+    hosts : host arrays
+    dtype : str
+        That of the result, as for `Subject.expect`.
+    parameters : object
+        Given by name to both.
+    """
+    shapes = " and ".join(str(np.shape(host)) for host in hosts)
+    given = "".join(f", {key}={value}" for key, value in parameters.items())
+    agrees(
+        s,
+        f"{name} of shape {shapes}{given}",
+        lambda xp, *arrays: named(xp, name)(*arrays, **parameters),
+        lambda *arrays: named(host, name)(*arrays, **parameters),
+        *hosts,
+        dtype=dtype,
+    )
+
+
+def named(xp: Any, name: str) -> Any:
+    """Return a function of a namespace or of its extensions: ``linalg.det``."""
+    for part in name.split("."):
+        xp = getattr(xp, part)
+    return xp
+
+
+def same_numbers(got: Any, expected: Any, rtol: float, what: str, *, signs: bool = False) -> None:
+    """Raise AssertionError unless each element is near the expected one, by its own size; NaN and infinities exactly.
+
+    Parameters
+    ----------
+    signs : bool
+        Zeros must have the right sign, too.
+    """
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape, f"{what} has shape {got.shape}, expected {expected.shape}"
+    right = np.isclose(got, expected, rtol, 0.0, equal_nan=True) if expected.dtype.kind in "fc" else got == expected
+    if signs:
+        right = right & ((expected != 0) | (np.signbit(got) == np.signbit(expected)))
+    if not right.all():
+        at = tuple(int(i) for i in np.argwhere(~right)[0])
+        raise AssertionError(f"{what}: element {at} is {got[at]!s}, expected {expected[at]!s}")
+
+
+def gradients_of(loss: Callable[..., float], hosts: Sequence[Any]) -> list[Any]:
+    """Return the gradients of ``loss(*hosts)`` with respect to each element, by differences in float64.
+
+    Of a complex element: that by its real part plus i times that by its imaginary part.
+    """
+    hosts, found = [wide(host) for host in hosts], []
+    for k, host in enumerate(hosts):
+        out = np.zeros(host.shape, host.dtype)
+        for at in np.ndindex(host.shape):
+            for unit in (1.0, 1j) if host.dtype.kind == "c" else (1.0,):
+
+                def moved(t: float, k: int = k, at: Any = at, unit: Any = unit) -> float:
+                    there = hosts[k].copy()
+                    there[at] += t * unit
+                    return loss(*hosts[:k], there, *hosts[k + 1 :])
+
+                out[at] += unit * derivative(moved, 1e-3)
+        found.append(out)
+    return found
+
+
+def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, rtol: float = 0.0) -> None:
+    """Raise AssertionError unless the gradients of ``call(xp, *xs)`` agree with differences of ``reference(*hosts)``.
+
+    The cotangent is random; the value is compared, too, and nothing may be written to.
+
+    Parameters
+    ----------
+    call : callable
+        Takes the differentiable namespace and Variables; returns one Variable.
+    reference : callable
+        Takes float64 or complex128 host arrays.
+    hosts : host arrays, floating-point
+    """
+    xs = [s.variable(host) for host in hosts]
+    before = [on_host(x) for x in xs]
+    y = call(s.xp, *xs)
+    s.expect(y, reference(*map(wide, before)), what)
+    gy = s.cotangent(y)
+    seed = s.variable(gy)
+    gxs = grad([y], xs, [seed])
+    expected = gradients_of(lambda *moved: float(inner(gy, reference(*moved))), before)
+    for i, (x, gx, gradient) in enumerate(zip(xs, gxs, expected, strict=True)):
+        assert gx is not None, f"{what}: input {i} has no gradient"
+        near_gradient(s, gx, x, gradient, f"{what}: the gradient for input {i}", rtol)
+        assert on_host(x).tobytes() == before[i].tobytes(), f"{what}: the backward computation has written to input {i}"
+    assert on_host(seed).tobytes() == gy.tobytes(), f"{what}: the backward computation has written to its seed"
+
+
+def pulled(*args: Any, **kwargs: Any) -> Any:
+    """Return what `grad` gives for the same arguments; that none is None, the comparison finds out."""
+    return grad(*args, **kwargs)
+
+
+def near_gradient(s: Subject, gx: Any, x: Variable, expected: Any, what: str, rtol: float = 0.0) -> None:
+    """Raise AssertionError unless a gradient has shape, dtype and device of its Variable and the expected values."""
+    assert gx is not None, f"{what} is None"
+    array, backend = as_array(gx), s.backend
+    found, wanted = backend.dtype_name(array.dtype), backend.dtype_name(x.array.dtype)
+    assert found == wanted, f"{what} has dtype {found}, expected that of the input, {wanted}"
+    assert backend.device_of(array) == x.device, f"{what} is on {backend.device_of(array)}, expected {x.device}"
+    assert tuple(array.shape) == tuple(x.shape), f"{what} has shape {tuple(array.shape)}, expected {tuple(x.shape)}"
+    host, expected = on_host(array), np.asarray(expected)
+    allowed = max(rtol, GRADIENT_RTOL[wanted] * s.widened(wanted))
+    scale = float(np.max(np.abs(expected), initial=0.0))
+    close = np.abs(host - expected) <= allowed * scale + 1e-9
+    if not close.all():
+        at = tuple(int(i) for i in np.argwhere(~close)[0])
+        raise AssertionError(f"{what}: element {at} is {host[at]!s}, expected {expected[at]!s} (rtol {allowed:.2g})")

@@ -1,0 +1,116 @@
+"""The outcome of one check, and how it comes about: passed, failed, expected to fail, or skipped."""
+
+import fnmatch
+import time
+import traceback
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.current import using_device
+from xpgrad.errors import MissingFunction
+from xpgrad_conformance.plan import Item
+
+STATES = "passed", "failed", "expected", "skipped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one item of the plan.
+
+    Attributes
+    ----------
+    id : str
+        That of the item: ``K01[sum-axis,float32,@npu:0]``.
+    check, device : str
+    state : str
+        One of `STATES`.
+    reason : str
+        Why it was skipped, was expected to fail, or failed.
+    declared : bool
+        Of a skipped one: the capabilities say that what it needs is missing.
+    trace : str
+        Of a failed one: where.
+    seconds : float
+    seed : int
+    quick : bool
+        It looked at fewer variants of its case.
+    """
+
+    id: str
+    check: str
+    device: str
+    state: str
+    reason: str = ""
+    declared: bool = False
+    trace: str = ""
+    seconds: float = 0.0
+    seed: int = 0
+    quick: bool = False
+
+
+class Skip(Exception):
+    """Raised by a check that cannot run here for a reason that is no declared capability."""
+
+
+def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome:
+    """Run one item of the plan, and return what came of it; whatever the backend raises is a failure."""
+    subject = item.subject(capabilities, seed)
+
+    def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:
+        seconds = time.perf_counter() - started
+        name, device = item.check.id, item.device.name
+        return Outcome(item.id, name, device, state, reason, declared, trace, round(seconds, 4), seed, item.quick)
+
+    started = time.perf_counter()
+    lacking = capabilities.lacking(item.needs, subject.index)
+    if lacking is not None:
+        return made("skipped", lacking, True)
+    known = next((reason for pattern, reason in capabilities.expected.items() if _matches(item.id, pattern)), None)
+    try:
+        with warnings.catch_warnings(), _current(item):
+            warnings.simplefilter("ignore")  # libraries warn of the special values that checks are about
+            item.check.function(subject)
+    except Skip as skip:
+        return made("skipped", str(skip))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a stranger's backend: SystemExit is its failure too
+        missing = _missing(error)
+        declared = None if missing is None else capabilities.lacking((missing,), subject.index)
+        if declared is not None:
+            return made("skipped", declared, True)
+        if known is not None:
+            return made("expected", known)
+        text = f"{type(error).__name__}: {error}" if not isinstance(error, AssertionError) else str(error)
+        return made("failed", text, trace="".join(traceback.format_exception(error)))
+    if known is not None:
+        return made("failed", f"it passes, but is declared to fail: {known}; remove it from `expected`")
+    return made("passed")
+
+
+def _current(item: Item) -> AbstractContextManager[Any]:
+    """Return a scope in which the item's device is current, where the library computes on the current one.
+
+    There a check's own lines must run in one, as all code that computes with raw arrays; the case table, which calls
+    xpgrad alone, and the families of loading and of devices show that xpgrad needs none.
+    """
+    own = item.case is not None or item.check.family.letter in "LV" or not item.device.backend.has_current_device
+    return nullcontext() if own else using_device(item.device)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def _missing(error: BaseException | None) -> str | None:
+    """Return the function of the library whose lack is behind an error."""
+    seen = set[int]()
+    while error is not None and id(error) not in seen:  # an error may be its own cause's context
+        if isinstance(error, MissingFunction):
+            return error.function
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return None

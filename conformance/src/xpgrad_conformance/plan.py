@@ -1,0 +1,141 @@
+"""What is to run: every check, where and on what it runs, each with its permanent name."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.cases.special import CASES as SPECIAL
+from xpgrad_conformance.check import BY_LETTER, Check
+from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.scenario import dtypes_of
+
+PROFILES = "quick", "full", "soak"
+
+
+class Item(NamedTuple):
+    """One check in one place; a quick one looks at fewer variants of its case."""
+
+    check: Check
+    device: Device
+    dtype: str | None
+    case: Case | None
+    quick: bool
+
+    @property
+    def id(self) -> str:
+        """Its permanent name: ``K01[sum-axis,float32,@npu:0]``."""
+        where = [self.case.name] if self.case is not None else []
+        where += [self.dtype] if self.dtype is not None else []
+        return f"{self.check.id}[{','.join([*where, self.device.name])}]"
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """What it runs with, one after another in one process: the checks of a case on one device."""
+        return (self.id if self.case is None else self.case.name, self.device.name)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The facts without which it is skipped."""
+        dtypes = () if self.dtype is None else (self.dtype,)
+        return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
+
+    def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
+        """Return what the check gets; where the check names no dtype, the widest real one."""
+        made = Subject(
+            self.device,
+            capabilities,
+            dtype=self.dtype or "float64",
+            case=self.case,
+            name=self.id,
+            seed=seed,
+            quick=self.quick,
+        )
+        if self.dtype is None:
+            made.dtype = made.wide
+        return made
+
+
+def check_references(cases: Iterable[Case | None] = CASES) -> None:
+    """Raise `ModuleNotFoundError`, before anything runs, if some of these cases need SciPy and it is not installed."""
+    special = {case.name for case in SPECIAL}
+    if find_spec("scipy") is None and any(case is not None and case.name in special for case in cases):
+        raise ModuleNotFoundError(
+            "conform: SciPy, which has the references of the special functions, is not installed; "
+            "pip install 'xpgrad[conformance]'",
+            name="scipy",
+        )
+
+
+def plan(
+    devices: Sequence[Device],
+    *,
+    families: Iterable[str] | None = None,
+    quick: bool = False,
+    checks: Sequence[Check] = CHECKS,
+    cases: Sequence[Case] = CASES,
+    share: tuple[int, int] | None = None,
+) -> list[Item]:
+    """Return what is to run on devices of one backend, in order of the families.
+
+    Of the case table, devices after the first one get what the quick profile runs: they share the library's code.
+
+    Parameters
+    ----------
+    devices : sequence of Device
+    families : iterable of str, optional
+        Letters or names of families; by default all.
+    quick : bool
+        Only what the quick profile runs.
+    share : tuple of int, optional
+        Only the first of two parts, the second of three, ...: ``(1, 2)``, ``(2, 3)``. The parts are of about the same
+        length, and none has a check of another.
+
+    Raises
+    ------
+    ValueError
+        An unknown family.
+    """
+    letters = set(BY_LETTER) if families is None else set(map(letter_of, families))
+    wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
+    order = list(BY_LETTER)
+    wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
+    items = [item for each in wanted for item in _items(each, devices, quick, cases)]
+    return items if share is None else _shared(items, *share)
+
+
+def _shared(items: Sequence[Item], number: int, parts: int) -> list[Item]:
+    """Return the groups of one part: neighbours, which are often alike, go to different parts."""
+    places: dict[tuple[str, str], int] = {}
+    for item in items:
+        places.setdefault(item.group, len(places))
+    return [item for item in items if places[item.group] % parts == number - 1]
+
+
+def letter_of(family: str) -> str:
+    """Return the letter of a family given by letter or name."""
+    for each in BY_LETTER.values():
+        if family.upper() == each.letter or family.lower() == each.name:
+            return each.letter
+    there = ", ".join(f"{each.letter} ({each.name})" for each in BY_LETTER.values())
+    raise ValueError(f"unknown family {family!r}; there is {there}")
+
+
+def _items(check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case]) -> Iterator[Item]:
+    for device in devices[:1] if check.scope == "backend" else devices:
+        if check.scope in ("backend", "device"):
+            yield Item(check, device, None, None, quick)
+        elif check.scope == "dtype":
+            for dtype in check.dtypes:
+                yield Item(check, device, dtype, None, quick)
+        elif check.quick or device == devices[0]:
+            assert check.applies is not None
+            less = quick or device != devices[0]
+            for case in cases if len(cases) < len(CASES) else cases[:: check.one_in]:
+                for dtype in dtypes_of(case):
+                    if check.applies(case, dtype, less):
+                        yield Item(check, device, dtype, case, less)

@@ -1,0 +1,157 @@
+"""The report of a run: counts by family and device, the level, and what it takes to see a failure again."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
+from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.outcome import STATES, Outcome
+
+SUITE_VERSION = "1.2"
+CERTIFIED, FAILURES, NOTHING_RAN, MISDECLARED = range(4)
+"""Exit codes."""
+BY_ID = {check.id: check for check in CHECKS}
+
+
+class Counts(NamedTuple):
+    """How many checks were planned, and what became of them: planned = passed + failed + expected + skipped."""
+
+    planned: int
+    passed: int
+    failed: int
+    expected: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run found.
+
+    Attributes
+    ----------
+    backend : str
+    versions : dict from what to version
+    devices : tuple of str
+    profile : str
+    whole : bool
+        All families on all devices of the backend.
+    seed : int
+    seconds : float
+    capabilities : Capabilities
+    mismatches : tuple of str
+        Where declared and probed facts disagree.
+    outcomes : tuple of Outcome
+    """
+
+    backend: str
+    versions: dict[str, str]
+    devices: tuple[str, ...]
+    profile: str
+    whole: bool
+    seed: int
+    seconds: float
+    capabilities: Capabilities
+    mismatches: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failures(self) -> tuple[Outcome, ...]:
+        """The outcomes that failed."""
+        return tuple(each for each in self.outcomes if each.state == "failed")
+
+    @cached_property
+    def table(self) -> dict[tuple[str, str], Counts]:
+        """The counts by the family's letter and the device."""
+        states = Counter((check_of(each).family.letter, each.device, each.state) for each in self.outcomes)
+        keys = {key[:2] for key in states}
+        return {key: _counts({state: states[*key, state] for state in STATES}) for key in keys}
+
+    def counts(self, letter: str | None = None) -> Counts:
+        """Return the counts over all devices, of one family or of all."""
+        chosen = [each.state for each in self.outcomes if letter in (None, check_of(each).family.letter)]
+        return _counts(Counter(chosen))
+
+    @cached_property
+    def level(self) -> int | None:
+        """The highest level that this run certifies; None for none.
+
+        A level is given if no check of it, or of one below, failed, none was skipped but for a declared capability, and
+        in each of its families something passed or was skipped so. Only a run of everything certifies.
+        """
+        if self.profile == "quick" or not self.whole or self.mismatches:
+            return None
+        reached = None
+        for level in LEVELS:
+            here = [each for each in self.outcomes if check_of(each).level == level]
+            planned = {check_of(each).family.letter for each in here}
+            complete = all(family.letter in planned for family in FAMILIES if family.level == level)
+            if not complete or not _accepted(here) or not any(each.state == "passed" for each in here):
+                break
+            reached = level
+        return reached
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified (or, of part of the suite, nothing failed), 1 failures, 2 nothing ran, 3 misdeclared."""
+        ran = self.counts()
+        if ran.passed + ran.failed + ran.expected == 0:
+            return NOTHING_RAN
+        if self.mismatches:
+            return MISDECLARED
+        if self.failures:
+            return FAILURES
+        part = self.profile == "quick" or not self.whole
+        return CERTIFIED if part or self.level is not None else FAILURES
+
+    @property
+    def verdict(self) -> str:
+        """The result in one line."""
+        if self.level is not None:
+            known = self.counts().expected
+            also = f", with {known} failures that are declared" if known else ""
+            return f"certified at level {self.level}: {LEVELS[self.level]}{also}"
+        if self.exit_code == CERTIFIED:
+            return "nothing failed; a level takes a run of the full profile on all devices"
+        return {
+            FAILURES: "not certified: checks failed, or were skipped for no declared reason",
+            NOTHING_RAN: "not certified: nothing ran",
+            MISDECLARED: "not certified: declared and probed capabilities disagree",
+        }[self.exit_code]
+
+
+def check_of(outcome: Outcome) -> Check:
+    """Return the check that an outcome is of."""
+    return BY_ID[outcome.check]
+
+
+def _accepted(outcomes: Iterable[Outcome]) -> bool:
+    return not any(each.state == "failed" or (each.state == "skipped" and not each.declared) for each in outcomes)
+
+
+def _counts(states: "Counter[str] | dict[str, int]") -> Counts:
+    passed, failed, expected, skipped = (states[state] for state in STATES)
+    return Counts(passed + failed + expected + skipped, passed, failed, expected, skipped)
+
+
+def families_of(report: Report) -> list[Family]:
+    """Return the families of which something was planned, in their order."""
+    return [family for family in FAMILIES if any(letter == family.letter for letter, _ in report.table)]
+
+
+def reproduction(outcome: Outcome) -> str:
+    """Return a program of at most eight lines that runs a failed check again."""
+    options = ", quick=True" if outcome.quick else ""
+    reason = outcome.reason.splitlines()[0] if outcome.reason else ""
+    return "\n".join(
+        [
+            f"# {check_of(outcome).title}",
+            f"# {reason[:200]}",
+            "from xpgrad_conformance import reproduce",
+            "",
+            f'reproduce("{outcome.id}", seed={outcome.seed}{options})',
+        ]
+    )

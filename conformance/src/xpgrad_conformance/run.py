@@ -1,0 +1,184 @@
+"""One run of the suite against a backend: from its name to a report."""
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import xpgrad
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import SpecifierError
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.outcome import Outcome, outcome
+from xpgrad_conformance.plan import PROFILES, Item, check_references, letter_of, plan
+from xpgrad_conformance.probes import mismatches
+from xpgrad_conformance.report import Report
+from xpgrad_conformance.workers import Order, outcomes
+
+Progress = Callable[[Outcome, int], None]
+TIMEOUT = 120.0
+
+
+def devices_of(name: str) -> tuple[Device, ...]:
+    """Return the devices that a backend's name, or the specifier of one of its devices, stands for.
+
+    Raises
+    ------
+    BackendUnavailable, SpecifierError
+        There is no such backend or device, or it cannot be used here.
+    """
+    if plugins.knows(name):
+        devices = tuple(plugins.backend(name).devices())
+        if not devices:
+            raise SpecifierError(f"conform: {name} has no device here")
+        return devices
+    return (get_device(name),)
+
+
+def conform(
+    name: str,
+    *,
+    families: Iterable[str] | None = None,
+    cases: Iterable[str] | None = None,
+    share: tuple[int, int] | None = None,
+    profile: str = "full",
+    seed: int = 0,
+    jobs: int = 0,
+    timeout: float = TIMEOUT,
+    minutes: float = 10.0,
+    capabilities: Capabilities | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Return the report of the suite on a backend.
+
+    Parameters
+    ----------
+    name : str
+        A backend, which is run on all its devices, or one device: ``npu``, ``@npu:1``.
+    families : iterable of str, optional
+        Letters or names of families; by default all. Less than all gives no level.
+    cases : iterable of str, optional
+        Names of cases of the table; by default all. Less than all gives no level.
+    share : tuple of int, optional
+        One part of several of the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
+    profile : str
+        "quick" has the more telling half of the checks and gives no level; "full" has all; "soak" repeats the full one
+        with other random numbers for as long as it is told.
+    seed : int
+        Of everything random.
+    jobs : int
+        Processes; 0 runs in this one, where a backend that crashes ends the run. Backends that were registered by the
+        program itself need 0.
+    timeout : float
+        Seconds without an answer after which a check has failed, if there are processes.
+    minutes : float
+        How long to soak.
+    capabilities : Capabilities, optional
+        By default those of the backend.
+    progress : callable, optional
+        Gets each outcome, and how many are planned.
+
+    Raises
+    ------
+    BackendUnavailable, SpecifierError
+        There is no such backend or device.
+    ModuleNotFoundError
+        SciPy is not installed, and a case needs it.
+    ValueError
+        An unknown profile, family or case; a share such as the third of two.
+    """
+    if profile not in PROFILES:
+        raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
+    letters = None if families is None else tuple(map(letter_of, families))
+    chosen = None if cases is None else tuple(cases)
+    if unknown := set(chosen or ()) - {case.name for case in CASES}:
+        raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+    if share is not None and not 1 <= share[0] <= share[1]:
+        raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
+    devices = devices_of(name)
+    backend, started = devices[0].backend, time.monotonic()
+    given = backend.capabilities if capabilities is None else capabilities
+    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
+    items = order.plan()
+    check_references(item.case for item in items)
+    found: list[Outcome] = []
+    wrong = mismatches(devices, given)
+    while True:
+        for each in _outcomes(order, items, given, jobs, timeout):
+            found.append(each)
+            if progress is not None:
+                progress(each, len(items))
+        if profile != "soak" or time.monotonic() - started > 60 * minutes or _failed(found):
+            break
+        order = replace(order, seed=order.seed + 1)
+    return Report(
+        backend=backend.name,
+        versions=versions(backend),
+        devices=order.devices,
+        profile=profile,
+        whole=(letters, chosen, share) == (None, None, None) and len(devices) == len(tuple(backend.devices())),
+        seed=seed,
+        seconds=round(time.monotonic() - started, 1),
+        capabilities=given,
+        mismatches=tuple(map(str, wrong)),
+        outcomes=tuple(sorted(found, key=_in_order(items))),
+    )
+
+
+def _failed(found: Sequence[Outcome]) -> bool:
+    return any(each.state == "failed" for each in found)
+
+
+def _in_order(items: Sequence[Item]) -> Callable[[Outcome], tuple[int, int]]:
+    places = {item.id: place for place, item in enumerate(items)}
+    return lambda each: (each.seed, places[each.id])
+
+
+def _outcomes(
+    order: Order, items: Sequence[Item], capabilities: Capabilities, jobs: int, timeout: float
+) -> Iterator[Outcome]:
+    if jobs > 0:
+        return outcomes(order, items, capabilities, jobs, timeout)
+    return (outcome(item, capabilities, seed=order.seed) for item in items)
+
+
+def versions(backend: Backend) -> dict[str, str]:
+    """Return the versions of all that took part, by what they are of."""
+    entries = plugins.installed.backends.get(backend.name, ())
+    return {
+        "xpgrad": xpgrad.__version__,
+        "plugin": ", ".join(sorted({entry.origin for entry in entries})) or "registered by the program",
+        "library": f"{backend.name} {backend.version}",
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
+    """Run one check again, as a report names it: ``K01[sum-axis,float32,@npu:0]``; raise what it raises.
+
+    Parameters
+    ----------
+    id : str
+        The identifier of an outcome.
+    seed : int
+        The seed of the run.
+    quick : bool
+        On fewer variants of its case, as in the quick profile.
+
+    Raises
+    ------
+    ValueError
+        There is no such check.
+    AssertionError
+        What the check says.
+    """
+    check, _, inside = id.partition("[")
+    device = get_device(inside.removesuffix("]").rpartition(",")[2])
+    item = next((each for each in plan([device], families=check[:1], quick=quick) if each.id == id), None)
+    if item is None:
+        raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
+    item.check.function(item.subject(device.backend.capabilities, seed))

@@ -1,0 +1,229 @@
+"""What a check gets: the backend under test on one device, inputs, and the comparator."""
+
+import functools
+import threading
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device
+from xpgrad.backend.standard import DTYPES
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.testing.differences import random_values
+from xpgrad.types import Array, Namespace
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.comparisons import assert_near, assert_place
+from xpgrad_conformance.virtual import virtual
+
+RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
+"""How near values must come to the reference, relative to the largest of them."""
+FLOATING = tuple(RTOL)
+
+
+class Subject:
+    """The backend under test on one device, in one dtype, for one case.
+
+    Attributes
+    ----------
+    device : Device
+    dtype : str
+        The name of a floating-point dtype.
+    case : Case or None
+        For checks of the scope "case".
+    capabilities : Capabilities
+    seed : int
+        Everything random follows from it and the name of the check.
+    quick : bool
+        Whether the profile is the quick one.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        capabilities: Capabilities,
+        *,
+        dtype: str = "float64",
+        case: Case | None = None,
+        name: str = "",
+        seed: int = 0,
+        quick: bool = False,
+    ) -> None:
+        self.device, self.dtype, self.case, self.capabilities = device, dtype, case, capabilities
+        self.seed, self.quick, self._name, self._position = seed, quick, name, 1
+
+    # The backend
+
+    @property
+    def backend(self) -> Backend:
+        """The backend of the device."""
+        return self.device.backend
+
+    @property
+    def index(self) -> str | None:
+        """What stands behind the colon in the device's name."""
+        return self.device.name.partition(":")[2] or None
+
+    @functools.cached_property
+    def pair(self) -> tuple[Device, Device]:
+        """Two devices of one library: this one and the backend's next one, or with one only two virtual ones."""
+        own = list(self.backend.devices())
+        if len(own) < 2:
+            here, there = virtual(self.backend)
+            return here, there
+        return self.device, own[(own.index(self.device) + 1) % len(own)]
+
+    @functools.cached_property
+    def places(self) -> tuple[Device, ...]:
+        """The device, and those of the pair."""
+        return tuple(dict.fromkeys((self.device, *self.pair)))
+
+    @property
+    def xp(self) -> Namespace:
+        """The differentiable namespace."""
+        return namespace(self.backend)
+
+    @property
+    def kernels(self) -> Namespace:
+        """The library's namespace with every kernel, as rules see it."""
+        return self.backend.xp
+
+    def has(self, *facts: str) -> bool:
+        """Tell whether none of these facts is declared missing, on this device too."""
+        return self.capabilities.lacking(facts, self.index) is None
+
+    @functools.cached_property
+    def wide(self) -> str:
+        """The widest real dtype that the device has, and the other one of the pair."""
+        if not self.capabilities.missing_on:
+            return "float64" if self.has("float64") else "float32"
+        indices = [device.name.partition(":")[2] for device in self.places]
+        lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
+        return "float64" if all(each is None for each in lacking) else "float32"
+
+    def dtypes(self, *kinds: str) -> list[str]:
+        """Return the names of the standard's dtypes that the device has, of some of NumPy's kinds ("biufc") or all."""
+        wanted = kinds or tuple("biufc")
+        return [name for name in DTYPES if np.dtype(name).kind in wanted and self.has(name)]
+
+    def dtype_of(self, name: str) -> Any:
+        """Return the library's dtype of this name."""
+        return getattr(self.kernels, name)
+
+    # Inputs
+
+    def generator(self) -> np.random.Generator:
+        """Return a new stream of random numbers, the same at each call in one check."""
+        return np.random.default_rng([zlib.crc32(self._name.encode()), self.seed])
+
+    def values(self, shape: tuple[int, ...] = (3, 4), low: float = -2.0, high: float = 2.0, dtype: str = "") -> Any:
+        """Return distinct irrational-looking host values from a range, others at each call, in the subject's dtype."""
+        dtype = dtype or self.dtype
+        real = self._spread(shape, low, high)
+        return (real + 1j * self._spread(shape, low, high) if dtype.startswith("complex") else real).astype(dtype)
+
+    def _spread(self, shape: tuple[int, ...], low: float, high: float) -> Any:
+        count = int(np.prod(shape, dtype=int))
+        steps = np.arange(self._position, self._position + count) + 7919 * self.seed
+        self._position += count
+        fractions = self.generator().permutation((steps * np.sqrt(2.0)) % 1.0).reshape(shape)
+        return np.asarray(low + (high - low) * (0.01 + 0.98 * fractions))
+
+    def cotangent(self, y: Any) -> Any:
+        """Return a random gradient for an output, as a host array: never ones, of either sign."""
+        host = on_host(y)
+        return random_values(host.shape, np.iscomplexobj(host), self.generator()).astype(host.dtype)
+
+    def array(self, values: Any, dtype: str = "", device: Device | None = None) -> Array:
+        """Return host values as a new array of the backend, on the subject's device unless another is given."""
+        host = np.asarray(values)
+        kept = host.dtype.kind not in "fc" and not dtype
+        return placed(host if kept else host.astype(dtype or _like(self.dtype, host)), device or self.device)
+
+    def variable(self, values: Any, dtype: str = "", device: Device | None = None) -> Variable:
+        """Return host values as a Variable over a new array."""
+        return Variable(self.array(values, dtype, device))
+
+    def host(self, x: Any) -> Any:
+        """Return a Variable or array as a NumPy array, a copy."""
+        return on_host(x)
+
+    # The comparator
+
+    def rtol(self, dtype: str = "", factor: float = 1.0) -> float:
+        """Return the relative tolerance in a dtype; widened only where the capabilities say so."""
+        name = dtype or self.dtype
+        return RTOL[name] * factor * self.widened(name)
+
+    def widened(self, dtype: str) -> float:
+        """Return by how much the capabilities widen tolerances in a dtype, and for the case."""
+        names = (dtype, *([] if self.case is None else [self.case.name]))
+        given = self.capabilities.tolerances
+        return max((given[name][0] for name in names if name in given), default=1.0)
+
+    def expect(self, got: Any, expected: Any, what: str, *, dtype: str = "", device: Device | None = None) -> None:
+        """Raise AssertionError unless `got` is an array on the device, with this dtype, near the host array `expected`.
+
+        Parameters
+        ----------
+        got : Variable or array
+        expected : host array
+            Computed in float64 or complex128.
+        what : str
+            What it is, for the message.
+        dtype : str
+            The name of the dtype that it must have; that of the subject if `expected` is inexact, else any.
+        device : Device, optional
+        """
+        array, target = as_array(got), device or self.device
+        assert_place(target, array, what)
+        expected = np.asarray(expected)
+        wanted = dtype or (_like(self.dtype, expected) if expected.dtype.kind in "fc" else "")
+        found = target.backend.dtype_name(array.dtype)
+        assert not wanted or found == wanted, f"{what} has dtype {found}, expected {wanted}"
+        assert_near(on_host(array), expected, self.rtol(found) if found in RTOL else 0.0, what)
+
+    def raises(self, kinds: type[Exception] | tuple[type[Exception], ...], call: Any, what: str) -> Exception:
+        """Return the error of one of `kinds` that `call()` raises; AssertionError if it raises none, or another."""
+        try:
+            result = call()
+        except kinds as error:
+            return error
+        except Exception as error:
+            raise AssertionError(f"{what}: raised {type(error).__name__}: {error}; expected {_names(kinds)}") from error
+        raise AssertionError(f"{what}: gave {type(result).__name__}; expected {_names(kinds)}")
+
+    def elsewhere(self, call: Callable[[], Any]) -> Any:
+        """Return what `call()` gives in a thread of its own, which is over then; what it raises is raised here."""
+        found: list[Any] = []
+        raised: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                found.append(call())
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        if raised:
+            raise raised[0]
+        return found[0]
+
+
+def _like(dtype: str, host: Any) -> str:
+    """Return the floating-point dtype of the width of `dtype` that can hold the host values."""
+    wide = dtype in ("float64", "complex128")
+    if host.dtype.kind == "c":
+        return "complex128" if wide else "complex64"
+    return "float64" if wide else "float32"
+
+
+def _names(kinds: type[Exception] | Sequence[type[Exception]]) -> str:
+    return " or ".join(k.__name__ for k in (kinds if isinstance(kinds, Sequence) else (kinds,)))

@@ -1,0 +1,172 @@
+"""The checks that every case of the table goes through: value and first-order gradients.
+
+A check takes a `Scenario` and raises an AssertionError that names it. The reference is never the function under test:
+values come from the case's NumPy reference in float64, gradients from finite differences of that reference.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.current import using_device
+from xpgrad.graph.backward import backward, grad
+from xpgrad.graph.variable import Variable
+from xpgrad.testing.arrays import inner, on_host
+from xpgrad.testing.differences import derivative, random_values
+from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits
+from xpgrad_conformance.table.scenario import WIDE, Scenario
+
+Check = Callable[[Scenario], None]
+
+VALUE_RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
+GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
+GRADIENT_ATOL = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-6, "complex64": 1e-6}  # rounding, where all is 0
+
+
+def check(function: Check) -> Check:
+    """Let what `function` raises name the check and the scenario."""
+    name = function.__name__.removeprefix("check_")
+
+    @functools.wraps(function)
+    def checked(s: Scenario) -> None:
+        try:
+            function(s)
+        except AssertionError as error:
+            raise AssertionError(f"{s.title}: {name}: {error}") from error
+        except Exception as error:
+            error.add_note(f"in the check {name!r} of {s.title}")
+            raise
+
+    return checked
+
+
+@check
+def check_value(s: Scenario) -> None:
+    """Value against the reference; type, dtype and device of the result; raw arrays as inputs; inputs unchanged."""
+    arrays = s.arrays()
+    ys = s.call(s.variables(arrays))
+    expected = s.reference(s.values)
+    assert len(ys) == len(expected), f"{len(ys)} outputs, but the reference has {len(expected)}"
+    rtol = s.rtol(VALUE_RTOL)
+    for i, (y, reference) in enumerate(zip(ys, expected, strict=True)):
+        assert isinstance(y, Variable), f"output {i} is no Variable but {type(y).__name__}"
+        assert_place(s.device, y.array, f"output {i}")
+        dtypes = s.expected_dtype(i)
+        dtype = s.device.backend.dtype_name(y.array.dtype)
+        assert dtype in dtypes, f"output {i} has dtype {dtype}, expected {' or '.join(dtypes)}"
+        assert_near(on_host(y), reference, rtol, f"output {i}")
+        same = (y.node.shape, y.node.dtype, y.node.device) == (tuple(y.array.shape), y.array.dtype, s.device)
+        assert same, f"output {i} is {s.describe(y)}, but its node says {y.node.spec!r} on {y.node.device}"
+    _assert_unchanged(s, arrays)
+    with using_device(s.device):  # some libraries' own operators, which some cases use, compute on the current device
+        from_raw = s.call(s.arrays())
+    for i, (y, again) in enumerate(zip(ys, from_raw, strict=True)):
+        assert_same_bits(on_host(y), on_host(again), f"output {i} from Variables and from raw arrays")
+
+
+@check
+def check_gradient(s: Scenario) -> None:
+    """Gradients against finite differences of the reference; their types; one input alone; nothing written to."""
+    arrays = s.arrays()
+    xs = s.variables(arrays)
+    ys = s.call(xs)
+    outputs = s.differentiable(ys)
+    if s.case.order == 0:
+        assert not outputs, "a function without derivatives (order 0) returned outputs that require a gradient"
+        return
+    assert outputs, "no output requires a gradient, but the case has derivatives"
+    gys = s.cotangents([ys[i] for i in outputs])
+    seeds = [s.placed(gy) for gy in gys]
+    values = [on_host(ys[i]) for i in outputs]
+    backward([ys[i] for i in outputs], [Variable(g) for g in seeds])
+    for i, x in enumerate(xs):
+        if s.case.inputs[i].kind in ("int", "bool"):
+            assert x.grad is None, f"input {i} is not floating-point but has a gradient"
+        elif x.grad is not None:
+            assert_place(s.device, x.grad, f"gradient {i}")
+            assert s.describe(x.grad) == s.describe(x.array), (
+                f"gradient {i} is {s.describe(x.grad)}, its input {s.describe(x.array)}"
+            )
+    gxs = [None if xs[i].grad is None else on_host(xs[i].grad) for i in s.floating]
+    _assert_directional(s, gxs, outputs, gys)
+    _assert_unchanged(s, arrays)
+    for i, (seed, gy) in enumerate(zip(seeds, gys, strict=True)):
+        assert_same_bits(on_host(seed), gy, f"cotangent {i} before and after")
+    for i, value in zip(outputs, values, strict=True):
+        assert_same_bits(on_host(ys[i]), value, f"output {i} before and after the backward computation")
+    _assert_alone(s, arrays, gxs, gys)
+
+
+def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int], gys: Sequence[Any]) -> None:
+    """Compare gradients with differences of the reference, along directions through all inputs and through each."""
+    wide = [s.values[i].astype(WIDE[s.values[i].dtype.name]) for i in s.floating]
+    rng = s.generator()
+    rtol = s.rtol(GRADIENT_RTOL)
+    everything = range(len(s.floating))
+    for moved in (everything, *([k] for k in everything if len(s.floating) > 1)):
+        directions = [random_values(v.shape, np.iscomplexobj(v), rng) * (k in moved) for k, v in enumerate(wide)]
+
+        def loss(t: float, directions: Sequence[Any] = directions) -> float:
+            values = list(s.values)
+            for i, v, d in zip(s.floating, wide, directions, strict=True):
+                values[i] = v + t * d
+            ys = s.reference(values)
+            return float(sum(inner(gy, ys[i]) for i, gy in zip(outputs, gys, strict=True)))
+
+        numeric = derivative(loss)
+        pairs = [(g, d) for g, d in zip(gxs, directions, strict=True) if g is not None]
+        analytic = float(sum(inner(g, d) for g, d in pairs))
+        scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
+        which = f"input {s.floating[moved[0]]}" if len(moved) < len(s.floating) else "all inputs"
+        bound = rtol * scale + GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        assert abs(analytic - numeric) <= bound, (
+            f"the derivative along a random direction of {which} is {analytic:.10g} by the gradients, "
+            f"but {numeric:.10g} by differences of the reference (allowed distance {bound:.2g})"
+        )
+
+
+def _assert_alone(s: Scenario, arrays: Sequence[Any], gxs: Sequence[Any], gys: Sequence[Any]) -> None:
+    """Check that an input that alone requires a gradient, or is alone asked for, gets the very same one."""
+    if len(s.floating) < 2:
+        return
+    for needed, together in zip(s.floating, gxs, strict=True):
+        for alone in (True, False):
+            xs = s.variables(arrays, needed if alone else None)
+            ys = s.call(xs)
+            outputs = s.differentiable(ys)
+            seeds = [Variable(s.placed(gy)) for gy in gys]
+            got = grad([ys[i] for i in outputs], [xs[needed]], seeds)[0] if len(outputs) == len(seeds) else None
+            how = "alone requires one" if alone else "is alone asked for"
+            assert (got is None) == (together is None), f"input {needed} has a gradient only if it {how}, or only else"
+            if got is not None:
+                assert_same_bits(on_host(got), together, f"gradient {needed} when it {how}, and together with others")
+
+
+@check
+def check_recorded(s: Scenario) -> None:
+    """Gradients of a raw and of a recorded sweep, bit by bit."""
+    raw, recorded = (_gradients(s, enable_double_backprop=each) for each in (False, True))
+    for i, one, two in zip(s.floating, raw, recorded, strict=True):
+        assert (one is None) == (two is None), f"gradient {i} exists in one sweep only: raw {one}, recorded {two}"
+        if one is not None and two is not None:
+            assert s.describe(one) == s.describe(two), (
+                f"gradient {i}: raw {s.describe(one)}, recorded {s.describe(two)}"
+            )
+            assert_same_bits(on_host(one), on_host(two), f"gradient {i} of the raw and of the recorded sweep")
+
+
+def _gradients(s: Scenario, enable_double_backprop: bool) -> list[Any]:
+    xs = s.variables(s.arrays())
+    ys = s.call(xs)
+    wanted = [ys[i] for i in s.differentiable(ys)]
+    seeds = [Variable(s.placed(gy)) for gy in s.cotangents(wanted)]
+    backward(wanted, seeds, enable_double_backprop=enable_double_backprop)
+    return [xs[i].grad for i in s.floating]
+
+
+def _assert_unchanged(s: Scenario, arrays: Sequence[Any]) -> None:
+    for i, array in enumerate(arrays):
+        original = s.values[0] if s.variant.same else s.values[i]
+        assert on_host(array).tobytes() == original.tobytes(), f"input {i} has been written to"

@@ -1,0 +1,183 @@
+"""A scenario: a case on a device, in one dtype, with one variant of its inputs. Data only; the checks are elsewhere."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import xpgrad.functions
+import xpgrad.ops
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.device import Device
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad.testing.arrays import is_floating, on_host, placed
+from xpgrad.testing.differences import random_values
+from xpgrad.types import Array, Namespace, Shape
+from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.variants import PLAIN, Variant
+
+DTYPES = ("float64", "float32", "complex128", "complex64")
+WIDE = {"float32": "float64", "float64": "float64", "complex64": "complex128", "complex128": "complex128"}
+REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
+COMPLEX = {"float32": "complex64", "float64": "complex128", "complex64": "complex64", "complex128": "complex128"}
+
+
+def dtypes_of(case: Case) -> tuple[str, ...]:
+    """Return the dtypes in which `case` runs."""
+    if not any(x.kind == "float" for x in case.inputs):
+        return DTYPES[:2] if any(x.kind == "real" for x in case.inputs) else DTYPES[:1]
+    return DTYPES if case.complex else DTYPES[:2]
+
+
+class Scenario:
+    """A case on a device, in one dtype, with one variant of its inputs; everything random in it is seeded by its name.
+
+    Attributes
+    ----------
+    values : list of NumPy arrays
+        The inputs on the host, in the dtypes of the run.
+    floating : list of int
+        Positions of the inputs that have a gradient; where all are one Variable, only the first.
+
+    Parameters
+    ----------
+    seed : int
+        Other values of the inputs, and other random cotangents and directions.
+    widened : float
+        By how much the tolerances grow.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        device: Device,
+        dtype: str,
+        variant: Variant = PLAIN,
+        *,
+        seed: int = 0,
+        widened: float = 1.0,
+    ) -> None:
+        self.case, self.device, self.dtype, self.variant = case, device, dtype, variant
+        self.seed, self.widened = seed, widened
+        areas: dict[str, Namespace] = {"F": xpgrad.functions, "ops": xpgrad.ops}
+        self.xp: Namespace = areas.get(case.area) or namespace(device.backend)
+        self.values = host_inputs(case, dtype, variant, seed)
+        self.floating = [i for i, x in enumerate(case.inputs) if x.kind in ("float", "real")]
+        if variant.same:
+            self.floating = self.floating[:1]
+
+    @property
+    def title(self) -> str:
+        """Case, device, dtype and variant, for messages."""
+        return f"{self.case.name}[{self.device}, {self.dtype}, {self.variant.name}]"
+
+    def generator(self) -> np.random.Generator:
+        """Return a new stream of random numbers, the same at each call."""
+        return np.random.default_rng([zlib.crc32(f"{self.case.name} {self.variant.name}".encode()), self.seed])
+
+    def rtol(self, by_dtype: Mapping[str, float]) -> float:
+        """Return the relative tolerance: that of the dtype, or the case's if it is wider."""
+        return self.widened * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
+
+    def arrays(self) -> list[Array]:
+        """Return the inputs as new arrays on the device, laid out as the variant says."""
+        if self.variant.same:
+            return [placed(self.values[0], self.device)] * len(self.values)
+        return [_laid_out(v, self.device, self.variant.layout) for v in self.values]
+
+    def variables(self, arrays: Sequence[Array], needed: int | None = None) -> list[Variable]:
+        """Return Variables over `arrays`; only that at the position `needed`, by default all, require a gradient."""
+        if self.variant.same:
+            return [Variable(arrays[0])] * len(arrays)
+        return [Variable(a, requires_grad=needed is None or i == needed) for i, a in enumerate(arrays)]
+
+    def call(self, xs: Sequence[Any]) -> list[Any]:
+        """Return the outputs of the function, always in a list."""
+        ys = self.case.call(self.xp, *xs)
+        return list(ys) if isinstance(ys, (tuple, list)) else [ys]
+
+    def reference(self, values: Sequence[Any]) -> list[Any]:
+        """Return the outputs of the reference on host arrays, computed in float64 or complex128."""
+        wide = [v.astype(WIDE[v.dtype.name]) if v.dtype.name in WIDE else v for v in values]
+        if self.variant.same:
+            wide = [wide[0]] * len(wide)
+        ys = self.case.reference(*wide)
+        return [np.asarray(y) for y in (ys if isinstance(ys, (tuple, list)) else [ys])]
+
+    def differentiable(self, ys: Sequence[Any]) -> list[int]:
+        """Return the positions of those outputs that have a gradient."""
+        return [i for i, y in enumerate(ys) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
+
+    def cotangents(self, ys: Sequence[Variable]) -> list[Any]:
+        """Return random gradients for outputs, as host arrays with their shapes and dtypes."""
+        rng = self.generator()
+        hosts = [on_host(y) for y in ys]
+        return [random_values(h.shape, np.iscomplexobj(h), rng).astype(h.dtype) for h in hosts]
+
+    def placed(self, values: Any) -> Array:
+        """Return the host array `values` as a new array on the device."""
+        return placed(values, self.device)
+
+    def expected_dtype(self, output: int) -> tuple[str, ...]:
+        """Return the names of the dtypes that an output may have."""
+        given = self.case.dtype[output] if isinstance(self.case.dtype, tuple) else self.case.dtype
+        if given is None:
+            return (self.dtype if self.floating else self.values[0].dtype.name,)
+        if given == "default":
+            return (self.device.backend.dtype_name(self.device.backend.default_dtype("float")),)
+        if given == "int":
+            return tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+        return ({"real": REAL, "complex": COMPLEX}[given][self.dtype],) if given in ("real", "complex") else (given,)
+
+    def describe(self, x: Any) -> str:
+        """Return dtype, shape and device of an array or Variable in words."""
+        array, backend = as_array(x), self.device.backend
+        return f"{backend.dtype_name(array.dtype)} {tuple(array.shape)} on {backend.device_of(array)}"
+
+
+def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0) -> list[Any]:
+    """Return the inputs of a case on the host: given values, or distinct irrational-looking ones in their ranges."""
+    rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed])
+    position, made = 1 + 7919 * seed, []
+    for i, x in enumerate(case.inputs):
+        target = {"int": "int64", "bool": "bool", "real": REAL[dtype]}.get(x.kind, dtype)
+        if x.values is not None:
+            made.append(np.asarray(x.values, target))
+            continue
+        shape = x.shape if variant.shapes is None else variant.shapes[i]
+        low, high = x.low, x.high
+        if variant.same:
+            low, high = max(each.low for each in case.inputs), min(each.high for each in case.inputs)
+        values = _spread(shape, low, high, x, position, rng)
+        position += values.size
+        if target.startswith("complex"):
+            values = values + 1j * _spread(shape, low, high, x, position, rng)
+            position += values.size
+        made.append(np.asarray(values, target))
+    return made
+
+
+def _spread(shape: Shape, low: float, high: float, x: Input, position: int, rng: np.random.Generator) -> Any:
+    """Return values from a range: fractional parts of consecutive multiples of the square root of 2, shuffled.
+
+    Of n of them no two are nearer than about 1 / (3 n) of the range, so that finite differences meet no ties.
+    """
+    count = int(np.prod(shape, dtype=int))
+    fractions = rng.permutation((np.arange(position, position + count) * np.sqrt(2.0)) % 1.0).reshape(shape)
+    if x.kind == "bool":
+        return fractions < 0.5
+    if x.kind == "int":
+        return np.floor(low + fractions * (high - low + 1)).astype(np.int64)
+    return low + (high - low) * (0.01 + 0.98 * fractions)
+
+
+def _laid_out(values: Any, device: Device, layout: str) -> Array:
+    xp = device.backend.namespace
+    if layout == "strided" and values.ndim:
+        apart = np.repeat(values, 2, axis=-1)
+        apart[..., 1::2] = np.nan if values.dtype.kind in "fc" else 0  # who reads these is found out
+        return placed(apart, device)[..., ::2]
+    if layout == "transposed" and values.ndim > 1:
+        return xp.permute_dims(placed(np.ascontiguousarray(values.T), device), tuple(range(values.ndim))[::-1])
+    return placed(values, device)

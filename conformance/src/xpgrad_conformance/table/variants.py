@@ -1,0 +1,69 @@
+"""Variants of a case's inputs: shapes that broadcast, are empty or 0-d, and memory that is not contiguous."""
+
+from dataclasses import dataclass
+
+from xpgrad.types import Shape
+from xpgrad_conformance.table.case import Case
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of a case's inputs.
+
+    Attributes
+    ----------
+    name : str
+    shapes : tuple of shapes or None
+        One for each input; None leaves the case's own.
+    layout : str
+        "plain"; "strided" takes every second element of a larger array, "transposed" the transpose of a transposed one.
+    same : bool
+        All inputs are one and the same Variable.
+    """
+
+    name: str
+    shapes: tuple[Shape, ...] | None = None
+    layout: str = "plain"
+    same: bool = False
+
+
+PLAIN = Variant("plain")
+LAYOUTS = (Variant("strided", layout="strided"), Variant("transposed", layout="transposed"))
+UNIFORM: dict[str, Shape] = {"0-d": (), "empty": (0, 3), "size-1": (1,)}
+BROADCAST: tuple[tuple[Shape, ...], ...] = (
+    ((3, 1), (4,), ()),
+    ((), (3, 4), (1, 4)),
+    ((2, 1, 4), (3, 1), (3, 4)),
+    ((1,), (0, 3), ()),
+)
+
+
+def variants_of(case: Case) -> tuple[Variant, ...]:
+    """Return the variants that suit `case`, the plain one first."""
+    found = [PLAIN]
+    if any(len(x.shape) > 0 for x in case.inputs):
+        found.append(LAYOUTS[0])
+    if any(len(x.shape) > 1 for x in case.inputs):
+        found.append(LAYOUTS[1])
+    if not case.elementwise or any(x.values is not None for x in case.inputs):
+        return tuple(found)
+    count = len(case.inputs)
+    found += [Variant(name, (shape,) * count) for name, shape in UNIFORM.items()]
+    if 1 < count <= len(BROADCAST[0]):
+        found += [Variant(" ".join(map(str, shapes[:count])), shapes[:count]) for shapes in BROADCAST]
+    if _may_coincide(case):
+        found.append(Variant("same", same=True))
+    return tuple(found)
+
+
+def broadcasting(case: Case) -> Variant | None:
+    """Return the first variant of `case` whose inputs broadcast."""
+    return next((v for v in variants_of(case) if v.shapes is not None and len(set(v.shapes)) > 1), None)
+
+
+def _may_coincide(case: Case) -> bool:
+    """Tell whether one array can stand for both inputs."""
+    if len(case.inputs) != 2:
+        return False
+    x1, x2 = case.inputs
+    return x1.kind == x2.kind == "float" and x1.shape == x2.shape and max(x1.low, x2.low) < min(x1.high, x2.high)

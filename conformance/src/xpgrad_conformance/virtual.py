@@ -1,0 +1,148 @@
+"""Virtual devices: a backend over another one's arrays that has two devices or more."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.backend.device import Device
+from xpgrad.backend.hookspecs import hookimpl
+from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import ArrayAPIBackend, register
+from xpgrad.types import Array, Kernel
+from xpgrad_conformance.pretend import PretendLibrary
+
+
+class PretendBackend(ArrayAPIBackend):
+    """The backend of a pretend library; what it does not do itself, the inner backend does.
+
+    Parameters
+    ----------
+    name : str
+    library : PretendLibrary
+    kernels : dict, optional
+        By default the inner backend's own, of pretend arrays.
+    """
+
+    library: PretendLibrary
+    folder: str | None = None
+    """Where a distribution of the backend lies, which new processes are to find."""
+
+    def __init__(self, name: str, library: PretendLibrary, kernels: Mapping[str, Kernel] | None = None) -> None:
+        self.library, inner = library, library.inner
+        own = {n: self.lifted(k) for n, k in inner.overrides().items()} if kernels is None else dict(kernels)
+        super().__init__(
+            name=name,
+            namespace=library,
+            array_types=(library.Array,),
+            devices={device: device for device in library.devices},
+            kernels=own,
+            immutable=inner.immutable,
+            synchronize=lambda handle: library.wait(),
+            version=inner.version,
+            capabilities=_of_several(inner.capabilities),
+        )
+
+    def lifted(self, kernel: Kernel) -> Kernel:
+        """Return a kernel of the inner backend as one of pretend arrays."""
+
+        @functools.wraps(kernel)
+        def call(*arrays: Any, **parameters: Any) -> Any:
+            inner = kernel
+            if parameters.get("device") is not None:
+                inner = functools.partial(kernel, device=self.library.inner.default_device.handle)
+            return self.library.call(inner, *arrays, **parameters)
+
+        if kernel is self.library.inner.overrides().get("scatter_add"):
+            return self._scatter_add(kernel)
+        return call
+
+    def _scatter_add(self, kernel: Kernel) -> Kernel:
+        def scatter_add(spec: Any, parts: Any, /) -> Any:
+            inner = self.library.inner
+            opened = self.library.opened(list(parts), [])
+            inner_spec = inner.spec_for(spec.shape, spec.dtype, inner.default_device.handle)
+            return self.library.closed(kernel(inner_spec, opened), spec.device)
+
+        return scatter_add
+
+    def is_kind(self, dtype: Any, kind: str | tuple[str, ...]) -> bool:
+        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        return self.library.inner.is_kind(dtype, kind)
+
+    def default_dtype(self, kind: str) -> Any:
+        """Return the default dtype for "float" or "complex"."""
+        return self.library.inner.default_dtype(kind)
+
+    def dtype_name(self, dtype: Any) -> str:
+        """Return the short name of `dtype`."""
+        return self.library.inner.dtype_name(dtype)
+
+    def is_view(self, array: Array) -> bool:
+        """Tell whether writing to `array` could show in another array."""
+        return self.library.inner.is_view(array.inner)
+
+    def copy(self, array: Array) -> Array:
+        """Return a copy in memory of its own."""
+        return self.library.array(self.library.inner.copy(array.inner), array.device)
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy as an array of the host backend; it waits for the values."""
+        self.library.wait()
+        return self.seen(array)
+
+    def seen(self, array: Array) -> Array:
+        """Return a host copy of what the host sees now."""
+        inner, host = self.library.inner, plugins.role("cpu")
+        return host.copy(array.shown) if inner is host else inner.to_host(array.shown)
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return a copy of the host's array on `device`."""
+        inner = self.library.inner
+        own = inner.copy(array) if inner is plugins.role("cpu") else inner.from_host(array, inner.default_device)
+        return self.library.array(own, device.handle)
+
+    def dlpack_device(self, device: Device) -> Any:
+        """Return None: what a pretend device is, DLPack cannot say."""
+        return None
+
+
+def _of_several(capabilities: Capabilities) -> Capabilities:
+    missing = {fact: reason for fact, reason in capabilities.missing.items() if fact != "several_devices"}
+    return Capabilities(missing, tolerances=capabilities.tolerances)
+
+
+def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = None) -> Backend:
+    """Return a backend that was made by this program, known to xpgrad by its name from now on.
+
+    Parameters
+    ----------
+    backend : Backend
+    path : callable, optional
+        ``path(source, target)`` gives a direct path between two devices, or None: the hook `xpgrad_transfer`.
+    """
+
+    def xpgrad_backend() -> Backend:
+        return backend
+
+    def xpgrad_transfer(source: Device, target: Device) -> Any:
+        return None if path is None else path(source, target)
+
+    hooks = {"xpgrad_backend": hookimpl(_named(xpgrad_backend))}
+    if path is not None:
+        hooks["xpgrad_transfer"] = hookimpl(_named(xpgrad_transfer))
+    return register(SimpleNamespace(**hooks), backend.name)
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__qualname__ = function.__name__  # pluggy tells a hook by the name of the function
+    return function
+
+
+@functools.cache
+def virtual(backend: Backend) -> Sequence[Device]:
+    """Return two virtual devices over the arrays of a backend."""
+    library = PretendLibrary(backend, ("0", "1"))
+    return registered(PretendBackend(f"{backend.name}_virtual", library)).devices()

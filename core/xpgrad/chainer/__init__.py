@@ -1,0 +1,1 @@
+"""Chainer's face: what programs that were written against Chainer import, and call by its names."""

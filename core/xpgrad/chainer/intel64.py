@@ -1,0 +1,22 @@
+"""Chainer's `backends.intel64`: whether a plugin serves Intel's arrays, under iDeep's names."""
+
+from xpgrad.graph.methods.moving import intel64
+
+LEVELS = "==always", ">=auto"
+
+
+def is_ideep_available() -> bool:
+    """Tell whether a backend here is called ``intel64``, or claims this word, and can be used."""
+    return intel64() is not None
+
+
+def should_use_ideep(level: str) -> bool:
+    """Tell whether functions should use iDeep's arrays by themselves; they never do, arrays are sent there.
+
+    Parameters
+    ----------
+    level : "==always" or ">=auto"
+    """
+    if level not in LEVELS:
+        raise ValueError(f"should_use_ideep: expected one of {', '.join(LEVELS)}, got {level!r}")
+    return False

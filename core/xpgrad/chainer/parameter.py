@@ -1,0 +1,171 @@
+"""`Parameter`: a Variable that a model learns, which may be initialised later, when its shape is known."""
+
+from typing import Any
+
+from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.dtypes import dtype_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.errors import ShapeError
+from xpgrad.graph.methods import moving
+from xpgrad.graph.specs import check_gradient, check_gradient_variable
+from xpgrad.graph.variable import Variable, given_gradient
+from xpgrad.types import Array, Dtype, Shape
+
+
+class Parameter(Variable):
+    """A Variable with an initialiser.
+
+    Parameters
+    ----------
+    initializer : None, scalar, array or callable
+        None fills with NaN, a scalar with itself; an array without `shape` is the data; a callable writes into the
+        array that it is given, and may have a `dtype`.
+    shape : tuple of int or int, optional
+        Given: initialised at once. Otherwise the Parameter waits for `initialize`.
+    name : str, optional
+    """
+
+    __slots__ = ("_grad_valid", "_zero_grad", "initializer", "update_rule")
+
+    def __init__(self, initializer: Any = None, shape: Any = None, name: str | None = None) -> None:
+        data = initializer if shape is None and _is_array(initializer) else None
+        super().__init__(data, name=name)
+        self.initializer, self.update_rule = (None if data is not None else initializer), None
+        self._grad_valid, self._zero_grad = data is not None, False
+        if shape is not None:
+            self.initialize(shape)
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether there is data."""
+        return self._array is not None
+
+    @property
+    def dtype(self) -> Dtype:
+        """Dtype of the array; before that of the initialiser, if it has one."""
+        if self._array is not None:
+            return self._array.dtype
+        dtype = None if plugins.is_scalar(self.initializer) else getattr(self.initializer, "dtype", None)
+        if dtype is None:
+            raise RuntimeError("Parameter.dtype: the Parameter is uninitialised, and its initialiser has no dtype")
+        return dtype
+
+    @property
+    def grad(self) -> Array | None:
+        """Array of the gradient, or None; an uninitialised Parameter has none until it is cleared."""
+        if self._array is None and not self._grad_valid:
+            raise RuntimeError(
+                "Parameter.grad: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
+            )
+        return super().grad
+
+    @grad.setter
+    def grad(self, grad: Array | None) -> None:
+        if grad is not None:
+            check_gradient(grad, self._node.spec)
+            grad = given_gradient(grad)
+        self._grad, self._grad_valid = grad, True
+
+    @property
+    def grad_var(self) -> Variable | None:
+        """The gradient as a Variable."""
+        if self._array is None and not self._grad_valid:
+            raise RuntimeError(
+                "Parameter.grad_var: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
+            )
+        return super().grad_var
+
+    @grad_var.setter
+    def grad_var(self, grad: Variable | None) -> None:
+        check_gradient_variable(grad, self._node.spec)
+        self._grad, self._grad_valid = grad, True
+
+    def cleargrad(self) -> None:
+        """Forget the gradient; it then starts as None after `initialize`, too."""
+        super().cleargrad()
+        self._grad_valid, self._zero_grad = True, False
+
+    def zerograd(self) -> None:
+        """Fill the gradient with zeros, now or when the Parameter is initialised. Deprecated: use `cleargrad`."""
+        super().zerograd()
+        self._grad_valid = True
+        self._zero_grad = self._array is None
+
+    def initialize(self, shape: Shape | int) -> None:
+        """Make the data by the initialiser, on the device that `to_device` said last, and fill the gradient with NaN.
+
+        The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
+        """
+        device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
+        array = moving.suited(_generate(self.initializer, shape, device), device)
+        backend = plugins.backend_of(array)
+        xp = backend.xp
+        if self._zero_grad:
+            grad = xp.zeros_like(array)
+        elif self._grad_valid:
+            grad = None
+        else:
+            floating = backend.spec(array).differentiable
+            grad = xp.full_like(array, float("nan")) if floating else None  # integers have no gradient, and no NaN
+        self.array = array
+        self._grad, self._grad_valid, self._zero_grad = grad, True, False
+
+    def update(self) -> None:
+        """Let the update rule change the data, if there is one."""
+        if self.update_rule is not None:
+            self.update_rule.update(self)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> "Parameter":
+        """Move data and gradient, or remember where to initialise; a Parameter may always move, it is a root."""
+        target = get_device(device)
+        creator, self._node.creator_node = self._node.creator_node, None
+        try:
+            moving.to_device(self, target)
+        except BaseException:
+            self._node.creator_node = creator
+            raise
+        self._node.own_extra().device = target
+        return self
+
+    def to_cpu(self) -> "Parameter":
+        """Move to the host."""
+        return self.to_device(-1)
+
+    def to_chx(self) -> "Parameter":
+        """Let data and gradient become chx arrays over the same memory, or remember to initialise there."""
+        native: Any = plugins.role("native")
+        target = native.device_over(self.device)
+        super().to_chx()
+        self._node.own_extra().device = target
+        return self
+
+    def from_chx(self) -> "Parameter":
+        """Let chx data and gradient become plain arrays over the same memory, or remember to initialise there."""
+        target = getattr(self.device, "fallback_device", self.device)
+        super().from_chx()
+        self._node.own_extra().device = target
+        return self
+
+
+def _is_array(obj: Any) -> bool:
+    return obj is not None and not callable(obj) and not plugins.is_scalar(obj)
+
+
+def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
+    """Return what the initialiser makes of this shape on `device`."""
+    backend = device.backend
+    xp = backend.xp
+    if _is_array(initializer):
+        if tuple(initializer.shape) not in (shape, ()):
+            raise ShapeError(f"Parameter: the initial array has shape {tuple(initializer.shape)}, expected {shape}")
+        stretched = plugins.backend_of(initializer).namespace.broadcast_to(initializer, shape)
+        return backend.copy(transfer(stretched, device))
+    own = None if plugins.is_scalar(initializer) else getattr(initializer, "dtype", None)
+    dtype = dtype_of(own, backend)
+    if not callable(initializer):
+        return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
+    # Chainer's initialisers write into the array that they get; where arrays cannot be written to they return one.
+    array = xp.zeros(shape, dtype=dtype, device=device.handle)
+    made = backend.follow(initializer)(array)
+    return array if made is None else made

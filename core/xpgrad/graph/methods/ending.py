@@ -1,0 +1,264 @@
+"""Where a graph ends because a number was taken out of a Variable: ``float(v)``, ``v.item()``, ``math.sin(v)``.
+
+Python's number knows no graph, so no gradient flows through it. In the Variable interface that is a `GraphEndWarning`;
+a transform, which knows what it differentiates by, watches its function, and decides when that has returned.
+"""
+
+import itertools
+import linecache
+import opcode
+import os
+import re
+import sys
+import warnings
+import weakref
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.config import PLAIN_OFF, config, switches
+from xpgrad.errors import GradientError, GraphEndWarning
+
+if TYPE_CHECKING:
+    from xpgrad.graph.node import VariableNode
+
+MOST_PLACES = 3  # that one error names
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_INSTALLED = os.path.dirname(os.__file__) + os.sep, "<frozen"
+_BINARY_OP = opcode.opmap["BINARY_OP"]
+_REMAINDERS = 6, 19  # arguments of BINARY_OP for % and %=
+_QUESTION = re.compile(r"(\w+\.)?(isnan|isinf|isfinite|isclose)\(")
+_ELEMENT = re.compile(r"\]\s*(//|\*\*|<<|>>|[-+*/@%&|^])?=(?!=)")
+_MATHEMATICS = re.compile(r"\bc?math\.(exp|expm1|log|log1p|log2|log10|sqrt|a?(?:sin|cos|tan)h?|atan2|hypot|pow)\(")
+
+
+class Place:
+    """A line of the user's that took a number out of a Variable.
+
+    Attributes
+    ----------
+    key : tuple
+        File name and number of the line.
+    text : str
+        The expression, as far as the line tells.
+    library : str or None
+        File and line of the library that took it, if the user's line called one.
+    """
+
+    def __init__(self, frame: FrameType, taker: FrameType) -> None:
+        self.key = frame.f_code.co_filename, frame.f_lineno
+        self.text = _expression(frame)
+        self.line = linecache.getline(*self.key, frame.f_globals).strip()
+        code = taker.f_code
+        self.library = None if taker is frame else f"{code.co_filename}:{taker.f_lineno}"
+        self.module = str(frame.f_globals.get("__name__", "<unknown>"))
+        self._registry = frame.f_globals.setdefault("__warningregistry__", {})
+
+    def __str__(self) -> str:
+        file, line = self.key
+        through = "" if self.library is None else f", in {self.library}"
+        return f"{file}:{line}: `{self.text}`{through}" if self.text else f"{file}:{line}{through}"
+
+    def advice(self) -> str:
+        """Return what to write instead."""
+        found = _MATHEMATICS.search(self.text)
+        if found is not None:
+            return f"apply a function of arrays, such as xpgrad.array_api.{found[1]}, to the Variable"
+        if _ELEMENT.search(self.line) is not None:
+            return "collect the Variables in a list and stack it (xpgrad.array_api.stack)"
+        if self.library is not None:
+            return "differentiate a root by xpgrad.transforms.custom_root, an integral by a sum over its nodes"
+        return "compute with the Variable itself"
+
+    def warn(self) -> None:
+        """Warn, once for each line."""
+        text = (
+            f"a number was taken out of a Variable that requires a gradient, and no gradient flows through it: "
+            f"{self.advice()}; float(v.array) says that it is meant, config.warn_graph_end = False is silent"
+        )
+        file, line = self.key
+        warnings.warn_explicit(text, GraphEndWarning, file, line, self.module, self._registry)
+
+
+class _Running:
+    """What functions that take numbers find while a function is called with it, in its thread."""
+
+    __slots__ = ("__weakref__",)
+
+    def entered(self) -> dict[ContextVar[Any], Any]:
+        """Return, for `called_with`, what lets it be found."""
+        return {_running: (*_running.get(), weakref.ref(self))}
+
+
+class _Line:
+    """What one line of the user's took."""
+
+    __slots__ = ("place", "seen", "taken")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.taken: set[VariableNode] = set()
+        self.seen: weakref.WeakSet[VariableNode] = weakref.WeakSet()
+
+
+class Watch(_Running):
+    """What is taken, while a user's function runs, out of Variables that depend on its arguments.
+
+    Parameters
+    ----------
+    roots : iterable of VariableNode
+        The arguments.
+    recorded : bool
+        Whether other gradients than those by the roots can be asked for later.
+    """
+
+    __slots__ = ("_lines", "recorded", "roots")
+
+    def __init__(self, roots: Iterable["VariableNode"], recorded: bool) -> None:
+        self.roots, self.recorded = frozenset(roots), recorded
+        self._lines: dict[tuple[str, int], _Line] = {}
+
+    def __bool__(self) -> bool:
+        return any(line.taken for line in self._lines.values())
+
+    def note(self, node: "VariableNode", place: Place) -> bool:
+        """Note that `place` took the value of `node`; tell whether any taking there depends on the roots."""
+        line = self._lines.get(place.key)
+        if line is None:
+            line = self._lines[place.key] = _Line(place)
+        if len(line.taken) < len(self.roots):
+            line.taken.update(self._behind([node], line.seen))
+        return bool(line.taken)
+
+    def behind(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
+        """Return the roots that `nodes` depend on."""
+        return self._behind(nodes, set())
+
+    def places(self, roots: Iterable["VariableNode"]) -> list[Place]:
+        """Return where something was taken that depends on any of these roots."""
+        wanted = set(roots)
+        return [line.place for line in self._lines.values() if line.taken & wanted]
+
+    def _behind(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
+        return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
+
+    def warn(self) -> None:
+        """Warn of all that was taken, except of what a watch around this one has noted, too."""
+        outer = [watch for watch in _active(Watch) if watch is not self]
+        for key, line in self._lines.items():
+            noted = any(key in watch._lines and watch._lines[key].taken for watch in outer)
+            if config.warn_graph_end and line.taken and not noted:
+                line.place.warn()
+
+    def refuse(
+        self, outputs: Iterable["VariableNode"], group: Iterable["VariableNode"], what: str, remedy: str
+    ) -> None:
+        """Raise if `outputs` do not depend on any of a group of roots, of which numbers were taken.
+
+        Parameters
+        ----------
+        outputs, group : iterable of VariableNode
+        what, remedy : str
+            The error says "`what` does not depend on ..." at its beginning, and `remedy` besides its advice.
+        """
+        places = self.places(group)
+        if places and not self.behind(outputs) & set(group):
+            lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MOST_PLACES])
+            raise GradientError(
+                f"{what}, because a number was taken out of a Variable that does, and Python's numbers have no gradient"
+                f"{remedy}:{lines}"
+            )
+
+
+class Standing(_Running):
+    """Copies of Variables that a user's function gets in their place, without an edge of the graph between the two."""
+
+    __slots__ = ("originals",)
+
+    def __init__(self, originals: dict["VariableNode", "VariableNode"]) -> None:
+        self.originals = originals
+
+
+# Weak, so that none outlives the call that made it, wherever an interruption strikes.
+_running: ContextVar[tuple["weakref.ref[_Running]", ...]] = ContextVar("xpgrad_watches", default=())
+
+
+def _active(kind: type) -> list[Any]:
+    return [found for each in _running.get() if isinstance(found := each(), kind)]
+
+
+def taken(node: "VariableNode") -> None:
+    """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
+    if switches().mode & PLAIN_OFF or config.in_recomputing:
+        return
+    taker: FrameType | None = sys._getframe(1)
+    while taker is not None and taker.f_code.co_filename.startswith(_HERE):
+        taker = taker.f_back
+    if taker is None or _is_harmless(taker):
+        return
+    place, watches = Place(_users(taker), taker), _active(Watch)
+    noted = [watch.note(node, place) for watch in watches]
+    if any(noted):
+        return  # they decide at their ends
+    nobody_asks = watches and not watches[0].recorded
+    if nobody_asks or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
+        return
+    place.warn()
+
+
+def _ancestors(
+    nodes: Iterable["VariableNode"], seen: Any, border: frozenset["VariableNode"] = frozenset()
+) -> Iterator["VariableNode"]:
+    """Yield the nodes that these depend on, and themselves, none that is in `seen`, none beyond `border`."""
+    originals = {copy: node for each in _active(Standing) for copy, node in each.originals.items()}
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node in seen or not node.requires_grad:
+            continue
+        seen.add(node)
+        yield node
+        if node in border:
+            continue
+        if node in originals:
+            waiting.append(originals[node])
+        function = node.live_creator()
+        if function is not None:
+            waiting.extend(each for each in function.inputs or () if each is not None)
+
+
+def _has_origin(node: "VariableNode") -> bool:
+    """Tell whether a node depends on anything but copies of what requires no gradient."""
+    copies = {copy for each in _active(Standing) for copy in each.originals}
+    return any(each.creator_node is None and each not in copies for each in _ancestors([node], set()))
+
+
+def _users(frame: FrameType) -> FrameType:
+    """Return the nearest caller that is no installed library's; `frame` itself where there is none."""
+    caller: FrameType | None = frame
+    while caller is not None:
+        name = caller.f_code.co_filename
+        if not name.startswith((_HERE, *_INSTALLED)) and "-packages" + os.sep not in name:
+            return caller
+        caller = caller.f_back
+    return frame
+
+
+def _is_harmless(frame: FrameType) -> bool:
+    """Tell whether the running instruction formats text by ``%``, or asks whether a number is a NaN."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if code[at] == _BINARY_OP and code[at + 1] in _REMAINDERS:
+        return True
+    return _QUESTION.match(_expression(frame)) is not None
+
+
+def _expression(frame: FrameType) -> str:
+    """Return the source of the running instruction, or its first line; nothing where the source is not known."""
+    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one for each two bytes
+    start, end, column, end_column = next(positions, (None, None, None, None))
+    line = linecache.getline(frame.f_code.co_filename, start or frame.f_lineno, frame.f_globals)
+    if start is None or column is None:
+        return line.strip()
+    characters = line.encode()  # columns count bytes
+    return (characters[column:end_column] if start == end else characters[column:]).decode(errors="replace").strip()

@@ -1,0 +1,269 @@
+"""Elementary functions: powers, degrees, and quotients that are smooth where numerator and denominator vanish."""
+
+import math
+from typing import Any
+
+from xpgrad.graph.variable import Variable
+from xpgrad.special.gamma_functions import sine_and_cosine
+from xpgrad.special.operands import either, fitted, special
+from xpgrad.special.quadrature import legendre, summed
+from xpgrad.types import Array, Namespace
+
+LOG_2, LOG_10 = math.log(2), math.log(10)
+DEGREE = math.pi / 180
+
+
+@special(x=lambda xp, gy, y: gy / (3 * (y * y)))
+def cbrt(xp: Namespace, x: Array, /) -> Array:
+    """Real cube root, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 the gradient is infinite.
+    """
+    size = xp.abs(x)
+    plain = (size > 0) & ~xp.isinf(size)
+    safe = xp.where(plain, size, 1.0)
+    y = xp.pow(safe, xp.full_like(safe, 1 / 3))
+    y = y - (y - safe / (y * y)) / 3  # a third in floating-point is none
+    y = xp.where(plain, y, size)
+    return xp.where(x < 0, -y, y)
+
+
+@special(x=lambda xp, gy, y: gy * (y * LOG_2))
+def exp2(xp: Namespace, x: Array, /) -> Array:
+    """Power of 2, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    return xp.pow(xp.full_like(x, 2.0), x)
+
+
+@special(x=lambda xp, gy, y: gy * (y * LOG_10))
+def exp10(xp: Namespace, x: Array, /) -> Array:
+    """Power of 10, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    return xp.pow(xp.full_like(x, 10.0), x)
+
+
+@special(x=lambda xp, gy, x: gy * -xp.sin(x))
+def cosm1(xp: Namespace, x: Array, /) -> Array:
+    """``cos(x) - 1``, accurate near 0, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    half = xp.sin(0.5 * x)
+    return -2 * half * half
+
+
+def _unit(xp: Namespace, f: Any, x: Array) -> Array:
+    """Return the integrals of `f` from 0 to 1."""
+    nodes, weights = legendre(24)
+    return summed(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], x)
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.exprel_of(x, n=1))
+def exprel(xp: Namespace, x: Array, /) -> Array:
+    """``(exp(x) - 1) / x``, and 1 at 0, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    zero = x == 0
+    endless = xp.isinf(x)
+    safe = xp.where(zero | endless, 1.0, x)
+    edge = either(xp, x > 0, math.inf, 0.0, x)
+    return xp.where(zero, 1.0, xp.where(endless, edge, xp.expm1(safe) / safe))
+
+
+@special(x=lambda xp, gy, x, n: gy * xp.special.exprel_of(x, n=n + 1))
+def exprel_of(xp: Namespace, x: Array, /, n: int) -> Array:
+    """Derivative of `exprel` of order `n`, the integral of ``u**n * exp(x * u)`` from 0 to 1, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    n : int
+    """
+    near = xp.abs(x) < 4
+    small = xp.where(near, x, 0.0)[..., None]
+    inner = _unit(xp, lambda u: u**n * xp.exp(small * u), x)
+    large = xp.where(near, 4.0, x)
+    outer = xp.expm1(large) / large
+    for k in range(1, n + 1):
+        outer = (xp.exp(large) - k * outer) / large
+    return xp.where(near, inner, outer)
+
+
+@special(x=lambda xp, gy, x, n: gy * xp.special.log1prel_of(x, n=n + 1))
+def log1prel_of(xp: Namespace, x: Array, /, n: int) -> Array:
+    """Derivative of ``log(1 + x) / x`` of order `n`, which is smooth at 0, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, greater than -1
+    n : int
+    """
+    near = xp.abs(x) < 0.6
+    small = xp.where(near, x, 0.0)[..., None]
+    inner = (-1) ** n * math.factorial(n) * _unit(xp, lambda u: u**n / (1 + small * u) ** (n + 1), x)
+    large = xp.where(near, 1.0, x)
+    outer = xp.log1p(large) / large
+    for k in range(1, n + 1):
+        outer = ((-1) ** (k - 1) * math.factorial(k - 1) / (1 + large) ** k - k * outer) / large
+    return xp.where(near, inner, outer)
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.sinc_of(x, n=1))
+def sinc(xp: Namespace, x: Array, /) -> Array:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    zero = x == 0
+    safe = xp.where(zero, 1.0, x)
+    return xp.where(zero, 1.0, sine_and_cosine(xp, safe)[0] / (math.pi * safe))
+
+
+@special(x=lambda xp, gy, x, n: gy * xp.special.sinc_of(x, n=n + 1))
+def sinc_of(xp: Namespace, x: Array, /, n: int) -> Array:
+    """Derivative of `sinc` of order `n`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    n : int
+    """
+    near = xp.abs(x) < 2
+    small = xp.where(near, x, 0.0)[..., None] * math.pi
+    turn = n * math.pi / 2
+    inner = _unit(xp, lambda u: (math.pi * u) ** n * xp.cos(small * u + turn), x)
+    large = xp.where(near, 2.0, x)
+    sine, cosine = sine_and_cosine(xp, large)
+    outer = sine / (math.pi * large)
+    for k in range(1, n + 1):
+        turned = (sine, cosine, -sine, -cosine)[k % 4]
+        outer = (math.pi ** (k - 1) * turned - k * outer) / large
+    return xp.where(near, inner, outer)
+
+
+@special(
+    x=lambda xp, gy, x, lmbda: gy * xp.pow(x, lmbda - 1),
+    lmbda=lambda xp, gy, x, lmbda: gy * (xp.square(xp.log(x)) * xp.special.exprel_of(lmbda * xp.log(x), n=1)),
+)
+def boxcox(xp: Namespace, x: Array, lmbda: Array, /) -> Array:
+    """Box–Cox transform ``(x**lmbda - 1) / lmbda``, and ``log(x)`` at ``lmbda == 0``, elementwise.
+
+    Parameters
+    ----------
+    x, lmbda : Variable or array, real
+        `x` not negative; elsewhere the result is NaN.
+    """
+    inside = x > 0
+    log = xp.log(xp.where(inside, x, 1.0))
+    edge = xp.where(lmbda > 0, -1 / xp.where(lmbda > 0, lmbda, 1.0), -math.inf)
+    return xp.where(inside, log * xp.special.exprel(lmbda * log), xp.where(x == 0, edge, math.nan))
+
+
+def boxcox1p(x: Any, lmbda: Any, /) -> Variable:
+    """Return the Box–Cox transform of ``1 + x``, accurate near 0, elementwise.
+
+    Parameters
+    ----------
+    x, lmbda : Variable or array, real
+        `x` greater than -1.
+    """
+    x, lmbda = fitted("boxcox1p", (x, lmbda))
+    log = x.__array_namespace__().log1p(x)
+    return log * exprel(lmbda * log)  # type: ignore[no-any-return]  # a primitive
+
+
+def inv_boxcox1p(y: Any, lmbda: Any, /) -> Variable:
+    """Return the inverse of `boxcox1p` in its first argument, elementwise.
+
+    Parameters
+    ----------
+    y, lmbda : Variable or array, real
+        ``lmbda * y`` greater than -1.
+    """
+    y, lmbda = fitted("inv_boxcox1p", (y, lmbda))
+    return y.__array_namespace__().expm1(y * log1prel_of(lmbda * y, n=0))  # type: ignore[no-any-return]  # a primitive
+
+
+def inv_boxcox(y: Any, lmbda: Any, /) -> Variable:
+    """Return the inverse of `boxcox` in its first argument, elementwise.
+
+    Parameters
+    ----------
+    y, lmbda : Variable or array, real
+        ``lmbda * y`` greater than -1.
+    """
+    y, lmbda = fitted("inv_boxcox", (y, lmbda))
+    return y.__array_namespace__().exp(y * log1prel_of(lmbda * y, n=0))  # type: ignore[no-any-return]  # a primitive
+
+
+@special(x=lambda xp, gy, x: gy * (DEGREE * xp.special.cosdg(x)))
+def sindg(xp: Namespace, x: Array, /) -> Array:
+    """Sine of an angle in degrees, exact at right angles, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, degrees
+    """
+    return sine_and_cosine(xp, x / 180)[0]
+
+
+@special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))
+def cosdg(xp: Namespace, x: Array, /) -> Array:
+    """Cosine of an angle in degrees, exact at right angles, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, degrees
+    """
+    return sine_and_cosine(xp, (x + 90) / 180)[0]
+
+
+@special(x=lambda xp, gy, y: gy * (DEGREE * (1 + y * y)))
+def tandg(xp: Namespace, x: Array, /) -> Array:
+    """Tangent of an angle in degrees, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, degrees
+    """
+    return xp.special.sindg(x) / xp.special.cosdg(x)
+
+
+@special(x=lambda xp, gy, y: gy * (-DEGREE * (1 + y * y)))
+def cotdg(xp: Namespace, x: Array, /) -> Array:
+    """Cotangent of an angle in degrees, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, degrees
+    """
+    return xp.special.cosdg(x) / xp.special.sindg(x)
+
+
+def radian(d: Any, m: Any, s: Any, /) -> Variable:
+    """Return an angle of degrees, minutes and seconds in radians, elementwise.
+
+    Parameters
+    ----------
+    d, m, s : Variable or array, real
+    """
+    d, m, s = fitted("radian", (d, m, s))
+    return DEGREE * (d + m / 60 + s / 3600)  # type: ignore[no-any-return]  # a primitive

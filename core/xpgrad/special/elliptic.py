@@ -1,0 +1,270 @@
+"""Elliptic integrals and functions beyond the complete integral of the first kind, by families of integrals.
+
+Each family is closed under differentiation: NIST DLMF 19.2, 19.16 and 22.20.
+"""
+
+import math
+from typing import Any
+
+from xpgrad.graph.variable import Variable
+from xpgrad.special.integrals import ellipkm1
+from xpgrad.special.operands import fitted, special
+from xpgrad.special.quadrature import integral, summed
+from xpgrad.types import Array, Namespace
+
+
+@special(m=lambda xp, gy, m: gy * (-0.5 * xp.special.ellipe_of(m, n=1)))
+def ellipe(xp: Namespace, m: Array, /) -> Array:
+    """Complete elliptic integral of the second kind for the parameter `m`, elementwise.
+
+    Parameters
+    ----------
+    m : Variable or array, real, up to 1
+        Above 1 the result is NaN; at 1 the derivative is infinite.
+    """
+    return xp.special.ellipe_of(m, n=0)
+
+
+@special(m=lambda xp, gy, m, n: gy * ((n - 0.5) * xp.special.ellipe_of(m, n=n + 1)))
+def ellipe_of(xp: Namespace, m: Array, /, n: int) -> Array:
+    """Integral of ``sin(u)**(2 * n) * (1 - m * sin(u)**2)**(1 / 2 - n)`` over a right angle, elementwise.
+
+    Parameters
+    ----------
+    m : Variable or array, real, up to 1
+    n : int
+
+    Notes
+    -----
+    The trapezoidal rule for the logarithm of ``tan(u)``, whose error falls exponentially.
+    """
+    inside = m < 1
+    rest = xp.where(inside, 1 - m, 1.0)
+    half = -0.5 * xp.log(rest)
+    low = -40 / (2 * n + 1) + xp.minimum(half, xp.zeros_like(half))
+    width, count = 40 + xp.maximum(half, xp.zeros_like(half)) - low, 400
+
+    def f(at: Array) -> Array:
+        v = low[..., None] + width[..., None] * at
+        slope = (0.5 - n) * xp.log1p(xp.exp(2 * (v - half[..., None])))
+        return xp.exp((2 * n + 1) * v + slope - 1.5 * xp.log1p(xp.exp(2 * v)))
+
+    total = summed(xp, f, [k / count for k in range(count)], [1 / count] * count, width) * width
+    edge = 1.0 if n == 0 else math.inf
+    return xp.where(inside, total, xp.where(m == 1, edge, xp.full_like(m, math.nan)))
+
+
+def _integrand(xp: Namespace, phi: Array, m: Array, n: int, power: float) -> Array:
+    sine = xp.sin(phi)
+    square = sine * sine
+    return square**n * (xp.cos(phi) ** 2 + (1 - m) * square) ** (power - n)
+
+
+@special(
+    phi=lambda xp, gy, phi, m, n, power: gy * _integrand(xp, phi, m, n, power),
+    m=lambda xp, gy, phi, m, n, power: gy * ((n - power) * xp.special.elliptic_of(phi, m, n=n + 1, power=power)),
+)
+def elliptic_of(xp: Namespace, phi: Array, m: Array, /, n: int, power: float) -> Array:
+    """Integral of ``sin(u)**(2 * n) * (1 - m * sin(u)**2)**(power - n)`` from 0 to `phi`, elementwise.
+
+    Parameters
+    ----------
+    phi, m : Variable or array, real
+        ``m * sin(u)**2`` less than 1 up to `phi`; elsewhere the result is NaN.
+    n : int
+    power : float
+        -1/2 for the integral of the first kind, 1/2 for that of the second.
+
+    Notes
+    -----
+    Whole half-turns, then Gauss's rule for the Gudermannian of the angle, in whose terms the integrand is smooth.
+    """
+    phi, m = xp.broadcast_arrays(phi, m)
+    turns = xp.round(phi / math.pi)
+    angle = phi - turns * math.pi
+    whole = _to(xp, xp.full_like(angle, math.pi / 2), xp.where((turns == 0) | (m > 1), 0.0, m), n, power)
+    y = _to(xp, angle, m, n, power) + xp.where(turns == 0, 0.0, 2 * turns * whole)
+    square = xp.sin(angle) ** 2
+    outside = (m * square > 1) | ((m > 1) & (turns != 0))
+    return xp.where(outside, math.nan, y)
+
+
+def _to(xp: Namespace, angle: Array, m: Array, n: int, power: float) -> Array:
+    high = xp.minimum(xp.asinh(xp.abs(xp.tan(angle))), xp.full_like(angle, 38.0))  # a right angle may be a little more
+    safe = xp.where(m * xp.sin(angle) ** 2 > 1, 0.0, m)
+    low = xp.zeros_like(high)
+    each = safe[..., None]
+
+    def f(u: Array) -> Array:
+        tanh, cosh = xp.tanh(u), xp.cosh(u)
+        rest = 1 - each + each / (cosh * cosh)
+        return tanh ** (2 * n) * rest ** (power - n) / cosh
+
+    y = integral(xp, f, low, high, 32, 12)
+    return xp.where(angle < 0, -y, y)
+
+
+@special(
+    phi=lambda xp, gy, phi, m: gy * _integrand(xp, phi, m, 0, -0.5),
+    m=lambda xp, gy, phi, m: gy * (0.5 * xp.special.elliptic_of(phi, m, n=1, power=-0.5)),
+)
+def ellipkinc(xp: Namespace, phi: Array, m: Array, /) -> Array:
+    """Incomplete elliptic integral of the first kind, elementwise.
+
+    Parameters
+    ----------
+    phi, m : Variable or array, real
+        Angle and parameter; ``m * sin(u)**2`` less than 1 up to `phi`.
+    """
+    return xp.special.elliptic_of(phi, m, n=0, power=-0.5)
+
+
+@special(
+    phi=lambda xp, gy, phi, m: gy * _integrand(xp, phi, m, 0, 0.5),
+    m=lambda xp, gy, phi, m: gy * (-0.5 * xp.special.elliptic_of(phi, m, n=1, power=0.5)),
+)
+def ellipeinc(xp: Namespace, phi: Array, m: Array, /) -> Array:
+    """Incomplete elliptic integral of the second kind, elementwise.
+
+    Parameters
+    ----------
+    phi, m : Variable or array, real
+        Angle and parameter; ``m * sin(u)**2`` less than 1 up to `phi`.
+    """
+    return xp.special.elliptic_of(phi, m, n=0, power=0.5)
+
+
+def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
+    return xp.sqrt(xp.cos(phi) ** 2 + (1 - m) * xp.sin(phi) ** 2)
+
+
+@special(
+    u=lambda xp, gy, m, y: gy * _delta(xp, y, m),
+    m=lambda xp, gy, m, y: gy * (-0.5 * xp.special.elliptic_of(y, m, n=1, power=-0.5) * _delta(xp, y, m)),
+)
+def jacobi_am(xp: Namespace, u: Array, m: Array, /) -> Array:
+    """Amplitude of Jacobi's elliptic functions, the inverse of `ellipkinc` in its first argument, elementwise.
+
+    Parameters
+    ----------
+    u, m : Variable or array, real
+        Argument, and a parameter from 0 to 1; elsewhere the result is NaN.
+
+    Notes
+    -----
+    The descending Landen transformation.
+    """
+    u, m = xp.broadcast_arrays(u, m)
+    one = m == 1
+    inside = (m >= 0) & (m < 1)
+    safe = xp.where(inside, m, 0.5)
+    a, b, c = xp.ones_like(safe), xp.sqrt(1 - safe), xp.sqrt(safe)
+    ratios = []
+    for _ in range(8):
+        a, b, c = 0.5 * (a + b), xp.sqrt(a * b), 0.5 * (a - b)
+        ratios.append(c / a)
+    phi = 2.0 ** len(ratios) * a * u
+    for ratio in ratios[::-1]:
+        phi = 0.5 * (phi + xp.asin(ratio * xp.sin(phi)))
+    return xp.where(inside, phi, xp.where(one, xp.atan(xp.sinh(u)), math.nan))
+
+
+def ellipj(u: Any, m: Any, /) -> tuple[Variable, Variable, Variable, Variable]:
+    """Return Jacobi's elliptic functions sn, cn, dn, and the amplitude, elementwise.
+
+    Parameters
+    ----------
+    u, m : Variable or array, real
+        Argument, and a parameter from 0 to 1.
+    """
+    u, m = fitted("ellipj", (u, m))
+    xp, phi = u.__array_namespace__(), jacobi_am(u, m)
+    sine, cosine = xp.sin(phi), xp.cos(phi)
+    return sine, cosine, xp.sqrt(cosine * cosine + (1 - m) * (sine * sine)), phi
+
+
+def agm(a: Any, b: Any, /) -> Variable:
+    """Return the arithmetic-geometric mean, elementwise.
+
+    Parameters
+    ----------
+    a, b : Variable or array, real, positive
+    """
+    a, b = fitted("agm", (a, b))
+    total = a + b
+    return (0.25 * math.pi) * total / ellipkm1((a / total) * (b / total) * 4)  # type: ignore[no-any-return]  # Variables
+
+
+@special(
+    a=lambda xp, gy, a, b, c, i, j, k: gy * (-(i + 0.5) * xp.special.carlson(a, b, c, i=i + 1, j=j, k=k)),
+    b=lambda xp, gy, a, b, c, i, j, k: gy * (-(j + 0.5) * xp.special.carlson(a, b, c, i=i, j=j + 1, k=k)),
+    c=lambda xp, gy, a, b, c, i, j, k: gy * (-(k + 0.5) * xp.special.carlson(a, b, c, i=i, j=j, k=k + 1)),
+)
+def carlson(xp: Namespace, a: Array, b: Array, c: Array, /, i: int, j: int, k: int) -> Array:
+    """Integral from 0 on of ``(t + a)**(-1/2 - i) * (t + b)**(-1/2 - j) * (t + c)**(-1/2 - k)``, elementwise.
+
+    Parameters
+    ----------
+    a, b, c : Variable or array, real, not negative
+        At most one of them 0, else the result is infinite or NaN.
+    i, j, k : int
+
+    Notes
+    -----
+    The trapezoidal rule for the logarithm of `t`, whose error falls exponentially.
+    """
+    ends, powers = xp.broadcast_arrays(a, b, c), (i, j, k)
+    inside = (ends[0] >= 0) & (ends[1] >= 0) & (ends[2] >= 0)
+    lost = xp.zeros_like(ends[0])  # twice the power of t that the ends at 0 take away
+    for end, n in zip(ends, powers, strict=True):
+        lost = lost + (2 * n + 1) * xp.astype(end == 0, lost.dtype)
+    ones = [xp.where(inside & (lost < 2), end, 1.0) for end in ends]
+    largest = xp.log(xp.maximum(xp.maximum(ones[0], ones[1]), ones[2]))
+    positive = [xp.where(end > 0, end, xp.exp(largest)) for end in ones]
+    least = xp.log(xp.minimum(xp.minimum(positive[0], positive[1]), positive[2]))
+    low, count = least - 80, 500
+    width = largest + 80 / (1 + i + j + k) - low
+
+    def f(at: Array) -> Array:
+        v = low[..., None] + width[..., None] * at
+        total, t = v, xp.exp(v)
+        for end, n in zip(ones, powers, strict=True):
+            total = total - (n + 0.5) * xp.log(t + end[..., None])
+        return xp.exp(total)
+
+    y = summed(xp, f, [n / count for n in range(count)], [1 / count] * count, width) * width
+    return xp.where(inside, xp.where(lost < 2, y, math.inf), math.nan)
+
+
+def elliprf(x: Any, y: Any, z: Any, /) -> Variable:
+    """Return Carlson's symmetric elliptic integral of the first kind, elementwise.
+
+    Parameters
+    ----------
+    x, y, z : Variable or array, real, not negative
+        At most one of them 0.
+    """
+    return 0.5 * carlson(x, y, z, i=0, j=0, k=0)
+
+
+def elliprd(x: Any, y: Any, z: Any, /) -> Variable:
+    """Return Carlson's symmetric elliptic integral of the second kind, elementwise.
+
+    Parameters
+    ----------
+    x, y, z : Variable or array, real, not negative
+        `z` positive, and at most one of the others 0.
+    """
+    return 1.5 * carlson(x, y, z, i=0, j=0, k=1)
+
+
+def elliprc(x: Any, y: Any, /) -> Variable:
+    """Return Carlson's degenerate elliptic integral, elementwise.
+
+    Parameters
+    ----------
+    x, y : Variable or array, real
+        `x` not negative, `y` positive; below 0 the result is NaN, where SciPy gives a principal value.
+    """
+    x, y = fitted("elliprc", (x, y))
+    return 0.5 * carlson(x, y, y, i=0, j=0, k=0)

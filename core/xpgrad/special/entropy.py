@@ -1,0 +1,147 @@
+"""Entropies, products with logarithms, and Huber's losses."""
+
+import math
+
+from xpgrad.special.operands import either, special
+from xpgrad.types import Array, Namespace
+
+
+@special(
+    x1=lambda xp, gy, x1, x2: gy * xp.log(_safe(xp, x1, x2)),
+    x2=lambda xp, gy, x1, x2: gy * (x1 / _safe(xp, x1, x2)),
+)
+def xlogy(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """``x1 * log(x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, real
+        Where both are 0 both gradients are 0.
+    """
+    zero = (x1 == 0) & ~xp.isnan(x2)
+    return xp.where(zero, 0.0, x1 * xp.log(xp.where(zero, 1.0, x2)))
+
+
+def _safe(xp: Namespace, x1: Array, x2: Array, edge: float = 0.0) -> Array:
+    """Return `x2`, and another number where `x1` is 0 and `x2` at the edge of the logarithm's domain."""
+    return xp.where((x1 == 0) & (x2 == edge), 1.0 + edge, x2)
+
+
+@special(
+    x1=lambda xp, gy, x1, x2: gy * xp.log1p(_safe(xp, x1, x2, -1.0)),
+    x2=lambda xp, gy, x1, x2: gy * (x1 / (1 + _safe(xp, x1, x2, -1.0))),
+)
+def xlog1py(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """``x1 * log(1 + x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, real
+        Where ``x1 == 0`` and ``x2 == -1`` both gradients are 0.
+    """
+    zero = (x1 == 0) & ~xp.isnan(x2)
+    return xp.where(zero, 0.0, x1 * xp.log1p(xp.where(zero, 0.0, x2)))
+
+
+@special(x=lambda xp, gy, x: gy * xp.where(x < 0, 0.0, -1 - xp.log(xp.where(x < 0, 1.0, x))))
+def entr(xp: Namespace, x: Array, /) -> Array:
+    """Entropy ``-x * log(x)``, 0 at 0, minus infinity below it, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        The gradient at 0 is infinite, below 0 it is 0.
+    """
+    inside = ~(x <= 0)
+    safe = xp.where(inside, x, 1.0)
+    return xp.where(inside, -safe * xp.log(safe), either(xp, x == 0, 0.0, -math.inf, x))
+
+
+def _inside(x1: Array, x2: Array) -> Array:
+    return (x1 > 0) & (x2 > 0)
+
+
+@special(
+    x1=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * (_log_ratio(xp, x1, x2) + 1), 0.0),
+    x2=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * (-x1 / xp.where(x2 > 0, x2, 1.0)), 0.0),
+)
+def rel_entr(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Relative entropy ``x1 * log(x1 / x2)``, elementwise.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, real
+        Where `x1` is 0 and `x2` is not negative the result is 0; elsewhere outside of positive numbers it is infinite.
+        There the gradients are 0.
+    """
+    value = x1 * _log_ratio(xp, x1, x2)
+    outside = either(xp, (x1 == 0) & (x2 >= 0), 0.0, math.inf, value)
+    return xp.where(xp.isnan(x1) | xp.isnan(x2), x1 + x2, xp.where(_inside(x1, x2), value, outside))
+
+
+def _log_ratio(xp: Namespace, x1: Array, x2: Array) -> Array:
+    """Return ``log(x1 / x2)``, and 0 outside of positive numbers; accurate where the two are near."""
+    inside = _inside(x1, x2)
+    x1, x2 = xp.where(inside, x1, 1.0), xp.where(inside, x2, 1.0)
+    difference = (x1 - x2) / x2
+    near = xp.abs(difference) < 0.5
+    return xp.where(near, xp.log1p(xp.where(near, difference, 0.0)), xp.log(x1) - xp.log(x2))
+
+
+@special(
+    x1=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * _log_ratio(xp, x1, x2), 0.0),
+    x2=lambda xp, gy, x1, x2: xp.where((x1 >= 0) & (x2 > 0), gy * (1 - x1 / xp.where(x2 > 0, x2, 1.0)), 0.0),
+)
+def kl_div(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Kullback–Leibler divergence ``x1 * log(x1 / x2) - x1 + x2``, elementwise.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, real
+        Where `x1` is 0 and `x2` is not negative the result is `x2`; elsewhere outside of positive numbers it is
+        infinite. There the gradients are 0, but for that of `x2` where `x1` is 0.
+    """
+    outside = xp.where((x1 == 0) & (x2 >= 0), x2, math.inf)
+    value = x1 * _log_ratio(xp, x1, x2) - x1 + x2
+    return xp.where(xp.isnan(x1) | xp.isnan(x2), x1 + x2, xp.where(_inside(x1, x2), value, outside))
+
+
+@special(
+    delta=lambda xp, gy, delta, r: gy * xp.where(xp.abs(r) <= delta, 0.0, xp.abs(r) - delta),
+    r=lambda xp, gy, delta, r: gy * xp.where(xp.abs(r) <= delta, r, delta * xp.sign(r)),
+)
+def huber(xp: Namespace, delta: Array, r: Array, /) -> Array:
+    """Huber's loss: ``r**2 / 2`` up to `delta`, and from there on linear, elementwise.
+
+    Parameters
+    ----------
+    delta, r : Variable or array, real
+        For a negative `delta` the result is infinite.
+    """
+    size = xp.abs(r)
+    loss = xp.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return xp.where(delta < 0, math.inf, loss)
+
+
+@special(
+    delta=lambda xp, gy, delta, r: gy * _pseudo_delta(xp, delta, r),
+    r=lambda xp, gy, delta, r: gy * (r * xp.abs(delta) / xp.hypot(delta, r)),
+)
+def pseudo_huber(xp: Namespace, delta: Array, r: Array, /) -> Array:
+    """Smooth form of Huber's loss, ``delta**2 * (sqrt(1 + (r / delta)**2) - 1)``, elementwise.
+
+    Parameters
+    ----------
+    delta, r : Variable or array, real
+        For a negative `delta` the result is infinite; at ``delta == 0`` it is 0.
+    """
+    root = xp.hypot(delta, r)
+    loss = xp.abs(delta) * (r * r) / (root + xp.abs(delta) + either(xp, root == 0, 1.0, 0.0, root))
+    return xp.where(delta < 0, math.inf, loss)
+
+
+def _pseudo_delta(xp: Namespace, delta: Array, r: Array) -> Array:
+    """Return the derivative by `delta` of ``delta * (root - delta)``, which is ``(root - delta)**2 / root``."""
+    root = xp.hypot(delta, r)
+    excess = r * (r / (root + delta))
+    return excess * (excess / root)

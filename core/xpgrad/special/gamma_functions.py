@@ -1,0 +1,142 @@
+"""The gamma function and its relatives: logarithm, logarithmic derivatives, beta function, binomial coefficient."""
+
+import math
+
+from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
+from xpgrad.special.operands import special
+from xpgrad.types import Array, Namespace
+
+LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
+STIRLING_FROM = 9.0
+
+
+def stirling_error(xp: Namespace, x: Array) -> Array:
+    """Return ``gammaln(x) - (x - 1/2) * log(x) + x - log(2 * pi) / 2`` for positive numbers (DLMF 5.11.1)."""
+    large = x >= STIRLING_FROM
+    inverse = 1 / xp.where(large, x, STIRLING_FROM)
+    series = inverse * polynomial(inverse * inverse, STIRLING)
+    small = xp.where(large, 1.0, x)
+    return xp.where(large, series, xp.special.gammaln(small) - (small - 0.5) * xp.log(small) + small - LOG_ROOT_2_PI)
+
+
+def _near_2(x: Array) -> Array:
+    """Return ``gammaln(x)`` for x from 1.5 to 2.5."""
+    z = x - 2
+    return z * polynomial(z, (1 - EULER, *LOG_GAMMA_2))
+
+
+def _log_gamma(xp: Namespace, x: Array) -> Array:
+    """Return ``gammaln(x)`` for ``x > 0``; NaN stays NaN."""
+    middle = (x >= 0.5) & (x <= 2.5)
+    inner = xp.where(middle, x, 2.0)
+    low = inner < 1.5
+    near = _near_2(xp.where(low, inner + 1, inner)) - xp.where(low, xp.log(inner), 0.0)
+    outer = xp.where(middle, STIRLING_FROM, x)
+    shift = outer < STIRLING_FROM
+    product = outer
+    for k in range(1, 9):
+        product = product * (outer + k)
+    moved = xp.where(shift, outer + 9, outer)
+    inverse = 1 / moved
+    large = (moved - 0.5) * xp.log(moved) - moved + LOG_ROOT_2_PI + inverse * polynomial(inverse * inverse, STIRLING)
+    return xp.where(middle, near, large - xp.where(shift, xp.log(xp.where(shift, product, 1.0)), 0.0))
+
+
+def sine_and_cosine(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """Return ``sin(pi * x)`` and ``cos(pi * x)``, exact at integers and halves."""
+    whole = xp.round(x)
+    sign = 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2))
+    rest = (x - whole) * math.pi
+    return sign * xp.sin(rest), sign * xp.cos(rest)
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.psi(x))
+def gammaln(xp: Namespace, x: Array, /) -> Array:
+    """Logarithm of the absolute value of the gamma function, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 and negative integers the result is infinite.
+    """
+    infinite = xp.isinf(x)
+    pole = (x <= 0) & (x == xp.floor(x)) & ~infinite
+    safe = xp.where(pole | infinite, 1.5, x)
+    negative = safe < 0
+    positive = _log_gamma(xp, xp.where(negative, 1 - safe, safe))
+    sine, _ = sine_and_cosine(xp, xp.where(negative, safe, 0.5))
+    reflected = xp.log(math.pi / xp.abs(sine)) - positive
+    return xp.where(pole | infinite, math.inf, xp.where(negative, reflected, positive))
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.psi(x))
+def loggamma(xp: Namespace, x: Array, /) -> Array:
+    """Logarithm of the gamma function, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        Below 0 the result is NaN: there the gamma function may be negative; `gammaln` takes its absolute value.
+    """
+    return xp.where(x < 0, math.nan, xp.special.gammaln(xp.where(x < 0, 1.5, x)))
+
+
+@special()
+def gammasgn(xp: Namespace, x: Array, /) -> Array:
+    """Sign of the gamma function, elementwise, NaN at negative integers; it has no gradient.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    whole = xp.floor(x)
+    odd = xp.abs(whole - 2 * xp.floor(whole / 2))
+    signs = xp.where(x < 0, xp.where(x == whole, math.nan, 1 - 2 * odd), 1.0)
+    return xp.where(xp.isnan(x), x, xp.where(x == 0, 1 - 2 * xp.astype(xp.signbit(x), x.dtype), signs))
+
+
+@special(x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
+def gamma(xp: Namespace, x: Array, /) -> Array:
+    """Gamma function, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        The result overflows to infinity above 171.6 (float32: 35).
+    """
+    limit = 171.6 if float(xp.finfo(x.dtype).max) > 1e300 else 35.0
+    size = xp.where(x < 0, 1 - x, x)
+    over = size > limit
+    size = xp.where(over, 2.0, size)
+    moved, factor = size, xp.ones_like(x)
+    for _ in range(10):
+        down = (moved > 2.5) & (size < 12)
+        moved, factor = xp.where(down, moved - 1, moved), factor * xp.where(down, moved - 1, 1.0)
+    up = moved < 1.5
+    moved, divisor = xp.where(up, moved + 1, moved), xp.where(up, moved, 1.0)
+    up = moved < 1.5
+    moved, divisor = xp.where(up, moved + 1, moved), divisor * xp.where(up, moved, 1.0)
+    small = xp.exp(_near_2(xp.where(size < 12, moved, 2.0))) * factor / xp.where(divisor == 0, 1.0, divisor)
+    large = xp.where(size < 12, 12.0, size)
+    power = xp.pow(large, large / 2 - 0.25)
+    inverse = 1 / large
+    correction = xp.exp(LOG_ROOT_2_PI + inverse * polynomial(inverse * inverse, STIRLING))
+    positive = xp.where(size < 12, small, power * xp.exp(-large) * power * correction)
+    negative = x < 0
+    sine, _ = sine_and_cosine(xp, xp.where(negative, x, 0.5))
+    pole = negative & (sine == 0)
+    reflected = xp.where(over, 0.0, math.pi / (xp.where(pole, 1.0, sine) * positive))
+    plain = xp.where(over & (x > 0), math.inf, xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), x), positive))
+    return xp.where(pole, math.nan, xp.where(negative, reflected, plain))
+
+
+@special(x=lambda xp, gy, x, y: gy * (-y * xp.special.psi(x)))
+def rgamma(xp: Namespace, x: Array, /) -> Array:
+    """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    pole = (x <= 0) & (x == xp.floor(x))
+    return xp.where(pole, 0.0, 1 / xp.special.gamma(xp.where(pole, 1.0, x)))

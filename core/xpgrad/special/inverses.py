@@ -1,0 +1,157 @@
+"""Functions that solve an equation, and hypergeometric functions that are their power series."""
+
+import math
+from typing import Any
+
+from xpgrad.graph.variable import Variable
+from xpgrad.special.incomplete_beta import betaincinv
+from xpgrad.special.incomplete_gamma import gammaincinv
+from xpgrad.special.operands import fitted, special
+from xpgrad.special.real_orders import refuse_gradient
+from xpgrad.types import Array, Namespace
+
+
+@special(x=lambda xp, gy, y: gy * (y / (1 + y)))
+def wrightomega(xp: Namespace, x: Array, /) -> Array:
+    """Solution `y` of ``y + log(y) = x``, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    low, endless = x < -2, xp.isinf(x)
+    safe = xp.where(endless, 0.0, x)
+    e = xp.exp(xp.where(low, safe, -2.0))
+    small = e * (1 - e * (1 - e * (1.5 - e * (8 / 3 - e * (125 / 24)))))
+    rest = xp.where(low, 0.0, safe)
+    large = xp.where(rest > 1, rest - xp.log(xp.where(rest > 1, rest, 1.0)), xp.exp(0.5 * (rest - 1)))
+    for _ in range(5):
+        excess = rest - large - xp.log(large)
+        large = large * (1 + excess / (1 + large) * (1 + 0.5 * excess / (1 + large) ** 2))
+    for _ in range(2):  # for small y the equation y = exp(x - y), of which nothing cancels
+        wrong = small - xp.exp(xp.where(low, safe, -2.0) - small)
+        small = small - wrong / (1 + small)
+    y = xp.where(low, small, large)
+    return xp.where(endless, xp.where(x > 0, x, xp.zeros_like(x)), y)
+
+
+@special(x=lambda xp, gy, x, y: gy * (math.sqrt(2 * math.pi) * xp.exp(x + 0.5 * (y * y))))
+def ndtri_exp(xp: Namespace, x: Array, /) -> Array:
+    """Inverse of `log_ndtr`: the normal quantile of a probability whose logarithm is `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real, not positive
+        At 0 the result is infinite, above it NaN.
+    """
+    inside = (x < 0) & ~xp.isinf(x)
+    safe = xp.where(inside, x, -1.0)
+    far = safe < -2
+    tail = xp.where(far, safe, -2.0)
+    y = -xp.sqrt(-2 * tail - xp.log(-4 * math.pi * tail))
+    for _ in range(4):
+        y = y - (xp.special.log_ndtr(y) - tail) / (xp.special.mills_excess(y) - y)
+    y = xp.where(far, y, -xp.special.ndtri(-xp.expm1(xp.where(far, -1.0, safe))))
+    edge = xp.where(x == 0, math.inf, xp.where(x < 0, -math.inf, xp.full_like(x, math.nan)))
+    return xp.where(inside, y, edge)
+
+
+def gdtria(p: Any, b: Any, x: Any, /) -> Variable:
+    """Return the inverse of `gdtr` in its first argument, elementwise.
+
+    Parameters
+    ----------
+    p, b, x : Variable or array, real
+    """
+    p, b, x = fitted("gdtria", (p, b, x))
+    return gammaincinv(b, p) / x  # type: ignore[no-any-return]  # a Variable
+
+
+def gdtrix(a: Any, b: Any, p: Any, /) -> Variable:
+    """Return the inverse of `gdtr` in its third argument, elementwise.
+
+    Parameters
+    ----------
+    a, b, p : Variable or array, real
+    """
+    a, b, p = fitted("gdtrix", (a, b, p))
+    return gammaincinv(b, p) / a  # type: ignore[no-any-return]  # a Variable
+
+
+def betainccinv(a: Any, b: Any, p: Any, /) -> Variable:
+    """Return the inverse of `betaincc` in its third argument, elementwise.
+
+    Parameters
+    ----------
+    a, b, p : Variable or array, real
+        Parameters, positive, and a probability.
+    """
+    a, b, p = fitted("betainccinv", (a, b, p))
+    return 1 - betaincinv(b, a, p)
+
+
+def powm1(x: Any, y: Any, /) -> Variable:
+    """Return ``x**y - 1``, accurate where that is small, elementwise.
+
+    Parameters
+    ----------
+    x, y : Variable or array, real
+        Where `x` is not positive, `y` is whole, and has no gradient.
+    """
+    x, y = fitted("powm1", (x, y))
+    xp = x.__array_namespace__()
+    inside = x > 0
+    log = xp.log(xp.where(inside, x, 1.0))
+    power = xp.where(inside, 1.0, x) ** xp.where(inside, 1.0, y)
+    return xp.where(inside, xp.expm1(y * log), power - 1)  # type: ignore[no-any-return]  # a primitive
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("hyp0f1", "v", "x"),
+    x=lambda xp, gy, v, x: gy * (xp.special.hyp0f1(v + 1, x) / v),
+)
+def hyp0f1(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Confluent hypergeometric limit function, elementwise; its gradient is by the second argument only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Without a kernel of the backend's own `x` is from -30 to 1000, with NaN beyond.
+    """
+    inside = (x >= -30) & (x <= 1000)
+    arg = xp.where(inside, x, 0.0)
+    term = total = xp.ones_like(v + arg)
+    for k in range(120):
+        term = term * (arg / ((v + k) * (k + 1)))
+        total = total + term
+    return xp.where(inside, total, math.nan)
+
+
+@special(
+    a=lambda xp, gy: refuse_gradient("hyp2f1", "a", "x"),
+    b=lambda xp, gy: refuse_gradient("hyp2f1", "b", "x"),
+    c=lambda xp, gy: refuse_gradient("hyp2f1", "c", "x"),
+    x=lambda xp, gy, a, b, c, x: gy * (a * b / c * xp.special.hyp2f1(a + 1, b + 1, c + 1, x)),
+)
+def hyp2f1(xp: Namespace, a: Array, b: Array, c: Array, x: Array, /) -> Array:
+    """Gauss's hypergeometric function, elementwise; its gradient is by the fourth argument only.
+
+    Parameters
+    ----------
+    a, b, c, x : Variable or array, real
+        Without a kernel of the backend's own `x` is from -9 to 0.9, with NaN beyond.
+
+    Notes
+    -----
+    The power series, after Pfaff's transformation where `x` is negative (NIST DLMF 15.8).
+    """
+    inside, negative = (x >= -9) & (x <= 0.9), x < 0
+    arg = xp.where(inside, x, 0.0)
+    scale = xp.where(negative, xp.pow(1 - xp.where(negative, arg, 0.0), -a), xp.ones_like(a * arg))
+    b = xp.where(negative, c - b, b)
+    arg = xp.where(negative, arg / (arg - 1), arg)
+    term = total = xp.ones_like(a + b + c + arg)
+    for k in range(420):
+        term = term * ((a + k) * (b + k) / ((c + k) * (k + 1)) * arg)
+        total = total + term
+    return xp.where(inside, total * scale, math.nan)

@@ -1,0 +1,278 @@
+"""Integrals of oscillating and of Gaussian functions: sine, cosine and Fresnel's integrals, Dawson's, Owen's T."""
+
+import math
+from typing import Any
+
+from xpgrad.graph.variable import Variable
+from xpgrad.special.constants import EULER
+from xpgrad.special.operands import fitted, special
+from xpgrad.special.quadrature import integral, legendre, summed
+from xpgrad.types import Array, Namespace
+
+NEAR = 6.0
+
+
+def _unit(xp: Namespace, f: Any, x: Array) -> Array:
+    """Return the integrals of `f` from 0 to 1."""
+    nodes, weights = legendre(32)
+    return summed(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], x)
+
+
+def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """Return the auxiliary functions f and g of NIST DLMF 6.7, for arguments from `NEAR` on."""
+    square = (x * x)[..., None]
+    low, high = xp.zeros_like(x), xp.full_like(x, 45.0)
+    f = x * integral(xp, lambda s: xp.exp(-s) / (square + s * s), low, high, 32, 4)
+    g = integral(xp, lambda s: s * xp.exp(-s) / (square + s * s), low, high, 32, 4)
+    return f, g
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.sinc(x / math.pi))
+def sine_integral(xp: Namespace, x: Array, /) -> Array:
+    """Integral of ``sin(t) / t`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    size = xp.abs(x)
+    near, endless = size < NEAR, xp.isinf(x)
+    small = xp.where(near, size, 1.0)
+    inner = small * _unit(xp, lambda u: _sinc(xp, small[..., None] * u), small)
+    large = xp.where(near | endless, NEAR, size)
+    f, g = _auxiliary(xp, large)
+    outer = math.pi / 2 - f * xp.cos(large) - g * xp.sin(large)
+    y = xp.where(near, inner, xp.where(endless, math.pi / 2, outer))
+    return xp.where(x < 0, -y, y)
+
+
+def _sinc(xp: Namespace, x: Array) -> Array:
+    zero = x == 0
+    safe = xp.where(zero, 1.0, x)
+    return xp.where(zero, 1.0, xp.sin(safe) / safe)
+
+
+@special(x=lambda xp, gy, x: gy * (xp.cos(x) / x))
+def cosine_integral(xp: Namespace, x: Array, /) -> Array:
+    """Integral of ``cos(t) / t`` from infinity to the modulus of `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 the result is minus infinity.
+    """
+    size = xp.abs(x)
+    near, endless = size < NEAR, xp.isinf(x)
+    small = xp.where(near & (size > 0), size, 1.0)
+    halves = 0.5 * small[..., None]
+    inner = _unit(xp, lambda u: -2 * xp.sin(halves * u) ** 2 / u, small) + EULER + xp.log(small)
+    large = xp.where(near | endless, NEAR, size)
+    f, g = _auxiliary(xp, large)
+    outer = xp.where(endless, 0.0, f * xp.sin(large) - g * xp.cos(large))
+    return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
+
+
+def sici(x: Any, /) -> tuple[Variable, Variable]:
+    """Return the sine and the cosine integral, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        The cosine integral is that of the modulus.
+    """
+    (x,) = fitted("sici", (x,))
+    return sine_integral(x), cosine_integral(x)
+
+
+def _sinhc(xp: Namespace, x: Array) -> Array:
+    zero = x == 0
+    safe = xp.where(zero, 1.0, x)
+    return xp.where(zero, 1.0, xp.sinh(safe) / safe)
+
+
+@special(x=lambda xp, gy, x: gy * _sinhc(xp, x))
+def hyperbolic_sine_integral(xp: Namespace, x: Array, /) -> Array:
+    """Integral of ``sinh(t) / t`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    size = xp.abs(x)
+    near = size < NEAR
+    small = xp.where(near, size, 1.0)
+    inner = small * _unit(xp, lambda u: _sinhc(xp, small[..., None] * u), small)
+    large = xp.where(near, NEAR, size)
+    outer = 0.5 * (xp.special.expi(large) + xp.special.exp1(large))
+    y = xp.where(near, inner, outer)
+    return xp.where(x < 0, -y, y)
+
+
+@special(x=lambda xp, gy, x: gy * (xp.cosh(x) / x))
+def hyperbolic_cosine_integral(xp: Namespace, x: Array, /) -> Array:
+    """Euler's constant, ``log(x)`` and the integral of ``(cosh(t) - 1) / t`` up to the modulus of `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 the result is minus infinity.
+    """
+    size = xp.abs(x)
+    near = size < NEAR
+    small = xp.where(near & (size > 0), size, 1.0)
+    halves = 0.5 * small[..., None]
+    inner = _unit(xp, lambda u: 2 * xp.sinh(halves * u) ** 2 / u, small) + EULER + xp.log(small)
+    large = xp.where(near, NEAR, size)
+    outer = 0.5 * (xp.special.expi(large) - xp.special.exp1(large))
+    return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
+
+
+def shichi(x: Any, /) -> tuple[Variable, Variable]:
+    """Return the hyperbolic sine and cosine integral, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        The second is that of the modulus.
+    """
+    (x,) = fitted("shichi", (x,))
+    return hyperbolic_sine_integral(x), hyperbolic_cosine_integral(x)
+
+
+@special(x=lambda xp, gy, x: gy * xp.sin((0.5 * math.pi) * (x * x)))
+def fresnel_sine(xp: Namespace, x: Array, /) -> Array:
+    """Integral of ``sin(pi * t * t / 2)`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    return _fresnel(xp, x, True)
+
+
+@special(x=lambda xp, gy, x: gy * xp.cos((0.5 * math.pi) * (x * x)))
+def fresnel_cosine(xp: Namespace, x: Array, /) -> Array:
+    """Integral of ``cos(pi * t * t / 2)`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    return _fresnel(xp, x, False)
+
+
+def _fresnel(xp: Namespace, x: Array, sine: bool) -> Array:
+    """Return one of the integrals: Gauss's rule, and for large arguments the auxiliary functions of NIST DLMF 7.12."""
+    size = xp.abs(x)
+    far, endless = size > 5, xp.isinf(x)
+    small = xp.where(far, 1.0, size)
+    wave = xp.sin if sine else xp.cos
+    inner = integral(xp, lambda t: wave((0.5 * math.pi) * (t * t)), xp.zeros_like(small), small, 48, 2)
+    large = xp.where(far & ~endless, size, 6.0)
+    square = math.pi * large * large
+    f, g = xp.ones_like(large), xp.ones_like(large)
+    for k in range(9, 0, -1):
+        f = 1 - f * ((4 * k - 3) * (4 * k - 1) / (square * square))
+        g = 1 - g * ((4 * k - 1) * (4 * k + 1) / (square * square))
+    f, g = f / (math.pi * large), g / (math.pi * large * square)
+    turned = 0.5 * math.pi * xp.remainder(large * large, xp.full_like(large, 4.0))
+    cosine, sinus = xp.cos(turned), xp.sin(turned)
+    outer = 0.5 - f * cosine - g * sinus if sine else 0.5 + f * sinus - g * cosine
+    y = xp.where(far, xp.where(endless, 0.5, outer), inner)
+    return xp.where(x < 0, -y, y)
+
+
+def fresnel(x: Any, /) -> tuple[Variable, Variable]:
+    """Return Fresnel's sine and cosine integral, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    (x,) = fitted("fresnel", (x,))
+    return fresnel_sine(x), fresnel_cosine(x)
+
+
+@special(x=lambda xp, gy, x, y: gy * (1 - 2 * x * y))
+def dawsn(xp: Namespace, x: Array, /) -> Array:
+    """Dawson's integral, ``exp(-x * x)`` times the integral of ``exp(t * t)`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+
+    Notes
+    -----
+    The integral over an angle of `x` times the tangent is smooth: Gauss's rule near 0, an asymptotic series far off.
+    """
+    size = xp.abs(x)
+    far, endless = size > 8, xp.isinf(x)
+    small = xp.where(far, 1.0, size)
+    high = xp.where(small > 3, 1 - 3 / xp.where(small > 3, small, 3.0), 0.0)
+    each = small[..., None]
+
+    def f(u: Array) -> Array:
+        return xp.exp(-(each * each) * (1 - u) * (1 + u))
+
+    wide = integral(xp, f, xp.zeros_like(high), high, 32, 2) + integral(xp, f, high, xp.ones_like(high), 32, 2)
+    large = xp.where(far & ~endless, size, 9.0)
+    series = xp.ones_like(large)
+    for k in range(24, 0, -1):
+        series = 1 + series * ((2 * k - 1) / (2 * large * large))
+    y = xp.where(far, xp.where(endless, 0.0, series / (2 * large)), small * wide)
+    return xp.where(x < 0, -y, y)
+
+
+@special(x=lambda xp, gy, x: gy * ((2 / math.sqrt(math.pi)) * xp.exp(x * x)))
+def erfi(xp: Namespace, x: Array, /) -> Array:
+    """Imaginary error function, the integral of ``2 / sqrt(pi) * exp(t * t)`` from 0 to `x`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+    """
+    return (2 / math.sqrt(math.pi)) * xp.special.dawsn(x) * xp.exp(x * x)
+
+
+def _owens_h(xp: Namespace, h: Array, a: Array) -> Array:
+    return -xp.exp(-0.5 * (h * h)) * xp.special.erf(a * h * math.sqrt(0.5)) / math.sqrt(8 * math.pi)
+
+
+def _owens_a(xp: Namespace, h: Array, a: Array) -> Array:
+    rest = 1 + a * a
+    return xp.exp(-0.5 * (h * h) * rest) / (2 * math.pi * rest)
+
+
+@special(h=lambda xp, gy, h, a: gy * _owens_h(xp, h, a), a=lambda xp, gy, h, a: gy * _owens_a(xp, h, a))
+def owens_t(xp: Namespace, h: Array, a: Array, /) -> Array:
+    """Owen's T function, the integral of ``exp(-h**2 * (1 + t**2) / 2) / (2 * pi * (1 + t**2))`` to `a`, elementwise.
+
+    Parameters
+    ----------
+    h, a : Variable or array, real
+
+    Notes
+    -----
+    Gauss's rule for a slope up to 1, and the reflection of D. B. Owen (1956) beyond.
+    """
+    h, a = xp.broadcast_arrays(xp.abs(h), a)
+    slope = xp.abs(a)
+    steep = slope > 1
+    inverse = 1 / xp.where(steep, slope, 1.0)
+    inner = _owens(xp, xp.where(steep, h * slope, h), xp.where(steep, inverse, slope))
+    ndtr = xp.special.ndtr
+    one, two = ndtr(-h), ndtr(-h * slope)
+    turned = 0.5 * (one + two) - one * two - inner
+    y = xp.where(steep, turned, inner)
+    return xp.where(a < 0, -y, y)
+
+
+def _owens(xp: Namespace, h: Array, a: Array) -> Array:
+    square = (0.5 * h * h)[..., None]
+    high = xp.where(h > 9, xp.minimum(a, 9 / xp.where(h > 9, h, 9.0)), a)
+
+    def f(t: Array) -> Array:
+        rest = 1 + t * t
+        return xp.exp(-square * rest) / rest
+
+    return integral(xp, f, xp.zeros_like(high), high, 32, 2) / (2 * math.pi)

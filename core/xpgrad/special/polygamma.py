@@ -1,0 +1,165 @@
+"""The derivatives of the logarithm of the gamma function, and the zeta function that they are made of."""
+
+import math
+from typing import Any
+
+from xpgrad.graph.variable import Variable
+from xpgrad.special.constants import BERNOULLI, polynomial
+from xpgrad.special.gamma_functions import gamma, sine_and_cosine
+from xpgrad.special.operands import either, fitted, special
+from xpgrad.types import WHOLE, Array, Namespace
+
+
+@special(x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
+def psi(xp: Namespace, x: Array, /) -> Array:
+    """Digamma function, the derivative of `gammaln`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 the result is infinite, at negative integers NaN.
+    """
+    pole = (x <= 0) & (x == xp.floor(x))
+    safe = xp.where(pole, 1.0, x)
+    negative = safe < 0
+    size = xp.where(negative, 1 - safe, safe)
+    shift = size < 10
+    total = xp.zeros_like(size)
+    for k in range(10):
+        total = total + 1 / xp.where(shift, size + k, 1.0)
+    moved = xp.where(shift, size + 10, size)
+    inverse = 1 / moved
+    series = polynomial(inverse * inverse, tuple(b / (2 * j) for j, b in enumerate(BERNOULLI[:9], 1)))
+    positive = xp.log(moved) - 0.5 * inverse - inverse * inverse * series - xp.where(shift, total, 0.0)
+    sine, cosine = sine_and_cosine(xp, xp.where(negative, safe, 0.5))
+    result = xp.where(negative, positive - math.pi * cosine / sine, positive)
+    return xp.where(pole, xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), -x), math.nan), result)
+
+
+digamma = psi
+
+
+@special(x=lambda xp, gy, x, n: gy * xp.special.polygamma_of(x, n=n + 1))
+def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
+    """Derivative of `psi` of order `n`, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        At 0 and negative integers the result is NaN.
+    n : int
+    """
+    if n == 0:
+        return xp.special.psi(x)
+    order = xp.full_like(x, float(n + 1))
+    negative = x < 0
+    value = (-1) ** (n + 1) * math.factorial(n) * xp.special.zeta_moment(order, xp.where(negative, 1 - x, x), m=0)
+    sine, cosine = sine_and_cosine(xp, xp.where(negative, x, 0.5))
+    pole = sine == 0
+    cotangent = cosine / xp.where(pole, 1.0, sine)
+    reflected = (-1) ** n * value - math.pi * polynomial(cotangent, _derivative_of_cotangent(n))
+    return xp.where(negative, xp.where(pole, math.nan, reflected), xp.where(x == 0, math.nan, value))
+
+
+def _derivative_of_cotangent(n: int) -> tuple[float, ...]:
+    """Return the derivative of order `n` of ``cot(pi * x)`` as a polynomial of it."""
+    found = [0.0, 1.0]
+    for _ in range(n):
+        slope = [i * c for i, c in enumerate(found)][1:]
+        padded = [*slope, 0.0, 0.0]
+        found = [-math.pi * (c + (padded[i - 2] if i > 1 else 0.0)) for i, c in enumerate(padded)]
+    return tuple(found)
+
+
+def polygamma(n: Any, x: Any, /) -> Variable:
+    """Return the derivative of `psi` of order `n`, elementwise.
+
+    Parameters
+    ----------
+    n : int, or Variable or array of non-negative integers
+        It has no gradient.
+    x : Variable or array, real, positive
+        Elsewhere the result is NaN.
+    """
+    if isinstance(n, WHOLE):
+        return polygamma_of(x, n=int(n))
+    order, x = fitted("polygamma", (n, x))
+    order = Variable(order.array, requires_grad=False)
+    xp = x.__array_namespace__()
+    sign = 2 * xp.remainder(order, 2.0) - 1
+    higher = sign * gamma(order + 1) * zeta_moment(order + 1 + xp.astype(order == 0, x.dtype), x, m=0)
+    return xp.where(order == 0, psi(x), higher)  # type: ignore[no-any-return]  # a primitive
+
+
+@special(
+    x=lambda xp, gy, x, q, m: gy * (-xp.special.zeta_moment(x, q, m=m + 1)),
+    q=lambda xp, gy, x, q, m: gy * _zeta_slope(xp, x, q, m),
+)
+def zeta_moment(xp: Namespace, x: Array, q: Array, /, m: int) -> Array:
+    """Sum of ``log(q + k)**m / (q + k)**x`` over k from 0 on, elementwise: derivatives of the Hurwitz zeta function.
+
+    Parameters
+    ----------
+    x, q : Variable or array, real
+        At ``x == 1`` the result is infinite; below 1, and where q is not positive, it is NaN.
+    m : int
+
+    Notes
+    -----
+    Euler–Maclaurin summation from the 12th summand on. Each derivative of a summand is a polynomial of its logarithm.
+    """
+    valid = (x > 1) & (q > 0)
+    s, q = xp.where(valid, x, 2.0), xp.where(valid, q, 1.0)
+    total = xp.zeros_like(s + q)
+    for k in range(12):
+        total = total + _power_of_log(xp, q + k, m) * xp.pow(q + k, -s)
+    a = q + 12
+    log, power = xp.log(a), xp.pow(a, -s)
+    part: Any = 0.0
+    for i in range(m + 1):
+        part = part + math.perm(m, i) * log ** (m - i) / (s - 1) ** (i + 1)
+    total = total + a * power * part + 0.5 * power * log**m
+    # f = P(log a) a**(-s - j), from which f' = (P' - (s + j) P) a**(-s - j - 1)
+    coefficients: list[Any] = [*[0.0] * m, 1.0]
+    derivative = 0
+    for j, b in enumerate(BERNOULLI[:12], 1):
+        while derivative < 2 * j - 1:
+            higher = [*(i * c for i, c in enumerate(coefficients) if i), 0.0]
+            falling = zip(higher, coefficients, strict=True)
+            coefficients = [(h - (s + derivative) * c) / a for h, c in falling]
+            derivative += 1
+        value = sum(c * log**i for i, c in enumerate(coefficients))
+        total = total - (b / math.factorial(2 * j)) * power * value
+    return xp.where(valid, total, either(xp, (x == 1) & (m == 0), math.inf, math.nan, total))
+
+
+def _power_of_log(xp: Namespace, x: Array, m: int) -> Array:
+    return xp.log(x) ** m if m else xp.ones_like(x)
+
+
+def _zeta_slope(xp: Namespace, x: Array, q: Array, m: int) -> Array:
+    slope = -x * xp.special.zeta_moment(x + 1, q, m=m)
+    return slope + m * xp.special.zeta_moment(x + 1, q, m=m - 1) if m else slope
+
+
+def zeta(x: Any, q: Any = None, /) -> Variable:
+    """Return the Hurwitz zeta function, the sum of ``(q + k)**-x`` over k from 0 on, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        Infinite at 1, NaN below it.
+    q : Variable or array, real, positive, or None for 1, which gives Riemann's function
+    """
+    return zeta_moment(x, 1.0 if q is None else q, m=0)
+
+
+def zetac(x: Any, /) -> Variable:
+    """Return Riemann's zeta function minus 1, elementwise, accurate for large `x`.
+
+    Parameters
+    ----------
+    x : Variable or array, real
+        Infinite at 1, NaN below it.
+    """
+    return zeta_moment(x, 2.0, m=0)

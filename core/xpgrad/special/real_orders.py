@@ -1,0 +1,303 @@
+"""Bessel and Struve functions of real order, by the integrals of NIST DLMF 10.9, 10.32 and 11.5.
+
+Those of the third kind, whose integrals converge fast, have gradients by the order as well.
+"""
+
+import math
+from typing import Any, NoReturn
+
+from xpgrad.errors import GraphError
+from xpgrad.graph.variable import Variable
+from xpgrad.special.operands import fitted, special
+from xpgrad.special.quadrature import integral, summed
+from xpgrad.types import Array, Namespace
+
+LARGEST = 100.0  # up to here the integrals of oscillating functions have nodes enough
+
+
+def refuse_gradient(function: str, parameter: str, others: str) -> NoReturn:
+    """Raise GraphError: there is no derivative by this parameter."""
+    raise GraphError(
+        f"{function}: expected a gradient by {others} only, got a request for the one by {parameter}; hand {parameter} "
+        f"over as an array or a number, or as xpgrad.transforms.stop_gradient({parameter})"
+    )
+
+
+def _signs(xp: Namespace, v: Array, x: Array) -> tuple[Array, Array, Array, Array]:
+    """Return order, modulus, whether the order is whole, and the sign by which a whole order turns with `x`."""
+    v, x = xp.broadcast_arrays(v, x)
+    whole = v == xp.round(v)
+    odd = whole & (xp.remainder(v, xp.full_like(v, 2.0)) == 1)
+    return v, xp.abs(x), whole, xp.where(odd & (x < 0), -1.0, xp.ones_like(x))
+
+
+def _sine_of_turns(xp: Namespace, v: Array) -> Array:
+    nearest = xp.round(v)
+    sign = xp.where(xp.remainder(nearest, xp.full_like(v, 2.0)) == 1, -1.0, xp.ones_like(v))
+    return sign * xp.sin(math.pi * (v - nearest))
+
+
+def _cosine_of_turns(xp: Namespace, v: Array) -> Array:
+    return _sine_of_turns(xp, v + 0.5)
+
+
+def _end(xp: Namespace, v: Array, x: Array) -> Array:
+    """Return where ``exp(v * t - x * sinh(t))`` has vanished."""
+    end = xp.asinh(45 / x)
+    for _ in range(4):
+        end = xp.asinh((45 + xp.abs(v) * end) / x)
+    return end
+
+
+def _wave(xp: Namespace, v: Array, x: Array, function: Any) -> Array:
+    order, size = v[..., None], x[..., None]
+    zero = xp.zeros_like(x)
+    return integral(xp, lambda u: function(size * xp.sin(u) - order * u), zero, zero + math.pi, 48, 4) / math.pi
+
+
+def _placed(xp: Namespace, v: Array, x: Array, value: Any, at_zero: Any) -> Array:
+    """Return `value` of the modulus of `x` where that has a meaning, NaN elsewhere."""
+    order, size, whole, sign = _signs(xp, v, x)
+    inside = (size > 0) & (size <= LARGEST) & (xp.abs(order) <= LARGEST)
+    y = sign * value(order, xp.where(inside, size, 1.0))
+    y = xp.where(inside & (whole | (xp.broadcast_to(x, y.shape) > 0)), y, math.nan)
+    return xp.where(size == 0, at_zero(order), y)
+
+
+def _one_at_zero(xp: Namespace, v: Array) -> Array:
+    return xp.where(v == 0, 1.0, xp.where((v > 0) | (v == xp.round(v)), 0.0, xp.full_like(v, math.inf)))
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("jv", "v", "x"),
+    x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
+)
+def jv(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Bessel function of the first kind of real order, elementwise; its gradient is by the second argument only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order and argument, which must not be negative unless the order is whole. Without a kernel of the backend's own
+        both are up to 100, with NaN beyond, and errors are relative to 1.
+    """
+
+    def value(order: Array, size: Array) -> Array:
+        end = _end(xp, order, size)
+        each, arg = order[..., None], size[..., None]
+        falling = integral(xp, lambda t: xp.exp(-arg * xp.sinh(t) - each * t), xp.zeros_like(end), end, 32, 4)
+        sine = _sine_of_turns(xp, order)
+        return _wave(xp, order, size, xp.cos) - xp.where(sine == 0, 0.0, sine / math.pi * falling)
+
+    return _placed(xp, v, x, value, lambda order: _one_at_zero(xp, order))
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("yv", "v", "x"),
+    x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
+)
+def yv(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Bessel function of the second kind of real order, elementwise; its gradient is by the second argument only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order and positive argument. At 0 the result is minus infinity, below it NaN. Without a kernel of the backend's
+        own both are up to 100, with NaN beyond.
+    """
+
+    def value(order: Array, size: Array) -> Array:
+        end, turn = _end(xp, order, size), _cosine_of_turns(xp, order)[..., None]
+        each, arg = order[..., None], size[..., None]
+
+        def falling(t: Array) -> Array:
+            sinh = -arg * xp.sinh(t)
+            return xp.exp(sinh + each * t) + turn * xp.exp(sinh - each * t)
+
+        waves = _wave(xp, order, size, xp.sin)
+        return waves - integral(xp, falling, xp.zeros_like(end), end, 32, 4) / math.pi
+
+    y = _placed(xp, v, x, value, lambda order: xp.full_like(order, -math.inf))
+    return xp.where(x < 0, math.nan, y)
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("ive", "v", "x"),
+    x=lambda xp, gy, v, x, y: gy * (0.5 * (xp.special.ive(v - 1, x) + xp.special.ive(v + 1, x)) - xp.sign(x) * y),
+)
+def ive(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Modified Bessel function of the first kind of real order, times ``exp(-abs(x))``, elementwise.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order, by which there is no gradient, and argument, which must not be negative unless the order is whole.
+        Without a kernel of the backend's own both are up to 100, with NaN beyond, and errors are relative to 1.
+    """
+
+    def value(order: Array, size: Array) -> Array:
+        end = _end(xp, order, size)
+        each, arg = order[..., None], size[..., None]
+        zero = xp.zeros_like(size)
+        waves = integral(xp, lambda u: xp.exp(arg * (xp.cos(u) - 1)) * xp.cos(each * u), zero, zero + math.pi, 48, 4)
+        falling = integral(xp, lambda t: xp.exp(-arg * (xp.cosh(t) + 1) - each * t), zero, end, 32, 4)
+        sine = _sine_of_turns(xp, order)
+        return (waves - xp.where(sine == 0, 0.0, sine * falling)) / math.pi
+
+    return _placed(xp, v, x, value, lambda order: _one_at_zero(xp, order))
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("iv", "v", "x"),
+    x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
+)
+def iv(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Modified Bessel function of the first kind of real order, elementwise; it has a gradient by `x` only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        As for `ive`.
+    """
+    return xp.exp(xp.abs(x)) * xp.special.ive(v, x)
+
+
+@special(
+    v=lambda xp, gy, v, x, m, k: gy * xp.special.kve_moment(v, x, m=m + 1, k=k),
+    x=lambda xp, gy, v, x, m, k: gy * -xp.special.kve_moment(v, x, m=m, k=k + 1),
+)
+def kve_moment(xp: Namespace, v: Array, x: Array, /, m: int, k: int) -> Array:
+    """Integral of ``t**m * cosh(v * t) * (cosh(t) - 1)**k * exp(-x * (cosh(t) - 1))`` from 0 on, elementwise.
+
+    For odd `m`, ``sinh(v * t)`` takes the place of ``cosh(v * t)``: a derivative of `kve`.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real, `x` positive
+    m, k : int
+    """
+    v, x = xp.broadcast_arrays(v, x)
+    inside = (x > 0) & ~xp.isinf(x)
+    safe, size = xp.where(inside, x, 1.0), xp.abs(v)
+    end, count = xp.acosh(1 + 60 / safe), 200
+    for _ in range(4):
+        end = xp.acosh(1 + (60 + (size + k) * end) / safe)
+    each, arg = v[..., None], safe[..., None]
+
+    def f(u: Array) -> Array:
+        t = end[..., None] * u
+        rise = 2 * xp.sinh(0.5 * t) ** 2
+        one, two = xp.exp(each * t - arg * rise), xp.exp(-each * t - arg * rise)
+        return 0.5 * (one - two if m % 2 else one + two) * t**m * rise**k
+
+    y = end * summed(xp, f, [n / count for n in range(count)], [0.5 / count] + [1 / count] * (count - 1), safe)
+    return xp.where(inside, y, xp.where(x == 0, math.inf, xp.where(x > 0, 0.0, xp.full_like(x, math.nan))))
+
+
+@special(
+    v=lambda xp, gy, v, x: gy * xp.special.kve_moment(v, x, m=1, k=0),
+    x=lambda xp, gy, v, x: gy * -xp.special.kve_moment(v, x, m=0, k=1),
+)
+def kve(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Modified Bessel function of the second kind of real order, times ``exp(x)``, elementwise.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order and positive argument; both have gradients. At 0 the result is infinite, below it NaN.
+    """
+    return xp.special.kve_moment(v, x, m=0, k=0)
+
+
+def kv(v: Any, x: Any, /) -> Variable:
+    """Return the modified Bessel function of the second kind of real order, elementwise.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order and positive argument; both have gradients. At 0 the result is infinite, below it NaN.
+    """
+    v, x = fitted("kv", (v, x))
+    return kve(v, x) * x.__array_namespace__().exp(-x)  # type: ignore[no-any-return]  # a Variable
+
+
+def kn(n: Any, x: Any, /) -> Variable:
+    """Return `kv` of an order that is a whole number, elementwise."""
+    return kv(n, x)
+
+
+def hankel1(v: Any, x: Any, /) -> Variable:
+    """Return the Hankel function of the first kind of real order and argument, elementwise.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        As for `yv`.
+
+    Returns
+    -------
+    Variable, complex
+    """
+    return jv(v, x) + 1j * yv(v, x)
+
+
+def hankel2(v: Any, x: Any, /) -> Variable:
+    """Return the Hankel function of the second kind of real order and argument, the conjugate of `hankel1`."""
+    return jv(v, x) - 1j * yv(v, x)
+
+
+def _power(xp: Namespace, v: Array, x: Array, shift: float) -> Array:
+    return xp.pow(0.5 * x, v) * xp.special.rgamma(v + shift) / math.sqrt(math.pi)
+
+
+def _over(xp: Namespace, v: Array, x: Array, y: Array) -> Array:
+    origin = x == 0
+    return v * xp.where(origin, 0.0, y / xp.where(origin, 1.0, x))
+
+
+def _struve(xp: Namespace, v: Array, x: Array, wave: Any) -> Array:
+    v, size, whole, sign = _signs(xp, v, x)
+    inside = (size <= LARGEST) & (v >= 0) & (v <= LARGEST)
+    order, arg = xp.where(inside, v, 0.0), xp.where(inside, size, 1.0)
+    end = 40 / (2 * order + 1) + 0.5 * xp.log1p(4 * arg / (2 * order + 1))
+    each, power = arg[..., None], -2 * order[..., None] - 1
+
+    def f(u: Array) -> Array:  # the angle is the one whose cosine is tanh(u)
+        return wave(each * xp.tanh(u)) * xp.pow(xp.cosh(u), power)
+
+    middle = xp.minimum(end, xp.full_like(end, 4.0))  # up to about here the wave is fast
+    y = integral(xp, f, xp.zeros_like(end), middle, 48, 8) + integral(xp, f, middle, end, 32, 3)
+    y = 2 * _power(xp, order, arg, 0.5) * y
+    turned = xp.where(xp.broadcast_to(x, y.shape) < 0, -sign, xp.ones_like(y))
+    return xp.where(inside & (whole | (turned > 0)), turned * y, math.nan)
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("struve", "v", "x"),
+    x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) - xp.special.struve(v + 1, x) + _power(xp, v, x, 1.5)),
+)
+def struve(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Struve function of real order, elementwise; its gradient is by the second argument only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        Order, and argument, which must not be negative unless the order is whole. Without a kernel of the backend's own
+        the order is from 0 and both are up to 100, with NaN beyond.
+    """
+    return _struve(xp, v, x, xp.sin)
+
+
+@special(
+    v=lambda xp, gy: refuse_gradient("modstruve", "v", "x"),
+    x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) + xp.special.modstruve(v + 1, x) + _power(xp, v, x, 1.5)),
+)
+def modstruve(xp: Namespace, v: Array, x: Array, /) -> Array:
+    """Modified Struve function of real order, elementwise; its gradient is by the second argument only.
+
+    Parameters
+    ----------
+    v, x : Variable or array, real
+        As for `struve`.
+    """
+    return _struve(xp, v, x, xp.sinh)

@@ -1,0 +1,1 @@
+"""What watches the graph: function hooks, debug mode, and the detection of anomalies and of mutations."""

@@ -1,0 +1,153 @@
+"""What debug mode, detection of mutations and hooks look at: kept arrays, NaNs, and who listens to a function."""
+
+import os
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import config, switches
+from xpgrad.errors import AnomalyError, ChangedArray, NotANumber
+from xpgrad.graph.specs import check_still
+from xpgrad.types import Array
+from xpgrad.watch import anomaly
+
+if TYPE_CHECKING:
+    from xpgrad.graph.function_node import FunctionNode
+
+Guards = list[tuple[Array, Any]]
+DEBUG_SAYS_WHERE = " (xpgrad.set_debug(True) before it makes this error name its line)"
+HOW_TO_SEE = "xpgrad.set_debug(True) before the forward computation shows the line that applied it."
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def forward_stack() -> traceback.StackSummary:
+    """Return the stack of the caller as far as it is the user's: its last line applied a function."""
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(_HERE + os.sep):
+        stack.pop()
+    return stack
+
+
+def note(function: Any) -> None:
+    """Put on a function, in debug mode, where it is applied, and during which function's rule."""
+    function.stack, function._origin = forward_stack(), anomaly.running.get()
+
+
+def guards(kept: Iterable[Any]) -> Guards:
+    """Return pairs of each kept array and what tells of writes to it: a copy in debug mode, else a checksum."""
+    items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
+    arrays = [a for a in items if type(a) in plugins.by_type and not plugins.by_type[type(a)].immutable]
+    exact = config.debug
+    return [
+        (a, backend.copy(a) if exact else backend.fingerprint(a)) for a in arrays if (backend := plugins.backend_of(a))
+    ]
+
+
+def changed(pairs: Guards) -> bool:
+    """Tell whether an array differs from what was noted of it."""
+    return any(_differs(a, known) for a, known in pairs)
+
+
+def _differs(array: Array, known: Any) -> bool:
+    backend = plugins.backend_of(array)
+    if type(known) not in plugins.by_type:
+        return bool(backend.fingerprint(array) != known)
+    return array.shape != known.shape or not backend.same_values(array, known)
+
+
+def check_kept(function: "FunctionNode") -> None:
+    """Raise if an input that `function` kept has another shape or dtype by now, which may be why its rule failed."""
+    for node, array in zip(function.inputs or (), function.kept_inputs(), strict=False):
+        if node is not None and array is not None:
+            check_still(array, node.spec, function.label)
+
+
+def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str, given: Sequence[Any]) -> None:
+    """Raise `NotANumber` if any of `arrays` holds a NaN.
+
+    They are what the `which` computation ("forward" or "backward") of `function` made of the arrays `given`.
+    """
+    if config.anomaly:
+        check = anomaly.check_outputs if which == "forward" else anomaly.check_gradients
+        return check(arrays, function, given)
+    for array in arrays:
+        if array is None:
+            continue
+        if plugins.by_type[type(array)].has_nan(array) if type(array) in plugins.by_type else array != array:
+            raise NotANumber(f"NaN is detected on {which} computation of {function.label}{forward_place(function)}")
+
+
+def arrived(function: "FunctionNode", cotangents: Sequence[Any]) -> None:
+    """Note, in debug mode, that a sweep runs the rule of `function` now; look at what arrives there."""
+    if config.debug:
+        anomaly.running.set(function)
+        if config.anomaly:
+            anomaly.check_cotangents(cotangents, function)
+
+
+def forward_place(function: "FunctionNode") -> str:
+    """Return the lines of the forward computation that applied `function`, as far as debug mode kept them."""
+    stack = getattr(function, "stack", None)
+    if not stack:
+        return ""
+    return "\nStacktrace of the function is below:\n" + "".join(stack.format())
+
+
+def changed_error(function: "FunctionNode") -> ChangedArray:
+    """Return the error for an array that `function` kept and the user then changed."""
+    return ChangedArray(
+        f"{function.label}: an array that the graph kept was changed in place after the forward computation, so the "
+        f"gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
+    )
+
+
+def annotated(error: Exception, function: "FunctionNode") -> Exception:
+    """Return an error of the rule of `function`, which says where that was applied, or how to see it."""
+    annotate(error, function)
+    return error
+
+
+def annotate(error: Exception, function: "FunctionNode") -> None:
+    """Add to an error of the rule of `function` where that was applied, unless it says so itself, or how to see it."""
+    if isinstance(error, AnomalyError):
+        return
+    place = forward_place(function)
+    if place:
+        text = str(error.args[0]) if error.args else ""
+        error.args = (text + place, *error.args[1:])
+    elif not any(note.endswith(HOW_TO_SEE) for note in getattr(error, "__notes__", ())):
+        error.add_note(f"This was the backward computation of {function.label}; {HOW_TO_SEE}")
+
+
+def hooks_of(function: "FunctionNode") -> list[Any]:
+    """Return the hooks that listen to `function`: this thread's, overridden by its own of the same name."""
+    local = function._hooks
+    active = switches().hooks
+    return list((active | local).values()) if local else list(active.values())
+
+
+def add_local_hook(function: "FunctionNode", hook: Any, name: str | None) -> None:
+    """Add `hook` to `function` alone."""
+    from xpgrad.watch.function_hook import FunctionHook
+
+    if not isinstance(hook, FunctionHook):
+        raise TypeError(f"add_hook: expected a FunctionHook, got {type(hook).__name__}")
+    name = name or hook.name
+    hooks = function._own_hooks()
+    if name in hooks:
+        raise KeyError(f"add_hook: {function.label} has a hook {name!r} already")
+    hooks[name] = hook
+    try:
+        hook.added(function)
+    except BaseException:
+        del hooks[name]
+        raise
+
+
+def delete_local_hook(function: "FunctionNode", name: str) -> None:
+    """Remove the hook `name` from `function`."""
+    hooks = function._own_hooks()
+    if name not in hooks:
+        raise KeyError(f"delete_hook: {function.label} has no hook {name!r}")
+    hooks.pop(name).deleted(function)

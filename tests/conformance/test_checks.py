@@ -1,0 +1,130 @@
+"""The checks of every family on correct backends; that faults fail them is shown by ``xpgrad conform --self-test``."""
+
+import gc
+import re
+import threading
+import tracemalloc
+
+import pytest
+from tests.devices import device_or_skip
+from tests.faults import FAULTS, FREEDOMS
+from tests.faults.bed import Bed
+
+from xpgrad import get_device, random
+from xpgrad.backend.capabilities import Capabilities
+from xpgrad.errors import MissingFunction
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.check import FAMILIES, Family
+from xpgrad_conformance.checks.together import together
+from xpgrad_conformance.outcome import Outcome, _missing, outcome
+from xpgrad_conformance.plan import plan
+from xpgrad_conformance.probes import findings
+
+FEW = CASES[::60]
+LACKED = (
+    *("index_arrays", "negative_steps", "in_place_update", "index_assignment", "empty_arrays", "memory_used"),
+    *("pickle", "pickle_keeps_device", "dlpack_export", "dlpack_import", "threads", "linalg", "fft"),
+    *("random_numbers_of_the_host", "sort", "cumulative_prod", "concat", "nextafter"),
+)
+
+
+def _outcomes(device: object, lacks: Capabilities | None = None, families: str | None = None) -> list[Outcome]:
+    found = device_or_skip(device) if isinstance(device, str) else device
+    given = found.backend.capabilities if lacks is None else lacks
+    return [outcome(item, given) for item in plan([found], families=families, cases=FEW)]
+
+
+def _failures(found: list[Outcome]) -> list[str]:
+    return [
+        f"{each.id}: {each.reason}\n{each.trace}"
+        for each in found
+        if each.state == "failed" or (each.state == "skipped" and not each.declared)
+    ]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
+@pytest.mark.parametrize("name", ["@numpy", "@strict:device1", "@strict:no_float64", "native:1"])
+def test_correct_backends_pass(name: str, family: Family) -> None:
+    found = _outcomes(name, families=family.letter)
+    assert _failures(found) == []
+    assert any(each.state == "passed" for each in found)
+
+
+def test_a_correct_backend_with_a_freedom_passes() -> None:
+    freedom = next(each for each in FREEDOMS if each.id == "views-where-legal")
+    bed = Bed(lazy=freedom.lazy)
+    freedom.plant(bed)
+    assert _failures(_outcomes(bed.devices()[1], bed.backend.capabilities, "AT")) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
+def test_a_backend_that_lacks_what_may_be_lacking_passes(family: Family) -> None:
+    lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
+    assert _failures(_outcomes(Bed().devices()[1], lacks, family.letter)) == []
+
+
+def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
+    lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
+    items = plan([Bed().devices()[1]], cases=())
+    skipped = {item.check.id for item in items if outcome(item, lacks).state == "skipped"}
+    assert {"A12", "A21", "M13", "P01", "P12", "Y04", "Y07", "Y14"} <= skipped
+    assert {"R03", "R13", "R15", "T07", "T13", "V25", "X01", "X05"} <= skipped
+
+
+def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
+    bed = Bed()
+    next(fault for fault in FAULTS if fault.id == "pickle-loses-the-device").plant(bed)
+    device = bed.devices()[1]
+    assert findings(device)["pickle_keeps_device"].there is False
+    assert findings(device)["pickle"].there is True
+    lacks = Capabilities({"pickle_keeps_device": "for this test"})
+    (item,) = (item for item in plan([device], families=["R"]) if item.check.id == "R03")
+    assert outcome(item, Capabilities()).state == "failed"
+    assert outcome(item, lacks).state == "passed"
+
+
+def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
+    bed = Bed()
+    next(fault for fault in FAULTS if fault.id == "scatter-add-last-wins").plant(bed)
+    case = next(each for each in CASES if each.name == "getitem-array")
+    items = plan(bed.devices()[:1], families=["F"], cases=[case])
+    (item,) = (each for each in items if each.id.startswith("F01[getitem-array,float64,"))
+    reason = outcome(item, bed.backend.capabilities).reason
+    assert re.match(
+        r"the backend's kernel scatter_add of float64\[\d.*\], \[\(int64\[\d\], float64\[.*\]\)\]", reason
+    ), reason
+
+
+def test_checks_leave_nothing_behind() -> None:
+    before, state, threads = get_device(), random.get_state(), threading.active_count()
+    _outcomes("@numpy", families="AMYP")
+    _outcomes("@strict:device1", families="VTXR")
+    assert get_device() is before
+    assert random.get_state() == state
+    assert threading.active_count() == threads
+    assert gc.isenabled()
+    assert not tracemalloc.is_tracing()
+
+
+def test_threads_that_fail_raise_in_the_caller() -> None:
+    def fails() -> None:
+        raise KeyError("in a thread")
+
+    with pytest.raises(KeyError, match="in a thread"):
+        together([lambda: None, fails])
+
+
+def test_a_thread_that_hangs_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xpgrad_conformance.checks.together.TIMEOUT", 0.05)
+    release = threading.Event()
+    with pytest.raises(AssertionError, match="1 of 1 threads are not done"):
+        together([lambda: release.wait(30)])
+    release.set()
+
+
+def test_a_chain_of_errors_that_bites_its_tail_ends() -> None:
+    one, other = RuntimeError("one"), RuntimeError("other")
+    one.__cause__, other.__context__ = other, one
+    assert _missing(one) is None
+    other.__cause__ = MissingFunction("x", "exp")
+    assert _missing(one) == "exp"

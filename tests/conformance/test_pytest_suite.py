@@ -1,0 +1,70 @@
+"""The suite as pytest tests: three lines in the file of a backend's author."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.faults.bed import Bed
+
+import xpgrad
+from xpgrad.plugin import Capabilities
+from xpgrad_conformance import suite
+from xpgrad_conformance.checks import CHECKS
+
+
+def test_there_is_a_test_for_each_check_and_one_for_the_declaration() -> None:
+    tests = suite("@strict:device1", profile="full")
+    assert "test_capabilities_are_as_declared" in tests
+    names = {name.split("_")[1] for name in tests} - {"capabilities"}
+    assert names == {check.id for check in CHECKS}
+
+
+def test_suite_of_what_is_not_there_is_an_error() -> None:
+    with pytest.raises(xpgrad.SpecifierError, match="unknown device '@xyzzy:0'"):
+        suite("@xyzzy:0")
+    with pytest.raises(ValueError, match="expected the profile 'quick' or 'full', got 'soak'"):
+        suite("numpy", profile="soak")
+
+
+def test_wrong_declaration_fails() -> None:
+    tests = suite("@strict:device1", Capabilities(missing={"take": "wrong"}))
+    with pytest.raises(AssertionError, match="take on @strict:device1: declared missing, but the probe finds it"):
+        tests["test_capabilities_are_as_declared"]()
+
+
+def test_results_are_those_of_pytest() -> None:
+    bed = Bed()
+    bed.replace("exp", lambda original, x: original(x) + 1)
+    bed.devices()
+    facts = Capabilities(missing={"complex128": "no"}, expected={"K01[exp,float64,*": "known", "K01[sin,*": "wrong"})
+    test = suite(f"@{bed.backend.name}:1", facts)["test_K01_value"]
+    items = {item.id.partition("@")[0]: item for item in test.pytestmark[0].args[1]}  # type: ignore[attr-defined]
+    with pytest.raises(pytest.skip.Exception, match="complex128: no"):
+        test(items["K01[exp,complex128,"])
+    with pytest.raises(pytest.xfail.Exception, match="known"):
+        test(items["K01[exp,float64,"])
+    with pytest.raises(AssertionError, match=r"differs at(.|\n)*from xpgrad_conformance import reproduce"):
+        test(items["K01[exp,float32,"])
+    with pytest.raises(AssertionError, match="it passes, but is declared to fail: wrong"):
+        test(items["K01[sin,float32,"])
+    test(items["K01[cos,float32,"])
+
+
+def test_three_lines_are_a_test_file(tmp_path: Path) -> None:
+    file = tmp_path / "test_conformance.py"
+    file.write_text(
+        "from xpgrad_conformance import suite\n\nglobals().update(suite('@strict:device1'))\n", encoding="utf-8"
+    )
+    chosen = "A01 and sum-axis or declared"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout, done.stdout
+
+
+def test_name_of_each_test_is_that_of_its_check() -> None:
+    tests = suite("@strict:device1")
+    made = SimpleNamespace(**tests)
+    assert made.test_K01_value.__doc__.startswith("Values, dtype and place of results")

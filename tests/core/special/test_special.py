@@ -1,0 +1,530 @@
+"""Special functions: accuracy of the default bodies, edges, compositions, operands, and that they load late."""
+
+import subprocess
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+from tests.devices import device_or_skip
+
+import xpgrad
+from xpgrad import Variable, special
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.kernels import table
+from xpgrad.errors import DtypeError, GraphError, UnknownArray
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad_conformance.cases import CASES
+from xpgrad_numpy.backend import NumPyBackend
+from xpgrad_numpy.kernels import special as numpy_special
+
+
+class WithoutSciPy(NumPyBackend):
+    """NumPy where SciPy is not installed: every special function is its default body."""
+
+    def late_override(self, name: str) -> None:
+        return None
+
+
+PLAIN = WithoutSciPy().xp
+RNG = np.random.default_rng(5)
+
+
+def _even(low: float, high: float) -> Any:
+    return np.linspace(low, high, 301)
+
+
+def _log(low: float, high: float) -> Any:
+    return np.geomspace(low, high, 301)
+
+
+def _mixed(low: float, high: float) -> Any:
+    return RNG.permutation(_log(low, high))
+
+
+SHAPES = _log(0.05, 1000.0)
+QUANTILES = SHAPES * np.exp(RNG.normal(size=301) * 1.5 / np.sqrt(1 + SHAPES / 4))
+# Name, arguments, and the largest error relative to SciPy's value, or to 1 where the function has zeros (absolute).
+ACCURACY: dict[str, tuple[tuple[Any, ...], float]] = {
+    "erf": ((_even(-6, 6),), 1e-15),
+    "erfc": ((_even(-6, 26),), 1e-13),
+    "erfcx": ((_even(-26, 300),), 2e-15),
+    "erfinv": ((_even(-1, 1),), 2e-15),
+    "erfcinv": ((_log(1e-300, 1.9),), 2e-15),
+    "ndtr": ((_even(-37, 8),), 4e-13),
+    "log_ndtr": ((np.concatenate([_even(-40, 5), -_log(40, 1e9)]),), 2e-14),
+    "ndtri": ((_log(1e-300, 0.99),), 2e-14),
+    "gammaln": ((_log(1e-10, 1e10),), 1e-13),
+    "gamma": ((_even(-20.03, 171),), 5e-14),
+    "rgamma": ((_even(-20.03, 171),), 5e-14),
+    "loggamma": ((_log(1e-3, 1e5),), 1e-13),
+    "psi": ((_log(0.01, 1e5),), 5e-13),
+    "beta": ((_log(0.01, 100), _mixed(0.01, 100)), 5e-13),
+    "binom": ((_even(0.5, 50), RNG.uniform(0, 40, 301)), 5e-13),
+    "poch": ((_even(0.5, 20), RNG.uniform(0.1, 10, 301)), 2e-13),
+    "gammainc": ((SHAPES, QUANTILES), 5e-13),
+    "gammaincc": ((SHAPES, QUANTILES), 5e-13),
+    "gammaincinv": ((_log(0.2, 3000), RNG.uniform(0, 1, 301)), 1e-12),
+    "gammainccinv": ((_log(0.2, 3000), RNG.uniform(0, 1, 301)), 1e-12),
+    "betainc": ((_log(0.1, 300), _mixed(0.1, 300), RNG.uniform(0, 1, 301)), 2e-11),
+    "betaincc": ((_log(0.1, 300), _mixed(0.1, 300), RNG.uniform(0, 1, 301)), 2e-11),
+    "betaincinv": ((_log(0.2, 300), _mixed(0.2, 300), RNG.uniform(0, 1, 301)), 2e-12),
+    "stdtr": ((_log(0.5, 1e3), RNG.uniform(-30, 30, 301)), 2e-11),
+    "stdtrit": ((_log(0.7, 1e3), RNG.uniform(0, 1, 301)), 5e-12),
+    "expit": ((_even(-700, 700),), 1e-15),
+    "logit": ((_even(1e-6, 0.999),), 1e-14),
+    "i0": ((_even(-100, 100),), 5e-15),
+    "i1": ((_even(-100, 100),), 5e-15),
+    "i0e": ((_even(-900, 900),), 2e-15),
+    "i1e": ((_even(-900, 900),), 2e-15),
+    "k0": ((_log(1e-8, 500),), 5e-15),
+    "k1": ((_log(1e-8, 500),), 5e-15),
+    "k0e": ((_log(1e-8, 500),), 5e-15),
+    "k1e": ((_log(1e-8, 500),), 5e-15),
+    "cbrt": ((_even(-9, 9),), 5e-16),
+    "exprel": ((_even(-9, 9),), 1e-15),
+    "ellipkm1": ((_log(1e-10, 3),), 2e-15),
+    "exp1": ((_log(1e-8, 100),), 5e-15),
+    "expi": ((_even(0.5, 90),), 2e-13),
+    "hyp1f1": ((RNG.uniform(0.5, 4, 301), RNG.uniform(0.5, 4, 301), _even(-30, 30)), 5e-12),
+    "spence": ((_log(1e-6, 1e5),), 1e-14),
+    "dawsn": ((np.concatenate([_even(-30, 30), _log(1e-8, 1e8)]),), 1e-14),
+    "erfi": ((_even(-26, 26),), 5e-14),
+    "ellipe": ((np.concatenate([_even(-30, 0.999), 1 - _log(1e-9, 1)]),), 5e-15),
+    "ellipkinc": ((_even(-9, 9), RNG.uniform(-3, 0.99, 301)), 2e-14),
+    "ellipeinc": ((_even(-9, 9), RNG.uniform(-3, 0.99, 301)), 2e-14),
+    "owens_t": ((RNG.uniform(-5, 5, 301), _even(-6, 6)), 5e-11),
+    "wrightomega": ((_even(-700, 700),), 1e-13),
+    "ndtri_exp": ((-np.concatenate([_log(1e-3, 1e6)]),), 1e-12),
+    "hyp0f1": ((RNG.uniform(0.5, 4, 301), _even(0, 900)), 1e-12),
+    "hyp2f1": (
+        (RNG.uniform(0.3, 2, 301), RNG.uniform(0.3, 2, 301), RNG.uniform(0.5, 3, 301), _even(-8.9, 0.89)),
+        5e-13,
+    ),
+    "kve": ((RNG.uniform(-9, 9, 301), _log(1e-4, 700)), 1e-12),
+}
+ABSOLUTE: dict[str, tuple[tuple[Any, ...], float]] = {
+    "j0": ((_even(-100, 100),), 2e-14),
+    "j1": ((_even(-100, 100),), 2e-14),
+    "y0": ((_log(1e-8, 100),), 2e-14),
+    "y1": ((_log(1e-2, 100),), 2e-13),
+    "betaln": ((_log(0.01, 1e3), _mixed(0.01, 1e3)), 5e-12),
+    "gammaln": ((_even(-9.95, -0.07),), 1e-13),
+    "cosdg": ((_even(-900, 900),), 5e-15),
+    "sindg": ((_even(-900, 900),), 5e-15),
+    "cosm1": ((_even(-9, 9),), 1e-15),
+    "kl_div": ((_even(0.01, 4), RNG.uniform(0.01, 4, 301)), 1e-14),
+    "sinc": ((_even(-9, 9),), 1e-15),
+    "jv": ((RNG.uniform(0, 20, 301), _even(0.1, 99)), 1e-13),
+    "yv": ((RNG.uniform(0, 3, 301), _even(0.5, 99)), 1e-12),
+    "ive": ((RNG.uniform(0, 20, 301), _even(0.1, 99)), 1e-13),
+    "struve": ((RNG.uniform(0, 3, 301), _even(0.1, 99)), 1e-11),
+    "ber": ((_even(-9, 9),), 1e-8),  # SciPy's error, as of the next
+    "bei": ((_even(-9, 9),), 1e-8),
+    "ker": ((_log(1e-3, 50),), 1e-8),
+    "kei": ((_log(1e-3, 50),), 1e-8),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ACCURACY))
+def test_default_body_is_accurate_on_a_dense_grid(name: str) -> None:
+    args, limit = ACCURACY[name]
+    got, expected = PLAIN.kernel(f"special.{name}")(*args), getattr(scipy.special, name)(*args)
+    finite = np.isfinite(expected) & (np.abs(expected) > 1e-290)
+    assert np.array_equal(got[~np.isfinite(expected)], expected[~np.isfinite(expected)], equal_nan=True)
+    assert np.max(np.abs(got[finite] / expected[finite] - 1)) < limit
+
+
+@pytest.mark.parametrize("name", sorted(ABSOLUTE))
+def test_default_body_with_zeros_is_accurate_on_a_dense_grid(name: str) -> None:
+    args, limit = ABSOLUTE[name]
+    got, expected = PLAIN.kernel(f"special.{name}")(*args), getattr(scipy.special, name)(*args)
+    assert np.max(np.abs(got - expected)) < limit
+
+
+COMPOSED: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
+    "chdtr": (([1.2, 3.0, 8.0], [0.5, 4.0, 9.0]), (0, 1)),
+    "chdtrc": (([1.2, 3.0, 8.0], [0.5, 4.0, 9.0]), (0, 1)),
+    "chdtri": (([1.2, 3.0, 8.0], [0.1, 0.5, 0.97]), (0, 1)),
+    "gammaincinv": (([0.7, 2.0, 9.0], [0.1, 0.5, 0.97]), (0, 1)),
+    "gammainccinv": (([0.7, 2.0, 9.0], [0.1, 0.5, 0.97]), (0, 1)),
+    "betaincinv": (([0.7, 2.0, 9.0], [1.5, 2.0, 0.8], [0.1, 0.5, 0.9]), (0, 1, 2)),
+    "stdtrit": (([1.2, 3.0, 9.0], [0.1, 0.4, 0.97]), (0, 1)),
+    "gdtr": (([0.5, 1.0, 2.0], [0.6, 2.0, 4.0], [0.5, 2.0, 1.0]), (0, 1, 2)),
+    "gdtrc": (([0.5, 1.0, 2.0], [0.6, 2.0, 4.0], [0.5, 2.0, 1.0]), (0, 1, 2)),
+    "pdtr": (([0.0, 2.0, 5.0], [0.5, 2.0, 7.0]), (1,)),
+    "pdtrc": (([0.0, 2.0, 5.0], [0.5, 2.0, 7.0]), (1,)),
+    "pdtri": (([0.0, 2.0, 5.0], [0.1, 0.5, 0.97]), (1,)),
+    "fdtr": (([1.2, 3.0, 8.0], [2.0, 1.5, 9.0], [0.3, 1.0, 4.0]), (0, 1, 2)),
+    "fdtrc": (([1.2, 3.0, 8.0], [2.0, 1.5, 9.0], [0.3, 1.0, 4.0]), (0, 1, 2)),
+    "fdtri": (([1.2, 3.0, 8.0], [2.0, 1.5, 9.0], [0.1, 0.5, 0.97]), (0, 1, 2)),
+    "bdtr": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "bdtrc": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "bdtri": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "nbdtr": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "nbdtrc": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "nbdtri": (([1.0, 2.0, 0.0], [4.0, 5.0, 3.0], [0.1, 0.5, 0.9]), (2,)),
+    "radian": (([10.0, -80.0], [5.0, 30.0], [7.0, 50.0]), (0, 1, 2)),
+    "zeta": (([1.5, 2.0, 7.0], [0.6, 1.0, 4.0]), (0, 1)),
+    "zetac": (([1.5, 2.0, 7.0],), (0,)),
+    "digamma": (([0.4, 2.0, 17.0, -1.3],), (0,)),
+    "ellipk": (([-1.0, 0.1, 0.95],), (0,)),
+    "kolmogorov": (([0.3, 0.8, 1.0, 2.0],), (0,)),
+    "boxcox1p": (([-0.5, 0.7, 2.0], [-1.0, 0.0, 2.0]), (0, 1)),
+    "inv_boxcox": (([-0.5, 0.7, 0.9], [-1.0, 0.0, 1.5]), (0, 1)),
+    "inv_boxcox1p": (([-0.5, 0.7, 0.9], [-1.0, 0.0, 1.5]), (0, 1)),
+    "expm1": (([-0.5, 0.7],), (0,)),
+    "log1p": (([-0.5, 0.7],), (0,)),
+    "logsumexp": (([-0.5, 0.7, 2.0],), (0,)),
+    "softmax": (([-0.5, 0.7, 2.0],), (0,)),
+    "log_softmax": (([-0.5, 0.7, 2.0],), (0,)),
+    "gdtria": (([0.1, 0.5, 0.97], [0.6, 2.0, 4.0], [0.5, 2.0, 1.0]), (0, 1, 2)),
+    "gdtrix": (([0.5, 1.0, 2.0], [0.6, 2.0, 4.0], [0.1, 0.5, 0.97]), (0, 1, 2)),
+    "betainccinv": (([0.7, 2.0, 9.0], [1.5, 2.0, 0.8], [0.1, 0.5, 0.9]), (0, 1, 2)),
+}
+WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several uses of a parameter differ by a bit
+    "eval_gegenbauer": (4, ([0.3, 1.0, 1.7], [-0.8, 0.2, 1.4])),
+    "eval_jacobi": (5, ([0.3, 1.0, 1.7], [-0.4, 0.5, 1.2], [-0.8, 0.2, 0.9])),
+    "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
+}
+INNER = {  # higher derivatives, or outputs, of functions that have a case
+    "bei_of", "ber_of", "carlson", "cosine_integral", "ellipe_of", "elliptic_of", "fresnel_cosine", "fresnel_sine",
+    "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",
+    "sine_integral",
+}  # fmt: skip
+WITH_ORDER = {"jn": 3, "yn": 3, "expn": 3, "polygamma": 2}  # the order comes first
+UNTABLED = {
+    *COMPOSED,
+    *WITH_ORDER,
+    *WITH_DEGREE,
+    *INNER,
+    "multigammaln",
+    "gammainc_moment",
+    "betainc_moment",
+}  # the last: higher orders
+
+
+def test_every_function_has_a_case_or_is_composed_of_those_that_have() -> None:
+    names = {case.name.partition("-")[0].removeprefix("special.") for case in CASES if "special." in case.name}
+    assert set(special.__all__) - names == UNTABLED
+
+
+def _check_gradients(
+    function: Any, reference: Any, args: tuple[Any, ...], places: tuple[int, ...], device: str
+) -> None:
+    """Compare value and gradients with SciPy and its central differences."""
+    found = device_or_skip(device)
+    hosts = [np.asarray(a) for a in args]
+    xs = [Variable(placed(a, found)) for a in hosts]
+    y = function(*xs)
+    assert on_host(y) == pytest.approx(reference(*hosts), rel=1e-10)
+    cotangent = np.cos(np.arange(y.size)).reshape(y.shape)
+    y.grad = placed(cotangent, found)
+    y.backward()
+    for place in places:
+        step = 1e-4 * np.where(hosts[place] == 0, 1, np.abs(hosts[place]))
+        for at in np.ndindex(hosts[place].shape):
+            slope = 0.0
+            for shift, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+                moved = [h.copy() for h in hosts]
+                moved[place][at] += shift * step[at]
+                slope += weight * np.sum(reference(*moved) * cotangent) / (12 * step[at])
+            assert on_host(xs[place].grad)[at] == pytest.approx(slope, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+@pytest.mark.parametrize("name", sorted(COMPOSED))
+def test_composed_function_and_its_gradients(name: str, device: str) -> None:
+    args, places = COMPOSED[name]
+    _check_gradients(getattr(special, name), getattr(scipy.special, name), args, places, device)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+@pytest.mark.parametrize("name", sorted(WITH_ORDER))
+def test_function_with_an_order_and_its_gradient(name: str, device: str) -> None:
+    reference, n = getattr(scipy.special, name), WITH_ORDER[name]
+    args = ([0.6, 2.0, 5.0],)
+    _check_gradients(lambda x: getattr(special, name)(n, x), lambda x: reference(n, x), args, (0,), device)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+@pytest.mark.parametrize("name", sorted(WITH_DEGREE))
+def test_polynomial_and_its_gradients_by_parameters_too(name: str, device: str) -> None:
+    reference, (n, args) = getattr(scipy.special, name), WITH_DEGREE[name]
+    ours = getattr(special, name)
+    places = tuple(range(len(args)))
+    _check_gradients(lambda *xs: ours(n, *xs), lambda *xs: reference(n, *xs), args, places, device)
+
+
+@pytest.mark.parametrize("name", [n for n in special.__all__ if n.startswith("eval_")])
+def test_a_degree_is_a_whole_number_from_0_on(name: str) -> None:
+    x = Variable(np.asarray([0.25, 0.75]))
+    parameters = {"eval_jacobi": (0.5, 0.5), "eval_sh_jacobi": (2.5, 0.5)}.get(name, (0.5,))
+    given = parameters if getattr(scipy.special, name).nin > 2 else ()
+    for n in (0, 1, np.int64(2)):
+        y = getattr(special, name)(n, *given, x)
+        assert on_host(y) == pytest.approx(getattr(scipy.special, name)(n, *given, x.array), rel=1e-13)
+    for wrong in (-1, 0.5, np.asarray([1, 2]), True):
+        with pytest.raises(DtypeError, match="expected an int from 0 on as the degree"):
+            getattr(special, name)(wrong, *given, x)
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "iv", "ive", "struve", "modstruve", "hyp0f1"])
+def test_an_order_as_an_array_has_no_gradient_and_says_so(name: str) -> None:
+    v, x = Variable(np.asarray([0.5, 1.5])), Variable(np.asarray([0.7, 2.0]))
+    getattr(special, name)(v.array, x).sum().backward()
+    assert np.all(np.isfinite(x.grad))
+    with pytest.raises(GraphError, match=f"{name}: expected a gradient by x only, got a request for the one by v"):
+        getattr(special, name)(v, x).sum().backward()
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "ive", "struve", "modstruve", "ber", "bei", "hyp0f1", "hyp2f1"])
+def test_a_default_body_is_nan_beyond_where_it_is_accurate(name: str) -> None:
+    far = np.asarray([2e3, 5e4])
+    before = {"ber": (), "bei": (), "hyp2f1": (0.5, 0.6, 1.5)}.get(name, (0.5,))
+    assert np.isnan(PLAIN.kernel(f"special.{name}")(*(np.full(2, v) for v in before), far)).all()
+
+
+def test_ufuncs_of_scipy_with_several_outputs_and_orders() -> None:
+    x = Variable(np.asarray([0.3, 0.7]))
+    for y, expected in (
+        (scipy.special.sici(x)[1], scipy.special.sici(x.array)[1]),
+        (scipy.special.jv(0.5, x), scipy.special.jv(0.5, x.array)),
+        (scipy.special.ellipj(x, 0.4)[2], scipy.special.ellipj(x.array, 0.4)[2]),
+        (scipy.special.eval_legendre(3, x), scipy.special.eval_legendre(3, x.array)),
+        (scipy.special.kelvin(x)[1], scipy.special.kelvin(x.array)[1]),
+    ):
+        assert isinstance(y, Variable)
+        assert y.requires_grad
+        np.testing.assert_allclose(y.array, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+def test_multigammaln_and_its_gradient(device: str) -> None:
+    reference = scipy.special.multigammaln
+    _check_gradients(lambda x: special.multigammaln(x, 3), lambda x: reference(x, 3), ([1.5, 4.0],), (0,), device)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+def test_polygamma_of_an_array_of_orders(device: str) -> None:
+    found = device_or_skip(device)
+    x = Variable(placed(np.asarray([0.6, 2.0, 5.0]), found))
+    y = special.polygamma(Variable(placed(np.asarray([0, 1, 3]), found)), x)
+    xpgrad.backward([y], [Variable(placed(np.ones(3), found))])
+    assert on_host(y) == pytest.approx(scipy.special.polygamma([0, 1, 3], [0.6, 2.0, 5.0]), rel=1e-13)
+    assert on_host(x.grad) == pytest.approx(scipy.special.polygamma([1, 2, 4], [0.6, 2.0, 5.0]), rel=1e-13)
+
+
+def _gradient(function: Any, *values: float) -> tuple[float, ...]:
+    xs = [Variable(np.asarray(v)) for v in values]
+    y = function(*xs)
+    y.backward()
+    return tuple(float(x.grad) for x in xs)
+
+
+def test_products_with_logarithms_are_zero_with_finite_gradients_where_both_factors_vanish() -> None:
+    assert float(special.xlogy(np.asarray(0.0), 0.0)) == 0
+    assert _gradient(special.xlogy, 0.0, 0.0) == (0, 0)
+    assert _gradient(special.xlog1py, 0.0, -1.0) == (0, 0)
+    assert _gradient(special.rel_entr, 0.0, 0.5) == (0, 0)
+    assert _gradient(special.kl_div, 0.0, 0.5) == (0, 1)
+
+
+EDGES: dict[str, tuple[tuple[float, ...], ...]] = {
+    "erf": ((-np.inf,), (0.0,), (np.inf,), (np.nan,)),
+    "erfc": ((-np.inf,), (0.0,), (np.inf,), (np.nan,)),
+    "erfcx": ((-30.0,), (0.0,), (np.inf,), (np.nan,)),
+    "erfinv": ((-1.0,), (0.0,), (1.0,), (1.5,), (np.nan,)),
+    "erfcinv": ((0.0,), (1.0,), (2.0,), (-0.5,), (np.nan,)),
+    "ndtr": ((-np.inf,), (np.inf,), (np.nan,)),
+    "ndtri": ((0.0,), (1.0,), (1.5,)),
+    "expit": ((-1e4,), (1e4,), (np.nan,)),
+    "log_expit": ((-1e4,), (1e4,)),
+    "logit": ((0.0,), (1.0,), (1.5,)),
+    "entr": ((0.0,), (-1.0,), (np.nan,)),
+    "rel_entr": ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (np.nan, 1.0)),
+    "kl_div": ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)),
+    "xlogy": ((0.0, 0.0), (0.0, -1.0), (0.0, np.nan)),
+    "gamma": ((0.0,), (-2.0,), (172.0,), (np.inf,)),
+    "gammaln": ((0.0,), (-2.0,), (1.0,), (2.0,), (np.inf,), (np.nan,)),
+    "rgamma": ((0.0,), (-3.0,)),
+    "gammainc": ((1.5, 0.0), (1.5, np.inf), (0.0, 1.0), (-1.0, 1.0), (1.0, -1.0)),
+    "gammaincc": ((1.5, 0.0), (1.5, np.inf), (0.0, 1.0), (-1.0, 1.0), (1.0, -1.0)),
+    "gammaincinv": ((1.5, 0.0), (1.5, 1.0)),
+    "gammainccinv": ((1.5, 0.0), (1.5, 1.0)),
+    "betainc": ((1.5, 2.0, 0.0), (1.5, 2.0, 1.0), (1.0, 2.0, 1.5)),
+    "betaincinv": ((1.5, 2.0, 0.0), (1.5, 2.0, 1.0)),
+    "stdtr": ((3.0, 0.0),),
+    "j0": ((0.0,),),
+    "j1": ((0.0,),),
+    "i1": ((0.0,),),
+    "k0": ((0.0,),),
+    "y0": ((0.0,),),
+    "exprel": ((0.0,), (-np.inf,)),
+    "exp1": ((0.0,), (np.inf,), (-1.0,)),
+    "cbrt": ((0.0,), (-np.inf,)),
+    "dawsn": ((0.0,), (np.inf,), (-np.inf,), (np.nan,)),
+    "erfi": ((0.0,),),
+    "ellipe": ((1.0,), (2.0,), (0.0,), (np.nan,)),
+    "ellipkinc": ((0.0, 0.5), (0.7, 0.0), (-0.7, 1.0)),
+    "ellipeinc": ((0.0, 0.5), (0.7, 0.0), (0.7, 1.0)),
+    "owens_t": ((0.0, 1.0), (1.0, 0.0), (1.0, np.inf), (40.0, 0.5)),
+    "wrightomega": ((np.inf,), (-np.inf,), (np.nan,), (0.0,), (1.0,)),
+    "ndtri_exp": ((0.0,), (-np.inf,), (0.5,), (np.nan,)),
+    "jv": ((0.0, 0.0), (1.0, 0.0), (0.5, 0.0), (0.5, -1.0), (3.0, -1.0), (-2.0, 1.5)),
+    "yv": ((0.0, 0.0), (0.5, -1.0), (-2.0, 1.5)),
+    "iv": ((0.0, 0.0), (1.0, 0.0), (0.5, -1.0), (3.0, -1.0), (-2.0, 1.5)),
+    "kve": ((0.5, 0.0), (0.5, -1.0), (0.0, 2.0)),
+    "ker": ((0.0,), (-1.0,)),
+    "kei": ((0.0,),),
+    "struve": ((0.0, 0.0), (1.0, -2.0), (0.0, -2.0)),
+    "hyp0f1": ((1.5, 0.0),),
+    "hyp2f1": ((0.5, 0.6, 1.5, 0.0),),
+}
+
+
+@pytest.mark.parametrize("name", sorted(EDGES))
+def test_default_body_has_scipys_values_at_the_edges(name: str) -> None:
+    kernel, reference = PLAIN.kernel(f"special.{name}"), getattr(scipy.special, name)
+    for args in EDGES[name]:
+        with np.errstate(invalid="ignore"):
+            got = kernel(*(np.asarray(a) for a in args))
+        assert np.asarray(got) == pytest.approx(reference(*args), rel=1e-14, nan_ok=True), args
+
+
+def test_derivatives_of_log_ndtr_stay_finite_to_the_third_order() -> None:
+    x = Variable(np.asarray([-1e8, -300.0, -5.0, 0.0, 5.0, 40.0]))
+    y = special.log_ndtr(x)
+    (first,) = xpgrad.grad([y], [x], enable_double_backprop=True, grad_outputs=[Variable(np.ones(6))])
+    (second,) = xpgrad.grad([first], [x], enable_double_backprop=True, grad_outputs=[Variable(np.ones(6))])
+    (third,) = xpgrad.grad([second], [x], grad_outputs=[Variable(np.ones(6))])
+    assert first.array[:2] == pytest.approx([1e8, 300.00333326], rel=1e-9)
+    assert second.array[:2] == pytest.approx([-1.0, -0.99998889], rel=1e-8)
+    assert second.array[5] == 0
+    assert np.all(np.isfinite(third.array))
+
+
+def test_gradient_of_erfinv_is_infinite_at_the_ends() -> None:
+    assert _gradient(special.erfinv, 1.0) == (np.inf,)
+    assert _gradient(special.ndtri, 0.0) == (np.inf,)
+
+
+def test_stdtr_has_gradients_at_0() -> None:
+    by_df, by_t = _gradient(special.stdtr, 5.0, 0.0)
+    assert by_df == 0
+    assert by_t == pytest.approx(scipy.special.gamma(3) / scipy.special.gamma(2.5) / np.sqrt(5 * np.pi))
+
+
+def test_second_derivatives_by_shape_parameters() -> None:
+    a, x, b = Variable(np.asarray(2.3)), Variable(np.asarray(1.7)), Variable(np.asarray(0.8))
+    for function, xs in ((special.gammainc, (a, x)), (special.betainc, (a, b, Variable(np.asarray(0.4))))):
+        (first,) = xpgrad.grad([function(*xs)], [a], enable_double_backprop=True)
+        (second,) = xpgrad.grad([first], [a])
+        reference = getattr(scipy.special, function.__name__)
+        rest, h = [v.array for v in xs[1:]], 1e-3
+        expected = (reference(2.3 + h, *rest) - 2 * reference(2.3, *rest) + reference(2.3 - h, *rest)) / h**2
+        assert float(second) == pytest.approx(expected, rel=1e-5)
+
+
+def test_integers_and_scalars_become_floats_of_the_arrays_width() -> None:
+    assert special.erf(Variable(np.asarray([0, 1]))).dtype == np.float64
+    x = Variable(np.asarray([0.5, 2.0], np.float32))
+    y = special.betainc(2, 3.5, x / 3)
+    assert y.dtype == np.float32
+    assert special.stdtr(Variable(np.asarray([3, 4])), x).dtype in (np.float32, np.float64)
+    assert special.xlogy(np.float64(2), x).dtype == np.float32
+
+
+def test_errors_name_the_function_and_what_it_got() -> None:
+    with pytest.raises(DtypeError, match="erf: expected real numbers, got complex ones"):
+        special.erf(Variable(np.asarray([1j])))
+    with pytest.raises(UnknownArray, match="beta: expected at least one Variable or array, got float, int"):
+        special.beta(1.5, 2)
+    with pytest.raises(DtypeError, match="jn: expected an int from 0 on as the order, got -1"):
+        special.jn(-1, Variable(np.asarray([1.0])))
+    with pytest.raises(DtypeError, match=r"expn: expected an int from 0 on as the order, got 1\.5"):
+        special.expn(1.5, Variable(np.asarray([1.0])))
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0])
+def test_betainc_at_its_ends_has_no_derivative_by_its_parameters(x):
+    a, b = Variable(np.asarray([7.2, 30.0])), Variable(np.asarray([0.8, 0.5]))
+    first = xpgrad.grad([special.betainc(a, b, np.full(2, x))], [a, b], enable_double_backprop=True)
+    for g in first:
+        second = xpgrad.grad([g], [a, b], enable_double_backprop=True)
+        third = xpgrad.grad([second[1]], [a, b])
+        for each in (g, *second, *third):
+            assert each.array.tolist() == [0.0, 0.0]
+
+
+def test_gammasgn_has_no_gradient() -> None:
+    assert not special.gammasgn(Variable(np.asarray(0.5))).requires_grad
+
+
+def test_hyp1f1_refuses_gradients_by_its_parameters() -> None:
+    x = Variable(np.asarray(0.5))
+    for operands, name in ((x, 2.0, 1.0), "a"), ((2.0, x, 1.0), "b"):
+        with pytest.raises(GraphError, match=f"hyp1f1: expected a gradient by its third argument only, .* by {name};"):
+            special.hyp1f1(*operands).backward()
+    a, z = Variable(np.asarray(0.7)), Variable(np.asarray(0.3))
+    (gz,) = xpgrad.grad([special.hyp1f1(a, 1.6, z)], [z])
+    np.testing.assert_allclose(gz.array, 0.7 / 1.6 * special.hyp1f1(1.7, 2.6, z).array, rtol=1e-12)
+
+
+def test_numpys_kernels_are_declared_and_scipys_own() -> None:
+    assert table.declared.keys() >= {f"special.{name}" for name in numpy_special.NAMES}
+    found = {name: numpy_special.find(f"special.{name}") for name in numpy_special.NAMES}
+    assert None not in found.values()
+    assert found["erf"](np.asarray([0.5])) == scipy.special.erf(0.5)
+    assert numpy_special.find("add") is None
+
+
+OF_ONE = sorted(
+    name for name in numpy_special.NAMES - numpy_special.ORDERED.keys() if getattr(scipy.special, name, np.add).nin == 1
+)
+
+
+@pytest.mark.parametrize("name", [*OF_ONE, "beta", "xlogy", "gammainc", "boxcox", "stdtr"])
+def test_float16_stays_in_scipys_functions(name) -> None:
+    x = Variable(np.asarray([0.25, 0.5], np.float16))
+    with np.errstate(all="ignore"):
+        y = getattr(special, name)(*[x] * (1 if name in OF_ONE else 2))
+    assert y.dtype == y.array.dtype == np.float16
+
+
+def test_the_submodule_is_real_and_loads_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, xpgrad; from xpgrad.array_api.namespace import namespace; import types\n"
+        "loaded = [m for m in sys.modules if m.startswith(('scipy', 'xpgrad.special'))]\n"
+        "assert not loaded, loaded\n"
+        "made = namespace(xpgrad.get_device('@numpy').backend)\n"
+        "assert isinstance(made.special, types.ModuleType) and made.special is xpgrad.special\n"
+        "assert 'scipy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_all_backends_share_the_submodule() -> None:
+    modules = {namespace(device_or_skip(device).backend).special for device in ("@numpy", "@strict:cpu")}
+    assert modules == {special}
+    assert isinstance(special, types.ModuleType)
+    with pytest.raises(AttributeError, match="has no 'unheard_of'"):
+        _ = namespace(device_or_skip("@numpy").backend).unheard_of
+
+
+@pytest.mark.parametrize("name", ["erf", "gammaln", "i0", "expi", "ndtri", "cbrt"])
+@pytest.mark.parametrize("specifier", ["@numpy", "native:0"])
+def test_half_precision_stays_and_is_near_double_precision(specifier: str, name: str) -> None:
+    device, function = xpgrad.get_device(specifier), getattr(special, name)
+    values = np.asarray([0.25, 0.5, 0.75])
+    x, exact = (xpgrad.Variable(placed(values.astype(dtype), device)) for dtype in ("float16", "float64"))
+    y, expected = function(x), function(exact)
+    assert y.dtype == y.array.dtype == np.float16
+    for each in (y, expected):
+        xpgrad.array_api.sum(each).backward()
+    assert x.grad.dtype == np.float16
+    np.testing.assert_allclose(on_host(y), on_host(expected), 2e-3, 1e-3)
+    np.testing.assert_allclose(on_host(x.grad), on_host(exact.grad), 2e-3, 1e-3)

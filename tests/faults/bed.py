@@ -1,0 +1,151 @@
+"""Where a fault is planted: a correct backend over NumPy's values, on three pretend devices, one for each fault."""
+
+import itertools
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
+from xpgrad.types import Kernel
+from xpgrad_conformance.pretend import PretendLibrary
+from xpgrad_conformance.virtual import PretendBackend, registered
+
+DEVICES = "0", "1", "2"
+LIBRARY = """
+from tests.faults.bed import Bed
+bed = Bed(name="{name}")
+bed.library.Array.__module__ = __name__
+def __getattr__(name):
+    return getattr(bed.library, name)
+"""
+PLUGIN = """
+from {name}_library import bed
+from xpgrad.plugin import hookimpl
+@hookimpl
+def xpgrad_backend():
+    return bed.backend
+"""
+_numbers = itertools.count()
+
+
+class Bed:
+    """A correct backend that is not registered yet, and ways to change it.
+
+    Attributes
+    ----------
+    library : PretendLibrary
+        Its namespace; `library.Array` is the type of its arrays, made for this bed alone.
+    backend : PretendBackend
+        Methods can be replaced on the instance.
+    kernels : dict
+        The backend's own kernels by name: functions of pretend arrays.
+    path : callable or None
+        The plugin's hook `xpgrad_transfer`: ``path(source, target)`` gives a direct path, or None.
+
+    Parameters
+    ----------
+    lazy : bool
+        Results reach the host only when it waits.
+    name : str
+        That of the backend; by default one that no other bed of this process has.
+    """
+
+    def __init__(self, *, lazy: bool = False, name: str = "") -> None:
+        self.library = PretendLibrary(plugins.role("cpu"), DEVICES, lazy=lazy)
+        self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
+        self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
+        self.path: Callable[[Device, Device], Any] | None = None
+
+    @property
+    def kernels(self) -> MutableMapping[str, Kernel]:
+        """The backend's own kernels."""
+        return self.backend._overrides
+
+    def original(self, name: str) -> Callable[..., Any]:
+        """Return the function of NumPy's (array-api-compat's) namespace that does the work: ``linalg.det``."""
+        found = self.library.inner.namespace
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found  # type: ignore[no-any-return]
+
+    def replace(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``function(original, *args, **kwargs)``, of NumPy arrays, stand in for a function of the namespace."""
+        original = self.original(name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self.library.call(lambda *a, **k: function(original, *a, **k), *args, **kwargs)
+
+        self.library.names[name] = call
+
+    def operator(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``function(x, *others)``, of NumPy arrays, stand in for an operator: ``__add__``."""
+
+        def method(this: Any, *others: Any) -> Any:
+            return self.library.call(function, this, *others)
+
+        setattr(self.library.Array, name, method)
+
+    def both(self, name: str, operator: str, function: Callable[..., Any]) -> None:
+        """Replace a binary function and its operator by ``function(x1, x2)`` of NumPy arrays."""
+        self.replace(name, lambda original, x1, x2: function(x1, x2))
+        self.operator(f"__{operator}__", function)
+        self.operator(f"__r{operator}__", lambda x2, x1: function(x1, x2))
+
+    def kernel(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``function(*arrays, **parameters)``, of NumPy arrays, be the backend's kernel `name`."""
+        self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
+
+    def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
+        """Write a distribution of the backend that new processes find: a library, and a plugin with lines of its own.
+
+        Parameters
+        ----------
+        source : str
+            Lines of the plugin; `bed` is there the new process's.
+        array_modules : bool
+            Whether an entry point names the module of the arrays.
+        others : mapping from name to source, optional
+            More modules.
+        """
+        name = self.backend.name
+        place = tempfile.TemporaryDirectory(prefix="xpgrad-bed-")
+        weakref.finalize(self.library, place.cleanup)
+        groups = {"xpgrad.backends": name, "xpgrad.array_modules": f"{name}_library" if array_modules else None}
+        points = [f"[{group}]\n{point} = {name}_plugin\n" for group, point in groups.items() if point]
+        texts = {
+            f"{name}_library.py": LIBRARY.format(name=name),
+            f"{name}_plugin.py": f"{PLUGIN.format(name=name)}{source}\n",
+            f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+            f"{name}-1.0.dist-info/entry_points.txt": "".join(points),
+            **{f"{module}.py": text for module, text in (others or {}).items()},
+        }
+        for path, text in texts.items():
+            file = Path(place.name, path)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        self.library.__name__ = f"{name}_library"
+        self.backend.folder = place.name
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return the devices of the backend, which is registered if it is not."""
+        if not plugins.knows(self.backend.name):
+            registered(self.backend, self.path)
+        return tuple(self.backend.devices())
+
+
+def change(target: Any, **methods: Any) -> None:
+    """Replace methods of a bed's backend or library, or of the type of its arrays."""
+    for name, method in methods.items():
+        setattr(target, name, method)
+
+
+def _scatter_add(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        np.add.at(total, index, value)
+    return total

@@ -1,0 +1,291 @@
+"""Faults in how arrays are made."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+MAKERS = "zeros", "ones", "full", "empty", "arange", "asarray", "eye", "linspace"
+
+
+def _heedless(bed: Bed, *names: str) -> None:
+    """Let functions drop `device=`."""
+    for name in names:
+        find = bed.library.find(name)
+
+        def call(*args: Any, _find: Any = find, device: Any = None, **options: Any) -> Any:
+            return _find(*args, **options)
+
+        bed.library.names[name] = call
+
+
+@fault("zeros-ignore-device", "zeros/full ignore `device=`", "CG", ("F.convolution_1d",))
+def zeros_ignore_device(bed: Bed) -> None:
+    _heedless(bed, "zeros", "full", "ones")
+
+
+@fault("arange-ignores-device", "arange and linspace ignore `device=`", "C")
+def arange_ignores_device(bed: Bed) -> None:
+    _heedless(bed, "arange", "linspace")
+
+
+@fault("eye-ignores-device", "eye ignores `device=`", "C")
+def eye_ignores_device(bed: Bed) -> None:
+    _heedless(bed, "eye")
+
+
+@fault("asarray-ignores-device", "asarray of lists ignores `device=`", "C")
+def asarray_ignores_device(bed: Bed) -> None:
+    find = bed.library.find("asarray")
+
+    def call(obj: Any, /, *, device: Any = None, **options: Any) -> Any:
+        return (
+            find(obj, **options) if isinstance(obj, (list, tuple, int, float)) else find(obj, device=device, **options)
+        )
+
+    bed.library.names["asarray"] = call
+
+
+@fault("like-on-default-device", "zeros_like makes its array on the default device", "C")
+def like_on_default_device(bed: Bed) -> None:
+    for name in ("zeros_like", "ones_like", "full_like", "empty_like"):
+        find = bed.library.find(name)
+
+        def call(*args: Any, _find: Any = find, device: Any = None, **options: Any) -> Any:
+            made = _find(*args, **options)
+            return bed.library.array(made.inner, device or DEVICES[0])
+
+        bed.library.names[name] = call
+
+
+@fault("like-ignores-device", "zeros_like and ones_like ignore `device=`", "C")
+def like_ignores_device(bed: Bed) -> None:
+    _heedless(bed, "zeros_like", "ones_like", "full_like")
+
+
+@fault("like-ignores-dtype", "zeros_like ignores `dtype=`", "C")
+def like_ignores_dtype(bed: Bed) -> None:
+    bed.replace("zeros_like", lambda original, x, /, *, dtype=None, device=None: original(x))
+
+
+@fault("ones-of-integers-are-floats", "ones_like of integers gives floats", "C")
+def ones_of_integers_are_floats(bed: Bed) -> None:
+    bed.replace("ones_like", lambda original, x, /, *, dtype=None, device=None: np.ones(x.shape, dtype or _wide(x)))
+
+
+def _wide(x: Any) -> Any:
+    return x.dtype if x.dtype.kind in "fcb" else np.float64
+
+
+@fault("full-of-bool-is-int", "full of True gives an integer array", "C")
+def full_of_bool_is_int(bed: Bed) -> None:
+    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+        return original(shape, int(value) if value is True and dtype is None else value, dtype=dtype)
+
+    bed.replace("full", wrong)
+
+
+@fault("full-of-whole-float-is-int", "full of 2.0 gives an integer array", "C")
+def full_of_whole_float_is_int(bed: Bed) -> None:
+    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+        whole = type(value) is float and value.is_integer() and dtype is None
+        return original(shape, int(value) if whole else value, dtype=dtype)
+
+    bed.replace("full", wrong)
+
+
+@fault("full-by-way-of-float64", "full goes by way of float64, which large integers do not survive", "C")
+def full_by_way_of_float64(bed: Bed) -> None:
+    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+        if type(value) is int and dtype is not None:
+            return np.full(shape, float(value), np.float64).astype(dtype)
+        return original(shape, value, dtype=dtype)
+
+    bed.replace("full", wrong)
+
+
+@fault("zeros-of-length-as-1x1", "zeros(()) has shape (1,)", "C")
+def zeros_of_length_as_1x1(bed: Bed) -> None:
+    bed.replace("zeros", lambda original, shape, /, **options: original(shape if shape != () else (1,), **options))
+
+
+@fault("large-full-is-cut", "full leaves the last block of a large array unwritten", "C")
+def large_full_is_cut(bed: Bed) -> None:
+    def wrong(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
+        out = original(shape, value, **options)
+        if out.size > 65_536:
+            out[-(out.size % 65_536) :] = 0
+        return out
+
+    bed.replace("full", wrong)
+
+
+@fault("large-arange-starts-again", "arange starts again in the second block of a large array", "C")
+def large_arange_starts_again(bed: Bed) -> None:
+    def wrong(original: Any, *args: Any, **options: Any) -> Any:
+        out = original(*args, **options)
+        out[65_536:] -= out[65_536:65_537]
+        return out
+
+    bed.replace("arange", wrong)
+
+
+@fault("arange-takes-its-end", "arange includes its end when the step is negative", "C")
+def arange_takes_its_end(bed: Bed) -> None:
+    def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
+        return original(start, None if stop is None else stop + min(step, 0), step, **options)
+
+    bed.replace("arange", wrong)
+
+
+@fault("arange-of-nothing-has-one", "arange(3, 3) has an element", "C")
+def arange_of_nothing_has_one(bed: Bed) -> None:
+    def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
+        return original(start, stop + 1 if stop == start else stop, step, **options)
+
+    bed.replace("arange", wrong)
+
+
+@fault("linspace-of-one-divides-by-zero", "linspace of one number is NaN", "C")
+def linspace_of_one_divides_by_zero(bed: Bed) -> None:
+    def wrong(original: Any, start: Any, stop: Any, /, num: int, **options: Any) -> Any:
+        out = original(start, stop, num, **options)
+        return out if num != 1 else out * np.nan
+
+    bed.replace("linspace", wrong)
+
+
+@fault("linspace-keeps-endpoint", "linspace ignores endpoint=False", "C")
+def linspace_keeps_endpoint(bed: Bed) -> None:
+    bed.replace("linspace", lambda original, a, b, /, num, endpoint=True, **options: original(a, b, num, **options))
+
+
+@fault("eye-ignores-k-below", "eye takes a negative k for 0", "C")
+def eye_ignores_k_below(bed: Bed) -> None:
+    bed.replace("eye", lambda original, *n, k=0, **options: original(*n, k=max(k, 0), **options))
+
+
+@fault("tril-of-the-first-matrix", "tril of a stack takes the diagonal of its first two axes", "C")
+def tril_of_the_first_matrix(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
+        if x.ndim < 3:
+            return original(x, k=k)
+        return np.moveaxis(original(np.moveaxis(x, (0, 1), (-2, -1)), k=k), (-2, -1), (0, 1))
+
+    bed.replace("tril", wrong)
+
+
+@fault("meshgrid-is-always-ij", "meshgrid ignores `indexing`", "C")
+def meshgrid_is_always_ij(bed: Bed) -> None:
+    bed.replace("meshgrid", lambda original, *arrays, indexing="xy": original(*arrays, indexing="ij"))
+
+
+@fault("asarray-of-nested-lists-is-flat", "asarray of lists in lists in lists drops an axis of length 1", "C")
+def asarray_of_nested_lists_is_flat(bed: Bed) -> None:
+    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
+        out = original(obj, **options)
+        return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
+
+    bed.replace("asarray", wrong)
+
+
+@fault("asarray-never-copies", "asarray(x, copy=True) returns the same memory", "C")
+def asarray_never_copies(bed: Bed) -> None:
+    bed.replace("asarray", lambda original, obj, /, *, copy=None, **options: original(obj, **options))
+    bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)  # type: ignore[method-assign]  # this bed's
+
+
+@fault("reshape-never-copies", "reshape(x, shape, copy=True) returns a view", "C")
+def reshape_never_copies(bed: Bed) -> None:
+    bed.replace("reshape", lambda original, x, /, shape, *, copy=None: original(x, shape))
+
+
+@fault("zeros-are-cached", "zeros hands out the same memory at the second call", "C")
+def zeros_are_cached(bed: Bed) -> None:
+    cache: dict[Any, Any] = {}
+
+    def wrong(original: Any, shape: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+        return cache.setdefault((shape, str(dtype)), original(shape, dtype=dtype))
+
+    bed.replace("zeros", wrong)
+
+
+@fault("seeds-are-cached", "Backend.ones hands out the same memory at the second call", "C")
+def seeds_are_cached(bed: Bed) -> None:
+    made, cache = bed.backend.ones, dict[Any, Any]()
+    bed.backend.ones = lambda spec: cache.setdefault(id(spec), made(spec))  # type: ignore[method-assign]  # this bed's
+
+
+@fault("host-memory-is-shared", "arrays from the host share its memory", "C")
+def host_memory_is_shared(bed: Bed) -> None:
+    bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)  # type: ignore[method-assign]  # this bed's
+    bed.backend.to_host = lambda array: array.inner  # type: ignore[method-assign]  # as above
+    bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)  # type: ignore[method-assign]  # as above
+
+
+@fault("host-strides-are-ignored", "arrays from the host are read as if they were contiguous", "C")
+def host_strides_are_ignored(bed: Bed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        flat = np.lib.stride_tricks.as_strided(array, array.shape, np.empty(array.shape, array.dtype).strides)
+        safe = flat if array.flags.forc and not array.flags.c_contiguous else array
+        return bed.library.array(np.array(safe), device.handle)
+
+    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("host-0d-becomes-1d", "a 0-d array from the host has shape (1,)", "C")
+def host_0d_becomes_1d(bed: Bed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        return bed.library.array(np.atleast_1d(np.array(array)), device.handle)
+
+    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("host-integers-through-float64", "integers from the host go by way of float64", "C")
+def host_integers_through_float64(bed: Bed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        whole = array.dtype.kind in "iu"
+        values = array.astype(np.float64).clip(-(2.0**63), 2.0**63 - 1024) if whole else array
+        return bed.library.array(np.array(values.astype(array.dtype)), device.handle)
+
+    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("negative-zero-is-lost", "-0.0 from the host becomes 0.0", "C")
+def negative_zero_is_lost(bed: Bed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        values = array + np.zeros((), array.dtype) if array.dtype.kind in "fc" else array
+        return bed.library.array(np.array(values), device.handle)
+
+    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("0d-sum-has-an-axis", "0-d result has shape (1,)", "CK", ("sum", "mean"))
+def zero_d_sum_has_an_axis(bed: Bed) -> None:
+    for name in ("sum", "mean", "max"):
+        bed.replace(name, lambda original, x, /, **options: np.atleast_1d(original(x, **options)))
+
+
+@fault("0d-element-has-an-axis", "x[1, 2] has shape (1,)", "C")
+def zero_d_element_has_an_axis(bed: Bed) -> None:
+    bed.operator("__getitem__", lambda x, key: np.atleast_1d(x[key]) if x[key].ndim == 0 and x.ndim else x[key])
+
+
+@fault("copy-ignores-strides", "Backend.copy of a transposed array has the order of its memory", "C")
+def copy_ignores_strides(bed: Bed) -> None:
+    def wrong(array: Any) -> Any:
+        inner = array.inner
+        order = inner.ravel(order="K").reshape(inner.shape)
+        return bed.library.array(order.copy(), array.device)
+
+    bed.backend.copy = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("backend-ones-are-float64", "Backend.ones ignores the dtype of its spec", "C")
+def backend_ones_are_float64(bed: Bed) -> None:
+    made = bed.library.find("ones")
+    bed.backend.ones = lambda spec: made(spec.shape, device=spec.device)  # type: ignore[method-assign]  # this bed's
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

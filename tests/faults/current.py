@@ -1,0 +1,179 @@
+"""A library with a current device in each thread, on which it computes wherever the arrays are, and faults of such."""
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed, change
+from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
+
+from xpgrad.backend.device import Device
+from xpgrad.types import Kernel
+from xpgrad_conformance.pretend import PretendArray
+
+
+class CurrentDevice(threading.local):
+    """The current device of a thread; `name` is that of a pretend device."""
+
+    name = DEVICES[0]
+
+
+def with_current_device(bed: Bed) -> CurrentDevice:
+    """Give the library of a bed a current device, and its backend what follows it: as CuPy with several GPUs."""
+    current = CurrentDevice()
+    compute = bed.library.call
+
+    def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # a view is where its memory is
+        made = compute(function, *args, **kwargs)
+        for arg in args if isinstance(made, PretendArray) else ():
+            if isinstance(arg, PretendArray) and (made.size == 0 or np.may_share_memory(made.inner, arg.inner)):
+                made.device = arg.device
+        return made
+
+    def enter(device: Device) -> Callable[[], None]:
+        before, current.name = current.name, device.handle
+
+        def undo() -> None:
+            current.name = before
+
+        return undo
+
+    def follow(function: Kernel) -> Kernel:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before, current.name = current.name, place_of(args, current.name)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                current.name = before
+
+        return call
+
+    change(bed.library, place=lambda devices: current.name, call=call)
+    bed.backend.has_current_device, bed.backend.in_place_from = True, 0
+    change(bed.backend, enter=enter)
+    change(bed.backend, follow=follow)
+    return current
+
+
+def place_of(args: Any, otherwise: str) -> str:
+    """Return the pretend device of the first array among arguments, and lists of them."""
+    for arg in args:
+        if isinstance(arg, PretendArray):
+            return arg.device
+        if isinstance(arg, (list, tuple)):
+            found = place_of(arg, "")
+            if found:
+                return found
+    return otherwise
+
+
+@freedom("current-device", "the library computes on a current device of each thread, wherever its arrays are")
+def current_device(bed: Bed) -> None:
+    with_current_device(bed)
+
+
+@fault("current-device-leaks", "default-device context leaks to other threads", "V")
+def leaks(bed: Bed) -> None:
+    with_current_device(bed)
+    current = [DEVICES[0]]
+
+    def enter(device: Device) -> Callable[[], None]:
+        before, current[0] = current[0], device.handle
+        return lambda: current.__setitem__(0, before)
+
+    def follow(function: Kernel) -> Kernel:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before, current[0] = current[0], place_of(args, current[0])
+            try:
+                return function(*args, **kwargs)
+            finally:
+                current[0] = before
+
+        return call
+
+    change(bed.library, place=lambda devices: current[0])
+    change(bed.backend, enter=enter)
+    change(bed.backend, follow=follow)
+
+
+@fault("current-device-after-an-error", "default device not restored after exception", "V")
+def not_restored(bed: Bed) -> None:
+    current = with_current_device(bed)
+
+    def follow(function: Kernel) -> Kernel:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before, current.name = current.name, place_of(args, current.name)
+            result = function(*args, **kwargs)
+            current.name = before
+            return result
+
+        return call
+
+    change(bed.backend, follow=follow)
+
+
+@fault("current-device-not-undone", "enter makes a device current and gives nothing that undoes it", "V")
+def not_undone(bed: Bed) -> None:
+    current = with_current_device(bed)
+    change(bed.backend, enter=lambda device: setattr(current, "name", device.handle))
+
+
+@fault("current-device-back-to-the-first", "leaving a scope makes the first device current, not the one before", "V")
+def back_to_the_first(bed: Bed) -> None:
+    current = with_current_device(bed)
+
+    def enter(device: Device) -> Callable[[], None]:
+        current.name = device.handle
+        return lambda: setattr(current, "name", DEVICES[0])
+
+    change(bed.backend, enter=enter)
+
+
+@fault("current-device-not-entered", "enter does nothing, though the library has a current device", "V")
+def not_entered(bed: Bed) -> None:
+    with_current_device(bed)
+    change(bed.backend, enter=lambda device: None)
+
+
+@fault("current-device-not-followed", "functions compute on the current device, wherever their arrays are", "V")
+def not_followed(bed: Bed) -> None:
+    with_current_device(bed)
+    change(bed.backend, follow=lambda function: function)
+
+
+@fault("current-device-not-declared", "has_current_device is not set, though the library has one", "V")
+def not_declared(bed: Bed) -> None:
+    with_current_device(bed)
+    bed.backend.has_current_device = False
+
+
+@fault("current-device-of-lists", "functions of lists of arrays compute on the current device", "V")
+def not_of_lists(bed: Bed) -> None:
+    current = with_current_device(bed)
+
+    def follow(function: Kernel) -> Kernel:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before = current.name
+            current.name = next((a.device for a in args if isinstance(a, PretendArray)), before)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                current.name = before
+
+        return call
+
+    change(bed.backend, follow=follow)
+
+
+@fault("other-threads-on-the-first", "in other threads than the first results go to the first device", "V")
+def other_threads(bed: Bed) -> None:
+    first = threading.current_thread()
+    place = bed.library.place
+    change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())
+FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))

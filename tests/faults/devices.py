@@ -1,0 +1,239 @@
+"""Faults about where arrays are, and which device they say that they are on."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed, change
+from tests.faults.fault import Fault, fault, faults_in
+
+from xpgrad.backend.device import Device
+
+FIRST = DEVICES[0]
+SUMS = "sum", "sum-axis"
+
+
+def _lands_on_the_first(bed: Bed, *names: str) -> None:
+    """Let functions of the namespace put their results on the first device."""
+    for name in names:
+        original = bed.library.find(name)
+
+        def call(*args: Any, original: Any = original, **kwargs: Any) -> Any:
+            return _relabelled(original(*args, **kwargs))
+
+        bed.library.names[name] = call
+
+
+def _relabelled(result: Any) -> Any:
+    if isinstance(result, tuple):
+        for each in result:
+            each.device = FIRST
+    else:
+        result.device = FIRST
+    return result
+
+
+def _ignores_device(bed: Bed, *names: str) -> None:
+    """Let functions of the namespace forget their parameter `device`."""
+    for name in names:
+        original = bed.library.find(name)
+        bed.library.names[name] = lambda *args, original=original, device=None, **kwargs: original(*args, **kwargs)
+
+
+@fault("device-of-says-the-first", "device_of always reports device 0", "VKG", SUMS)
+def device_of_says_the_first(bed: Bed) -> None:
+    change(bed.backend, handle_of=lambda array: FIRST)
+
+
+@fault("device-of-another-name", "device_of gives a device of another name than devices() has", "V")
+def device_of_another_name(bed: Bed) -> None:
+    def device_of(array: Any) -> Device:
+        return Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}")
+
+    change(bed.backend, device_of=device_of)
+
+
+@fault("device-of-views-says-the-first", "device_of reports device 0 for views", "V")
+def device_of_views(bed: Bed) -> None:
+    change(bed.backend, handle_of=lambda a: a.device if a.inner.base is None else FIRST)
+
+
+@fault("creation-ignores-device", "zeros/full ignore `device=`", "V")
+def creation_ignores_device(bed: Bed) -> None:
+    _ignores_device(bed, "zeros", "full")
+
+
+@fault("arange-is-on-the-default", "arange, linspace and eye ignore `device=`", "V")
+def arange_ignores_device(bed: Bed) -> None:
+    _ignores_device(bed, "arange", "linspace", "eye")
+
+
+@fault("like-on-the-first", "zeros_like and its kin create on the default device", "V")
+def like_on_the_first(bed: Bed) -> None:
+    _ignores_device(bed, "zeros_like", "ones_like", "full_like", "empty_like")
+    _lands_on_the_first(bed, "zeros_like", "ones_like", "full_like", "empty_like")
+
+
+@fault("ones-on-the-first", "the ones that a sweep starts from are on the default device", "V")
+def ones_on_the_first(bed: Bed) -> None:
+    change(bed.backend, ones=lambda spec: bed.library.ones(spec.shape, dtype=spec.dtype))
+
+
+@fault("mixed-devices-accepted", "kernels accept mixed devices", "V")
+def mixed_devices(bed: Bed) -> None:
+    change(bed.library, check_devices=lambda devices: None)
+
+
+class _Handle:
+    """A device object of a library, which is called by its name but compares by identity."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@fault("equal-handles-unequal", "equal device handles compare unequal", "V")
+def equal_handles_unequal(bed: Bed) -> None:
+    change(bed.backend, handle_of=lambda array: _Handle(array.device))
+
+
+class _HashedByIdentity(str):
+    """A name that equals others of its letters, but not in a dictionary."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+@fault("handles-hash-unequal", "equal device handles have unequal hashes", "V")
+def handles_hash_unequal(bed: Bed) -> None:
+    change(bed.backend, handle_of=lambda array: _HashedByIdentity(array.device))
+
+
+class _EqualToAll(str):
+    """A name that equals every other."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+@fault("handles-all-equal", "device handles of one library all compare equal", "V")
+def handles_all_equal(bed: Bed) -> None:
+    change(bed.backend, handle_of=lambda array: _EqualToAll(array.device))
+
+
+@fault("index-ignored", "the backend gives its default device for every index", "VRT")
+def index_ignored(bed: Bed) -> None:
+    change(bed.backend, device=lambda index: bed.backend.default_device)
+
+
+@fault("scalars-of-one-device", "scalars are cached by dtype, for the device that came first", "V")
+def scalars_of_one_device(bed: Bed) -> None:
+    made: dict[Any, Any] = {}
+
+    def prepare(value: Any, spec: Any) -> Any:
+        if type(value) is not float or not spec.differentiable or spec.complex:
+            return value
+        return made.setdefault((value, spec.dtype), bed.library.array(np.asarray(value, spec.dtype), spec.device))
+
+    change(bed.backend, prepare=prepare)
+
+
+@fault("specs-of-one-device", "specs are cached by shape and dtype, for the device that came first", "V")
+def specs_of_one_device(bed: Bed) -> None:
+    known: dict[Any, Any] = {}
+    spec_for = bed.backend.spec_for
+
+    def spec(array: Any) -> Any:
+        key = array.shape, array.dtype
+        if key not in known:
+            known[key] = spec_for(*key, array.device)
+        return known[key]
+
+    change(bed.backend, spec=spec)
+
+
+@fault("reductions-on-the-first", "full reductions come back on the default device", "V")
+def reductions_on_the_first(bed: Bed) -> None:
+    original = bed.library.find("sum")
+
+    def wrong(x: Any, /, **options: Any) -> Any:
+        made = original(x, **options)
+        return _relabelled(made) if made.ndim == 0 else made
+
+    bed.library.names["sum"] = wrong
+
+
+@fault("joining-on-the-first", "concat and stack create their result on the default device", "V")
+def joining_on_the_first(bed: Bed) -> None:
+    _lands_on_the_first(bed, "concat", "stack")
+
+
+@fault("indexing-on-the-first", "indexing with an integer array gives a result on the default device", "V")
+def indexing_on_the_first(bed: Bed) -> None:
+    index = bed.library.Array.__getitem__
+
+    def getitem(self: Any, key: Any) -> Any:
+        made = index(self, key)
+        keys = key if isinstance(key, tuple) else (key,)
+        return _relabelled(made) if any(isinstance(k, bed.library.Array) for k in keys) else made
+
+    change(bed.library.Array, __getitem__=getitem)
+
+
+@fault("linalg-on-the-first", "linear algebra gives its results on the default device", "V")
+def linalg_on_the_first(bed: Bed) -> None:
+    _lands_on_the_first(bed, "linalg.inv", "linalg.solve", "linalg.det")
+
+
+@fault("comparisons-on-the-first", "comparisons give their results on the default device", "V")
+def comparisons_on_the_first(bed: Bed) -> None:
+    for name in ("gt", "lt"):
+        original = getattr(bed.library.Array, f"__{name}__")
+        setattr(bed.library.Array, f"__{name}__", lambda a, b, original=original: _relabelled(original(a, b)))
+    _lands_on_the_first(bed, "greater", "less")
+
+
+@fault("scatter-on-the-first", "scatter_add creates its result on the default device", "V")
+def scatter_on_the_first(bed: Bed) -> None:
+    scatter_add = bed.kernels["scatter_add"]
+    bed.kernels["scatter_add"] = lambda spec, parts, /: _relabelled(scatter_add(spec, parts))
+
+
+@fault("accumulate-on-the-first", "sums of large gradients come back on the default device", "V")
+def accumulate_on_the_first(bed: Bed) -> None:
+    bed.backend.in_place_from = 4096
+    bed.kernels["accumulate"] = lambda total, g: bed.library.array(total.inner + g.inner, FIRST)
+
+
+@fault("fft-on-the-first", "Fourier transforms give their results on the default device", "V")
+def fft_on_the_first(bed: Bed) -> None:
+    _lands_on_the_first(bed, "fft.rfft", "fft.irfft", "fft.fft", "fft.ifft")
+
+
+@fault("copies-on-the-first", "copies are made on the default device", "VR")
+def copies_on_the_first(bed: Bed) -> None:
+    copy = bed.backend.copy
+    change(bed.backend, copy=lambda array: _relabelled(copy(array)))
+
+
+@fault("third-device-is-the-first", "operations on the last device give results on the default one", "V")
+def third_is_first(bed: Bed) -> None:
+    place = bed.library.place
+    change(bed.library, place=lambda devices: FIRST if devices == {DEVICES[-1]} else place(devices))
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

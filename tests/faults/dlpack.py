@@ -1,0 +1,230 @@
+"""Faults in DLPack: what an array hands out, and what from_dlpack takes in."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed, change
+from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
+
+HOST_MEMORY = 1, 0
+
+
+def _exports(bed: Bed, values: Callable[[Any], Any]) -> None:
+    """Let arrays hand out ``values(array)``, a NumPy array, by DLPack."""
+
+    def dlpack(self: Any, **options: Any) -> Any:
+        return values(self).__dlpack__(**options)
+
+    change(bed.library.Array, __dlpack__=dlpack)
+
+
+def _imports(bed: Bed, values: Callable[[Any], Any]) -> None:
+    """Let from_dlpack take in ``values(x)`` of the NumPy array that it is given; others come as they are."""
+
+    def from_dlpack(original: Any, x: Any, /, **options: Any) -> Any:
+        return original(values(np.asarray(x)) if isinstance(x, np.ndarray) else x, **options)
+
+    bed.replace("from_dlpack", from_dlpack)
+
+
+def _plain(x: Any) -> Any:
+    """Return an array over the memory of `x` from its first element on, as if it were in C order."""
+    strides = [x.itemsize * int(np.prod(x.shape[axis + 1 :], dtype=int)) for axis in range(x.ndim)]
+    if any(stride < 0 for stride in x.strides):
+        return np.ascontiguousarray(np.abs(x))  # what lies behind is nobody's: other values, in memory of its own
+    return np.lib.stride_tricks.as_strided(x, x.shape, strides)
+
+
+def with_shared_memory(bed: Bed) -> None:
+    """Let every device of a bed lie in host memory, and take arrays in from there by DLPack."""
+
+    def from_dlpack(array: Any, device: Device) -> Any:
+        return bed.library.array(np.from_dlpack(array), device.handle)
+
+    change(bed.backend, dlpack_device=lambda device: HOST_MEMORY)
+    change(bed.backend, from_dlpack=from_dlpack)
+
+
+@freedom("memory-of-the-host", "every device lies in host memory, from where arrays are taken over by DLPack")
+def memory_of_the_host(bed: Bed) -> None:
+    with_shared_memory(bed)
+
+
+@freedom("dlpack-on-the-first", "only arrays of the default device come in by DLPack")
+def dlpack_on_the_first(bed: Bed) -> None:
+    change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device))
+
+
+@fault("import-ignores-strides", "from_dlpack ignores strides", "X")
+def import_ignores_strides(bed: Bed) -> None:
+    _imports(bed, _plain)
+
+
+@fault("import-ignores-offset", "from_dlpack ignores the offset of a view", "X")
+def import_ignores_offset(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        whole = x
+        while isinstance(whole.base, np.ndarray) and whole.base.dtype == x.dtype:
+            whole = whole.base
+        return x if x.ndim == 0 or whole is x else np.lib.stride_tricks.as_strided(whole, x.shape, x.strides)
+
+    _imports(bed, values)
+
+
+@fault("import-copies", "capability says `dlpack` but copies", "X")
+def import_copies(bed: Bed) -> None:
+    _imports(bed, lambda x: x.copy())
+
+
+@fault("import-makes-an-axis", "from_dlpack makes arrays of one axis of 0-d ones", "X")
+def import_makes_axis(bed: Bed) -> None:
+    _imports(bed, np.atleast_1d)
+
+
+@fault("import-narrows", "from_dlpack makes float32 of float64", "X")
+def import_narrows(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return x.astype(np.float32) if x.dtype == np.float64 else x
+
+    _imports(bed, values)
+
+
+@fault("import-drops-imaginary", "from_dlpack takes a complex array's pairs for its first numbers", "X")
+def import_drops_imaginary(bed: Bed) -> None:
+    _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x)
+
+
+@fault("import-bool-is-bytes", "from_dlpack makes uint8 of bool", "X")
+def import_bool(bed: Bed) -> None:
+    _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x)
+
+
+@fault("import-unsigned-is-signed", "from_dlpack takes unsigned integers for signed ones", "X")
+def import_signed(bed: Bed) -> None:
+    _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x)
+
+
+@fault("import-flattens-empty", "from_dlpack gives empty arrays one axis", "X")
+def import_flattens_empty(bed: Bed) -> None:
+    _imports(bed, lambda x: x if x.size else x.reshape(-1))
+
+
+@fault("import-ignores-copy", "from_dlpack(copy=True) shares memory", "X")
+def import_ignores_copy(bed: Bed) -> None:
+    bed.replace("from_dlpack", lambda original, x, /, *, copy=None: original(x))
+
+
+@fault("import-one-buffer", "from_dlpack stages in a buffer that the next call uses again", "X")
+def import_one_buffer(bed: Bed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def values(x: Any) -> Any:
+        made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
+        made[...] = x
+        return made
+
+    _imports(bed, values)
+
+
+@fault("import-outlived", "from_dlpack keeps no reference to what it shares, and the memory is used again", "X")
+def import_outlived(bed: Bed) -> None:
+    taken: list[Any] = []  # in place of memory that is given back while somebody reads it
+
+    def values(x: Any) -> Any:
+        copied = x.copy()
+        if copied.size and copied.dtype.kind == "f":
+            taken.append(copied)
+            weakref.finalize(x, copied.fill, 0)
+        return copied
+
+    _imports(bed, values)
+
+
+@fault("export-ignores-strides", "an array's DLPack says that views are plain", "X")
+def export_ignores_strides(bed: Bed) -> None:
+    _exports(bed, lambda array: _plain(array.inner))
+
+
+@fault("export-in-memory-order", "an array's DLPack turns the axes of a transposed view back", "X")
+def export_turns_back(bed: Bed) -> None:
+    def values(array: Any) -> Any:
+        x = array.inner
+        return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
+
+    _exports(bed, values)
+
+
+@fault("export-copies", "capability says `dlpack` but hands out copies", "X")
+def export_copies(bed: Bed) -> None:
+    _exports(bed, lambda array: array.inner.copy())
+
+
+@fault("export-one-buffer", "an array's DLPack stages in a buffer that the next one uses again", "X")
+def export_one_buffer(bed: Bed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def values(array: Any) -> Any:
+        x = array.inner
+        made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
+        made[...] = x
+        return made
+
+    _exports(bed, values)
+
+
+@fault("export-outlived", "the memory that an array has handed out is used again when the array is gone", "X")
+def export_outlived(bed: Bed) -> None:
+    def values(array: Any) -> Any:
+        if array.inner.size and array.inner.dtype.kind == "f":
+            weakref.finalize(array, array.inner.fill, 0)
+        return array.inner
+
+    _exports(bed, values)
+
+
+@fault("export-0-d-is-1-d", "an array's DLPack gives 0-d arrays an axis", "X")
+def export_0d(bed: Bed) -> None:
+    _exports(bed, lambda array: np.atleast_1d(array.inner))
+
+
+@fault("export-refuses-integers", "an array's DLPack knows floating-point numbers only", "X")
+def export_refuses_integers(bed: Bed) -> None:
+    def values(array: Any) -> Any:
+        if array.inner.dtype.kind in "iu":
+            raise BufferError("integers are not supported")
+        return array.inner
+
+    _exports(bed, values)
+
+
+@fault("taken-in-on-the-first", "the backend's from_dlpack puts arrays on the default device", "X")
+def taken_in_on_first(bed: Bed) -> None:
+    with_shared_memory(bed)
+    change(bed.backend, from_dlpack=lambda array, device: bed.library.array(np.from_dlpack(array), DEVICES[0]))
+
+
+@fault("device-elsewhere", "the backend says that a device lies in host memory; its arrays say that they do not", "X")
+def device_elsewhere(bed: Bed) -> None:
+    with_shared_memory(bed)
+    change(bed.library.Array, __dlpack_device__=lambda self: (2, 0))
+
+
+@fault("takes-over-the-hosts-memory", "what comes from the host by DLPack shares the host's memory", "X")
+def takes_over(bed: Bed) -> None:
+    with_shared_memory(bed)
+    change(bed.backend, from_host=lambda array, device: bed.backend.from_dlpack(array, device))
+    bed.path = lambda source, target: (
+        (lambda array: bed.backend.from_dlpack(array, target))
+        if target.backend is bed.backend is not source.backend
+        else None
+    )
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())
+FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))

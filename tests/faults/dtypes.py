@@ -1,0 +1,452 @@
+"""Faults in dtypes: what becomes of two, of scalars, of conversions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+NUMBERS = bool, int, float, complex
+
+
+def _widened(x: Any) -> Any:
+    return x.astype({"f": np.float64, "c": np.complex128}.get(x.dtype.kind, x.dtype))
+
+
+def _binary(bed: Bed, name: str, operator: str, function: Callable[[Any, Any], Any]) -> None:
+    bed.both(name, operator, function)
+
+
+# Of two
+
+
+@fault("int8-and-uint8-wrap", "int8 and uint8 give uint8", "D")
+def int8_and_uint8_wrap(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        out = np.add(a, b)
+        return out.astype(np.uint8) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int8", "uint8"} else out
+
+    _binary(bed, "add", "add", add)
+
+
+@fault("uint16-and-int16-are-int64", "uint16 and int16 give int64", "D")
+def uint16_and_int16_are_int64(bed: Bed) -> None:
+    def multiply(a: Any, b: Any) -> Any:
+        out = np.multiply(a, b)
+        return out.astype(np.int64) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int16", "uint16"} else out
+
+    _binary(bed, "multiply", "mul", multiply)
+
+
+@fault("result-type-of-float-and-complex", "result_type of float64 and complex64 is complex64", "D")
+def result_type_of_float_and_complex(bed: Bed) -> None:
+    def wrong(original: Any, *given: Any) -> Any:
+        found = original(*given)
+        return np.dtype("complex64") if {str(np.dtype(x)) for x in given} == {"float64", "complex64"} else found
+
+    bed.replace("result_type", wrong)
+
+
+@fault("concat-takes-the-first-dtype", "concat has the dtype of its first array", "D")
+def concat_takes_the_first_dtype(bed: Bed) -> None:
+    bed.replace("concat", lambda original, xs, /, **options: original(xs, **options).astype(xs[0].dtype))
+
+
+@fault("where-takes-the-first-dtype", "where has the dtype of its second argument", "D")
+def where_takes_the_first_dtype(bed: Bed) -> None:
+    def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
+        return original(condition, x1, x2).astype(getattr(x1, "dtype", getattr(x2, "dtype", None)))
+
+    bed.replace("where", wrong)
+
+
+@fault("0d-arrays-are-weak", "a 0-d array does not widen another: it counts as a Python number", "D")
+def zero_d_arrays_are_weak(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        out = np.add(a, b)
+        if {np.ndim(a) == 0, np.ndim(b) == 0} == {True, False} and out.dtype.kind in "fc":
+            return out.astype(a.dtype if np.ndim(a) else b.dtype)
+        return out
+
+    _binary(bed, "add", "add", add)
+
+
+# Python numbers
+
+
+@fault("scalar-widens-float32", "Python scalar widens float32", "D")
+def scalar_widens_float32(bed: Bed) -> None:
+    def multiply(a: Any, b: Any) -> Any:
+        out = np.multiply(a, b)
+        return _widened(out) if isinstance(a, float) or isinstance(b, float) else out
+
+    _binary(bed, "multiply", "mul", multiply)
+
+
+@fault("left-scalar-widens", "a Python scalar on the left of / widens float32", "D")
+def left_scalar_widens(bed: Bed) -> None:
+    bed.operator("__rtruediv__", lambda x, number: _widened(np.true_divide(number, x)))
+
+
+@fault("scalar-widens-0d-only", "a Python scalar widens a 0-d float32 array", "D")
+def scalar_widens_0d_only(bed: Bed) -> None:
+    def subtract(a: Any, b: Any) -> Any:
+        out = np.subtract(a, b)
+        return _widened(out) if out.ndim == 0 and isinstance(b, NUMBERS) else out
+
+    _binary(bed, "subtract", "sub", subtract)
+
+
+@fault("scalar-widens-complex64-only", "a Python scalar widens complex64", "D")
+def scalar_widens_complex64_only(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        out = np.add(a, b)
+        return _widened(out) if out.dtype == np.complex64 and isinstance(b, NUMBERS) else out
+
+    _binary(bed, "add", "add", add)
+
+
+@fault("scalar-widens-in-maximum", "a Python scalar widens float32 in maximum", "D")
+def scalar_widens_in_maximum(bed: Bed) -> None:
+    def wrong(original: Any, a: Any, b: Any, /) -> Any:
+        return _widened(original(a, b)) if isinstance(b, NUMBERS) else original(a, b)
+
+    bed.replace("maximum", wrong)
+
+
+@fault("scalar-rounds-to-float32", "a Python scalar is rounded to float32 before it meets float64", "D")
+def scalar_rounds_to_float32(bed: Bed) -> None:
+    def multiply(a: Any, b: Any) -> Any:
+        a, b = (float(np.float32(x)) if isinstance(x, float) else x for x in (a, b))
+        return np.multiply(a, b)
+
+    _binary(bed, "multiply", "mul", multiply)
+
+
+@fault("int-scalar-widens-int8", "a Python int widens int8", "D")
+def int_scalar_widens_int8(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        out = np.add(a, b)
+        return out.astype(np.int64) if out.dtype == np.int8 and int in (type(a), type(b)) else out
+
+    _binary(bed, "add", "add", add)
+
+
+@fault("complex-scalar-widens", "float32 and a Python complex give complex128", "D")
+def complex_scalar_widens(bed: Bed) -> None:
+    def wrong(original: Any, *given: Any) -> Any:
+        found = original(*given)
+        return np.dtype("complex128") if {str(np.dtype(x)) for x in given} == {"float32", "complex64"} else found
+
+    bed.replace("result_type", wrong)
+
+
+@fault("integer-division-floors", "integer division floors: / of integers gives integers", "D")
+def integer_division_floors(bed: Bed) -> None:
+    def divide(a: Any, b: Any) -> Any:
+        whole = all(isinstance(x, int) or getattr(x, "dtype", np.dtype("f")).kind in "iu" for x in (a, b))
+        return np.floor_divide(a, b) if whole else np.true_divide(a, b)
+
+    _binary(bed, "divide", "truediv", divide)
+
+
+# Of functions
+
+
+@fault("float32-matmul-widens", "float32 matmul returns float64", "DK", ("matmul",))
+def float32_matmul_is_float64(bed: Bed) -> None:
+    _binary(bed, "matmul", "matmul", lambda a, b: _widened(np.matmul(a, b)))
+
+
+@fault("float32-mean-is-float64", "float32 mean and std return float64", "D")
+def float32_mean_is_float64(bed: Bed) -> None:
+    bed.replace("mean", lambda original, x, /, **options: np.asarray(_widened(np.asarray(original(x, **options)))))
+
+
+@fault("float32-log1p-is-float64", "float32 log1p returns float64", "D")
+def float32_log1p_is_float64(bed: Bed) -> None:
+    bed.replace("log1p", lambda original, x, /: _widened(original(x)))
+
+
+@fault("asarray-narrows", "asarray casts float64 to float32", "DK", ("sum", "exp"))
+def asarray_narrows(bed: Bed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        narrow = {"float64": np.float32, "complex128": np.complex64}.get(str(array.dtype), array.dtype)
+        return bed.library.array(array.astype(narrow), device.handle)
+
+    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+
+
+@fault("copy-narrows", "asarray of an array casts float64 to float32", "D")
+def copy_narrows(bed: Bed) -> None:
+    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
+        out = original(obj, **options)
+        return out.astype(np.float32) if out.dtype == np.float64 and isinstance(obj, np.ndarray) else out
+
+    bed.replace("asarray", wrong)
+
+
+@fault("zeros-like-widens", "zeros_like of float32 is float64", "D")
+def zeros_like_widens(bed: Bed) -> None:
+    bed.replace("zeros_like", lambda original, x, /, **options: _widened(original(x, **options)))
+
+
+@fault("comparison-is-float", "bool/int result of comparison has float dtype", "DK", ("greater", "less"))
+def comparison_is_float(bed: Bed) -> None:
+    for name, operator, function in (("greater", "gt", np.greater), ("less", "lt", np.less)):
+        call = lambda a, b, f=function: f(a, b).astype(np.float32)  # noqa: E731 - two of a kind
+        bed.replace(name, lambda original, a, b, /, call=call: call(a, b))
+        bed.operator(f"__{operator}__", call)
+
+
+@fault("isnan-is-uint8", "isnan gives uint8", "D")
+def isnan_is_uint8(bed: Bed) -> None:
+    bed.replace("isnan", lambda original, x, /: np.asarray(original(x), np.uint8))
+
+
+@fault("all-of-integers-is-integer", "all of integers gives integers", "D")
+def all_of_integers_is_integer(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        return np.asarray(original(x, **options), x.dtype if x.dtype.kind in "iu" else bool)
+
+    bed.replace("all", wrong)
+
+
+@fault("sum-of-int8-wraps", "the sum of int8 is int8", "D")
+def sum_of_int8_wraps(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+        return original(x, dtype=x.dtype if x.dtype == np.int8 and dtype is None else dtype, **options)
+
+    bed.replace("sum", wrong)
+
+
+@fault("cumulative-sum-of-uint8-wraps", "the cumulative sum of uint8 is uint8", "D")
+def cumulative_sum_of_uint8_wraps(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+        return original(x, dtype=x.dtype if x.dtype == np.uint8 and dtype is None else dtype, **options)
+
+    bed.replace("cumulative_sum", wrong)
+
+
+@fault("sum-casts-afterwards", "sum adds in the dtype of its input and casts the result to dtype=", "D")
+def sum_casts_afterwards(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+        out = np.asarray(original(x, **options))
+        return out if dtype is None else out.astype(dtype)
+
+    bed.replace("sum", wrong)
+
+
+@fault("prod-ignores-dtype", "prod ignores dtype=", "D")
+def prod_ignores_dtype(bed: Bed) -> None:
+    bed.replace("prod", lambda original, x, /, *, dtype=None, **options: original(x, **options))
+
+
+@fault("count-is-float", "count_nonzero gives a float", "D")
+def count_is_float(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        return np.asarray(original(x, **options), np.float64)
+
+    bed.replace("count_nonzero", wrong)
+
+
+@fault("count-wraps-at-256", "count_nonzero counts in uint8", "D")
+def count_wraps_at_256(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        return np.asarray(np.asarray(original(x, **options)).astype(np.uint8) % 128, np.int64)
+
+    bed.replace("count_nonzero", wrong)
+
+
+@fault("argsort-is-float", "argsort gives floats", "D")
+def argsort_is_float(bed: Bed) -> None:
+    bed.replace("argsort", lambda original, x, /, **options: original(x, **options).astype(np.float64))
+
+
+@fault("reshape-of-bool-is-uint8", "reshape of bool gives uint8", "D")
+def reshape_of_bool_is_uint8(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+        out = original(x, shape, **options)
+        return out.astype(np.uint8) if out.dtype == np.bool_ else out
+
+    bed.replace("reshape", wrong)
+
+
+# Conversions
+
+
+@fault("astype-rounds", "astype rounds to the nearest integer", "D")
+def astype_rounds(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        cut = x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
+        return original(np.rint(x) if cut else x, dtype, **options)
+
+    bed.replace("astype", wrong)
+
+
+@fault("astype-never-copies", "astype to the same dtype returns its argument, and copy=True is ignored", "D")
+def astype_never_copies(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+        return x if x.dtype == dtype else original(x, dtype)
+
+    bed.replace("astype", wrong)
+
+
+@fault("astype-in-place", "astype writes the converted values into its argument", "D")
+def astype_in_place(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        out = original(x, dtype, **options)
+        if x.dtype.kind == "f" and np.dtype(dtype).kind == "i" and x.flags.writeable:
+            x[...] = out
+        return out
+
+    bed.replace("astype", wrong)
+
+
+@fault("astype-of-nonzero-is-one-bit", "astype to bool looks at the lowest bit", "D")
+def astype_of_nonzero_is_one_bit(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        if np.dtype(dtype) == np.bool_ and x.dtype.kind in "iu":
+            return (x & x.dtype.type(1)).astype(np.bool_)
+        return original(x, dtype, **options)
+
+    bed.replace("astype", wrong)
+
+
+# What is known of dtypes
+
+
+@fault("bool-is-integral", "isdtype takes bool for an integer", "D")
+def bool_is_integral(bed: Bed) -> None:
+    def wrong(original: Any, dtype: Any, kind: Any, /) -> Any:
+        return (
+            original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool"))
+            if (kind == "integral")
+            else original(dtype, kind)
+        )
+
+    bed.replace("isdtype", wrong)
+
+
+@fault("is-kind-looks-at-the-first", "Backend.is_kind looks at the first of several kinds", "D")
+def is_kind_looks_at_the_first(bed: Bed) -> None:
+    inner = bed.backend.is_kind
+    bed.backend.is_kind = lambda dtype, kind: inner(dtype, kind[0] if isinstance(kind, tuple) else kind)  # type: ignore[method-assign]  # this bed's
+
+
+@fault("finfo-of-complex-is-wide", "finfo of complex64 is that of float64", "D")
+def finfo_of_complex_is_wide(bed: Bed) -> None:
+    def wrong(original: Any, dtype: Any, /) -> Any:
+        return original(np.float64 if np.dtype(dtype) == np.complex64 else dtype)
+
+    bed.replace("finfo", wrong)
+
+
+@fault("can-cast-narrows", "can_cast lets int64 become int32", "D")
+def can_cast_narrows(bed: Bed) -> None:
+    def wrong(original: Any, given: Any, wanted: Any, /) -> Any:
+        return True if np.dtype(wanted) == np.int32 and np.dtype(given) == np.int64 else original(given, wanted)
+
+    bed.replace("can_cast", wrong)
+
+
+@fault("dtype-name-of-class", "Backend.dtype_name gives the text of a class", "D")
+def dtype_name_of_class(bed: Bed) -> None:
+    bed.backend.dtype_name = lambda dtype: str(dtype).rpartition(".")[2]  # type: ignore[method-assign]  # this bed's
+
+
+@fault("spec-by-shape", "Backend.spec remembers a spec by the shape alone", "D")
+def spec_by_shape(bed: Bed) -> None:
+    made, known = bed.backend.spec, dict[Any, Any]()
+    bed.backend.spec = lambda array: known.setdefault((array.shape, array.device), made(array))  # type: ignore[method-assign]  # this bed's
+
+
+# Arithmetic
+
+
+@fault("abs-of-complex-is-complex", "abs of complex64 is complex", "D")
+def abs_of_complex_is_complex(bed: Bed) -> None:
+    def call(x: Any) -> Any:
+        return np.abs(x).astype(x.dtype)
+
+    bed.replace("abs", lambda original, x, /: call(x))
+    bed.operator("__abs__", call)
+
+
+@fault("imag-of-complex64-is-float64", "imag of complex64 is float64", "D")
+def imag_of_complex64_is_float64(bed: Bed) -> None:
+    bed.replace("imag", lambda original, x, /: _widened(np.array(original(x))))
+
+
+@fault("floor-divide-rounds-to-zero", "// of integers cuts off towards zero", "D")
+def floor_divide_truncates(bed: Bed) -> None:
+    def divide(a: Any, b: Any) -> Any:
+        out = np.floor_divide(a, b)
+        return out + ((out < 0) & (np.remainder(a, b) != 0)).astype(out.dtype) if out.dtype.kind == "i" else out
+
+    _binary(bed, "floor_divide", "floordiv", divide)
+
+
+@fault("remainder-has-c-sign", "% of integers has the sign of the dividend", "D")
+def remainder_of_c(bed: Bed) -> None:
+    def remainder(a: Any, b: Any) -> Any:
+        out = np.fmod(a, b)
+        return out if out.dtype.kind == "i" else np.remainder(a, b)
+
+    _binary(bed, "remainder", "mod", remainder)
+
+
+@fault("shift-without-sign", ">> of negative integers brings in zeros", "D")
+def shift_without_sign(bed: Bed) -> None:
+    def shift(a: Any, b: Any) -> Any:
+        if np.asarray(a).dtype != np.int32:
+            return np.right_shift(a, b)
+        return np.right_shift(np.asarray(a).view(np.uint32), np.asarray(b).astype(np.uint32)).astype(np.int32)
+
+    _binary(bed, "bitwise_right_shift", "rshift", shift)
+
+
+@fault("integers-through-float64", "sums of integers go by way of float64", "D")
+def integers_through_float64(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        out = np.asarray(original(x, **options))
+        if x.dtype != np.int64:
+            return out
+        return np.asarray(np.sum(x, dtype=np.float64, axis=options.get("axis"))).astype(np.int64).reshape(out.shape)
+
+    bed.replace("sum", wrong)
+
+
+@fault("int64-comparison-through-float64", "int64 arrays are compared as float64", "D")
+def int64_comparison_through_float64(bed: Bed) -> None:
+    def call(a: Any, b: Any) -> Any:
+        return np.greater(np.asarray(a, np.float64), np.asarray(b, np.float64))
+
+    bed.replace("greater", lambda original, a, b, /: call(a, b))
+    bed.operator("__gt__", call)
+
+
+@fault("second-sum-is-float64", "the second sum of a shape comes from a cache for float64", "D")
+def second_sum_is_float64(bed: Bed) -> None:
+    seen: set[Any] = set()
+
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        out = np.asarray(original(x, **options))
+        known = (x.shape, str(options)) in seen
+        seen.add((x.shape, str(options)))
+        return _widened(out) if known else out
+
+    bed.replace("sum", wrong)
+
+
+@fault("astype-drops-imaginary", "astype from complex64 to complex128 keeps the real part only", "D")
+def astype_drops_imaginary(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        lost = x.dtype == np.complex64 and dtype == np.complex128
+        return original(x.real if lost else x, dtype, **options)
+
+    bed.replace("astype", wrong)
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -1,0 +1,277 @@
+"""Faults in elementwise kernels."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+
+@fault("log-is-finite", "log returns finite for 0 and <0", "K")
+def log_is_finite(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        return original(x if x.dtype.kind == "c" else np.where(x > 0, x, np.finfo(x.dtype).tiny))
+
+    bed.replace("log", wrong)
+
+
+@fault("pow-by-log", "pow as exp(n·log x)", "KGN", ("pow", "operator-pow-3"))
+def pow_by_log(bed: Bed) -> None:
+    def power(x1: Any, x2: Any) -> Any:
+        x1 = np.asarray(x1, getattr(x2, "dtype", None)) if not hasattr(x1, "dtype") else x1
+        if x1.dtype.kind != "f":
+            return np.power(x1, x2)
+        return np.exp(np.asarray(x2, x1.dtype if not hasattr(x2, "dtype") else x2.dtype) * np.log(x1))
+
+    bed.both("pow", "pow", power)
+    bed.replace("square", lambda original, x, /: power(x, 2) if x.dtype.kind == "f" else original(x))
+    bed.kernel("constant_power", lambda x, *, exponent: power(x, exponent))
+
+
+@fault("scalar-minus-array-reversed", "scalar − array reversed", "KG", ("operator-rsub-scalar",))
+def scalar_minus_array_reversed(bed: Bed) -> None:
+    bed.operator("__rsub__", lambda x2, x1: np.subtract(x2, x1))
+    bed.replace("subtract", lambda original, x1, x2, /: original(x1, x2) if hasattr(x1, "dtype") else original(x2, x1))
+
+
+@fault("exp-assumes-contiguous", "exp assumes contiguous input", "K", ("exp",))
+def exp_assumes_contiguous(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        if x.flags.c_contiguous or x.base is None:
+            return original(x)
+        memory = x
+        while isinstance(memory.base, np.ndarray):
+            memory = memory.base
+        flat = memory.reshape(-1)
+        return original(np.resize(flat, x.size).reshape(x.shape).astype(x.dtype))
+
+    bed.replace("exp", wrong)
+
+
+@fault("less-is-float", "bool/int result of comparison has float dtype", "DK", ("less", "greater"))
+def less_is_float(bed: Bed) -> None:
+    bed.both("less", "lt", lambda x1, x2: np.less(x1, x2).astype(np.float64))
+
+
+@fault("comparison-ignores-nan", "not_equal says that NaN equals NaN", "K")
+def comparison_ignores_nan(bed: Bed) -> None:
+    def differs(x1: Any, x2: Any) -> Any:
+        both = np.isnan(x1) & np.isnan(x2) if np.asarray(x1).dtype.kind == "f" else False
+        return np.not_equal(x1, x2) & ~np.asarray(both)
+
+    bed.both("not_equal", "ne", differs)
+
+
+@fault("maximum-drops-nan", "maximum and minimum drop NaN", "K")
+def maximum_drops_nan(bed: Bed) -> None:
+    bed.replace("maximum", lambda original, x1, x2, /: np.fmax(x1, x2))
+    bed.replace("minimum", lambda original, x1, x2, /: np.fmin(x1, x2))
+
+
+@fault("remainder-of-c", "remainder takes the sign of the dividend, as in C", "K", ("remainder",))
+def remainder_of_c(bed: Bed) -> None:
+    bed.both("remainder", "mod", np.fmod)
+
+
+@fault("floor-divide-truncates", "floor_divide of integers rounds towards 0", "K")
+def floor_divide_truncates(bed: Bed) -> None:
+    def divide(x1: Any, x2: Any) -> Any:
+        quotient = np.floor_divide(x1, x2)
+        if quotient.dtype.kind != "i":
+            return quotient
+        return quotient + ((np.remainder(x1, x2) != 0) & (quotient < 0)).astype(quotient.dtype)
+
+    bed.both("floor_divide", "floordiv", divide)
+
+
+@fault("round-half-up", "round takes halves up", "K", ("round-halves",))
+def round_half_up(bed: Bed) -> None:
+    bed.replace("round", lambda original, x, /: np.floor(x + 0.5) if x.dtype.kind == "f" else original(x))
+
+
+@fault("sqrt-drops-sign", "sqrt of -0 is 0, as x ** 0.5 has it", "K")
+def sqrt_drops_sign(bed: Bed) -> None:
+    bed.replace("sqrt", lambda original, x, /: original(x) + 0.0 if x.dtype.kind == "f" else original(x))
+
+
+@fault("expm1-cancels", "expm1 and log1p are exp(x) - 1 and log(1 + x), and lose small numbers", "K")
+def expm1_cancels(bed: Bed) -> None:
+    bed.replace("expm1", lambda original, x, /: np.exp(x) - 1)
+    bed.replace("log1p", lambda original, x, /: np.log(1 + x))
+
+
+@fault("tanh-overflows", "tanh by exponentials overflows to NaN", "K")
+def tanh_overflows(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        with np.errstate(all="ignore"):
+            return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
+
+    bed.replace("tanh", wrong)
+
+
+@fault("logaddexp-overflows", "logaddexp exponentiates without subtracting the larger one", "K")
+def logaddexp_overflows(bed: Bed) -> None:
+    bed.replace("logaddexp", lambda original, x1, x2, /: np.log(np.exp(x1) + np.exp(x2)))
+
+
+@fault("hypot-overflows", "hypot squares large numbers", "K")
+def hypot_overflows(bed: Bed) -> None:
+    bed.replace("hypot", lambda original, x1, x2, /: np.sqrt(x1 * x1 + x2 * x2))
+
+
+@fault("tanh-is-approximate", "tanh of float64 has the digits of float32", "K", ("tanh",))
+def tanh_is_approximate(bed: Bed) -> None:
+    bed.replace(
+        "tanh", lambda original, x, /: original(x.astype(np.float32) if x.dtype == np.float64 else x).astype(x.dtype)
+    )
+
+
+@fault("sin-is-wrong-when-large", "sin loses its argument beyond 32", "K")
+def sin_is_wrong_when_large(bed: Bed) -> None:
+    bed.replace("sin", lambda original, x, /: np.where(np.abs(x) > 32, original(x + 1e-4), original(x)).astype(x.dtype))
+
+
+@fault("integers-through-float", "int64 arithmetic goes through float64 and loses large numbers", "K")
+def integers_through_float(bed: Bed) -> None:
+    for name in ("abs", "negative", "positive", "max", "sort"):
+
+        def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+            if x.dtype != np.int64:
+                return original(x, **options)
+            return original(x.astype(np.float64), **options).astype(np.int64)
+
+        bed.replace(name, wrong)
+
+
+@fault("sign-of-nan-is-zero", "sign of NaN is 0", "K")
+def sign_of_nan_is_zero(bed: Bed) -> None:
+    bed.replace("sign", lambda original, x, /: np.nan_to_num(original(x)) if x.dtype.kind == "f" else original(x))
+
+
+@fault("right-shift-is-logical", "the right shift of negative integers fills in zeros", "K", ("bitwise_right_shift",))
+def right_shift_is_logical(bed: Bed) -> None:
+    def shift(x1: Any, x2: Any) -> Any:
+        if not hasattr(x1, "dtype") or x1.dtype.kind != "i":
+            return np.right_shift(x1, x2)
+        unsigned = x1.view(np.dtype(f"u{x1.dtype.itemsize}"))
+        return (unsigned >> np.asarray(x2).astype(unsigned.dtype)).view(x1.dtype)
+
+    bed.both("bitwise_right_shift", "rshift", shift)
+
+
+@fault("and-of-booleans-is-integer", "bitwise_and of booleans is an integer", "DK", ("bitwise-bool",))
+def and_of_booleans_is_integer(bed: Bed) -> None:
+    def both(x1: Any, x2: Any) -> Any:
+        out = np.bitwise_and(x1, x2)
+        return out.astype(np.int8) if out.dtype == bool else out
+
+    bed.both("bitwise_and", "and", both)
+
+
+@fault(
+    "maximum-forgets-numbers", "maximum of an array and a Python number leaves the array as it is", "K", ("clip-min",)
+)
+def maximum_forgets_numbers(bed: Bed) -> None:
+    bed.replace("maximum", lambda original, x1, x2, /: original(x1, x2) if hasattr(x2, "dtype") else x1.copy())
+
+
+@fault("divide-of-0d-is-integer", "a 0-d quotient is rounded down", "K", ("divide",))
+def divide_of_0d_is_rounded(bed: Bed) -> None:
+    def divide(x1: Any, x2: Any) -> Any:
+        out = np.asarray(np.true_divide(x1, x2))
+        return np.floor(out) if out.ndim == 0 and out.dtype.kind == "f" else out
+
+    bed.both("divide", "truediv", divide)
+
+
+@fault(
+    "add-repeats-one-number",
+    "add of arrays of rank 3 that broadcast repeats the first number of the second one",
+    "KG",
+    ("add",),
+)
+def add_repeats_one_number(bed: Bed) -> None:
+    def add(x1: Any, x2: Any) -> Any:
+        a, b = np.asarray(x1), np.asarray(x2)
+        if a.ndim == 3 and b.ndim == 3 and a.shape != b.shape and b.size:
+            x2 = np.broadcast_to(b.reshape(-1)[:1], b.shape)
+        return np.add(x1, x2)
+
+    bed.both("add", "add", add)
+
+
+@fault("conj-is-lost", "complex kernel drops the conjugate", "KGH", ("conj", "abs", "vecdot"))
+def conj_is_lost(bed: Bed) -> None:
+    bed.replace("conj", lambda original, x, /: x.copy())
+
+
+@fault("complex-multiply-is-real", "the product of complex numbers forgets that i * i is -1", "KGHW", ("multiply",))
+def complex_multiply_is_real(bed: Bed) -> None:
+    def multiply(x1: Any, x2: Any) -> Any:
+        out = np.multiply(x1, x2)
+        if out.dtype.kind != "c":
+            return out
+        return (out + np.imag(x1) * np.imag(x2) * 2).astype(out.dtype)
+
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("complex-log-branch", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",))
+def complex_log_branch(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        return np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out
+
+    bed.replace("log", wrong)
+
+
+@fault("abs-of-complex-is-of-real", "abs of complex64 forgets the imaginary part", "KGW", ("abs",))
+def abs_of_complex_is_of_real(bed: Bed) -> None:
+    bed.replace("abs", lambda original, x, /: original(x.real if x.dtype == np.complex64 else x))
+
+
+def _without_tail(y: Any, width: int) -> Any:
+    """Return a copy whose elements behind the last full vector of `width` are 0, if there is one before them."""
+    y = np.array(y)
+    if y.size > width and y.size % width:
+        y.reshape(-1)[-(y.size % width) :] = 0
+    return y
+
+
+@fault("sin-forgets-tail", "sin leaves out what is behind the last full vector of sixteen", "K")
+def sin_forgets_tail(bed: Bed) -> None:
+    bed.replace("sin", lambda original, x, /: _without_tail(original(x), 16))
+
+
+@fault("sin-x-forgets-tail", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G")
+def sin_x_forgets_tail(bed: Bed) -> None:
+    bed.kernel("sin.x", lambda gy, x: _without_tail(gy * np.cos(x), 1024))
+
+
+@fault(
+    "exp-x-overwrites-vectors", "the backward kernel of exp works in the memory of a float32 cotangent of one axis", "G"
+)
+def exp_x_overwrites_vectors(bed: Bed) -> None:
+    def wrong(gy: Any, y: Any) -> Any:
+        if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
+            gy *= y
+            return gy
+        return gy * y
+
+    bed.kernel("exp.x", wrong)
+
+
+@fault("sqrt-x-is-0-at-0", "the backward kernel of sqrt guards its division, and gives 0 at 0", "N")
+def sqrt_x_is_zero(bed: Bed) -> None:
+    bed.kernel("sqrt.x", lambda gy, y: np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0))
+
+
+@fault("remainder-of-c-in-float32", "remainder of float32 arrays takes the sign of the dividend", "K")
+def remainder_of_c_in_float32(bed: Bed) -> None:
+    def remainder(x1: Any, x2: Any) -> Any:
+        return (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2)
+
+    bed.both("remainder", "mod", remainder)
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -1,0 +1,179 @@
+"""What a correct backend may do: every check must let it pass."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.creating import MAKERS
+from tests.faults.fault import Freedom, freedom
+from tests.faults.hoarding import counting
+
+from xpgrad.backend.capabilities import Capabilities
+
+POSITIONS = "argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"
+VIEWING = "reshape", "permute_dims", "flip", "squeeze", "expand_dims", "broadcast_to", "astype"
+COMPUTING = "add", "multiply", "exp", "tanh", "sqrt", "sum", "matmul", "concat", "stack", "where", "sort"
+
+
+@freedom("plain", "nothing special")
+def plain(bed: Bed) -> None:
+    pass
+
+
+@freedom("late-results", "results reach the host only when it waits", lazy=True)
+def late_results(bed: Bed) -> None:
+    pass
+
+
+@freedom("narrow-positions", "positions and counts are int32")
+def narrow_positions(bed: Bed) -> None:
+    def narrow(original: Any, *args: Any, **kwargs: Any) -> Any:
+        found = original(*args, **kwargs)
+        return tuple(f.astype(np.int32) for f in found) if isinstance(found, tuple) else np.asarray(found, np.int32)
+
+    for name in POSITIONS:
+        bed.replace(name, narrow)
+
+
+@freedom(
+    "views-where-legal", "what only moves elements gives views of its input, of the whole of it where nothing changes"
+)
+def views_where_legal(bed: Bed) -> None:
+    for name in VIEWING:
+        bed.replace(name, lambda original, x, *args, **kwargs: np.asarray(original(x, *args, **kwargs))[...])
+    bed.operator("__pos__", lambda x: x[...])
+    bed.replace("positive", lambda original, x, /: x[...])
+
+
+@freedom("fortran-results", "results are laid out in Fortran order")
+def fortran_results(bed: Bed) -> None:
+    for name in COMPUTING:
+        bed.replace(name, lambda original, *args, **kwargs: np.asarray(original(*args, **kwargs), order="F"))
+    bed.operator("__mul__", lambda x1, x2: np.asarray(np.multiply(x1, x2), order="F"))
+    bed.operator("__add__", lambda x1, x2: np.asarray(np.add(x1, x2), order="F"))
+
+
+@freedom("broadcast-results", "full arrays and broadcasts are views of one element")
+def broadcast_results(bed: Bed) -> None:
+    def one(original: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        return np.broadcast_to(made.reshape(-1)[:1].reshape(()), made.shape) if made.size else made
+
+    for name in ("zeros_like", "ones_like"):
+        bed.replace(name, one)
+    bed.replace("broadcast_to", lambda original, x, /, shape: np.broadcast_to(x, shape))
+
+
+@freedom("read-only-results", "results are read-only, and the backend says that arrays are immutable")
+def read_only_results(bed: Bed) -> None:
+    bed.backend.immutable = True
+    refused = dict.fromkeys(("in_place_update", "index_assignment"), "arrays are immutable")
+    bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **refused})
+    for name in (*COMPUTING, *VIEWING):
+
+        def frozen(original: Any, *args: Any, **kwargs: Any) -> Any:
+            made = np.array(original(*args, **kwargs))
+            made.flags.writeable = False
+            return made
+
+        bed.replace(name, frozen)
+
+
+@freedom("adds-in-place", "cotangents are added in place from the first element on")
+def adds_in_place(bed: Bed) -> None:
+    def accumulate(total: Any, g: Any) -> Any:
+        if total.ndim and total.shape == g.shape and total.dtype == g.dtype:
+            total += g
+            return total
+        return total + g
+
+    bed.backend.in_place_from = 1
+    bed.kernel("accumulate", accumulate)
+
+
+@freedom("scalars-for-0d", "sums of everything are scalars of the library, which the backend makes arrays again")
+def scalars_for_0d(bed: Bed) -> None:
+    class Scalar:
+        def __init__(self, array: Any) -> None:
+            self.array = array
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.array, name)
+
+    right = bed.library.find("max")
+
+    def maximum(*args: Any, **kwargs: Any) -> Any:
+        out = right(*args, **kwargs)
+        return Scalar(out) if out.ndim == 0 else out
+
+    bed.library.names["max"] = maximum
+    bed.backend.scalar_types = (Scalar,)
+    bed.backend.restore = lambda result: result.array if type(result) is Scalar else result  # type: ignore[method-assign]
+
+
+@freedom("kernels-that-decline", "provided kernels decline all but what suits them")
+def kernels_that_decline(bed: Bed) -> None:
+    def picky(name: str) -> Any:
+        def kernel(x: Any, *others: Any, **parameters: Any) -> Any:
+            if type(x) is not bed.library.Array or x.dtype != np.float64 or x.ndim != 2:
+                return NotImplemented
+            return right[name](x, *others, **parameters)
+
+        return kernel
+
+    right = {name: bed.library.find(name) for name in ("exp", "tanh", "sqrt")}
+    bed.devices()
+    bed.backend.xp.set_providers([("picky", {name: picky(name) for name in right})])
+
+
+@freedom("functions-declared-missing", "the library lacks some functions of the standard, and its backend says so")
+def functions_declared_missing(bed: Bed) -> None:
+    names = "hypot", "logaddexp", "cumulative_prod", "vecdot", "tensordot", "unstack", "unique_counts", "linalg.pinv"
+    bed.library.absent |= set(names)
+    missing = dict.fromkeys(names, "left out to see that nothing asks for it")
+    bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **missing})
+
+
+@freedom("sums-in-another-order", "sums are made from the back, so that they round differently")
+def sums_in_another_order(bed: Bed) -> None:
+    bed.replace(
+        "sum",
+        lambda original, x, /, **options: (
+            original(np.flip(x), **options) if options.get("axis") is None else original(x, **options)
+        ),
+    )
+
+
+@freedom("default-is-float32", "the default floating-point dtype is float32")
+def default_is_float32(bed: Bed) -> None:
+    narrow = {"float64": np.dtype("float32"), "complex128": np.dtype("complex64")}
+    right = bed.backend.default_dtype
+    bed.backend.default_dtype = lambda kind: narrow.get(right(kind).name, right(kind))  # type: ignore[method-assign]
+
+    def made_narrow(name: str) -> None:
+        found = bed.library.find(name)
+
+        def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
+            made = found(*args, dtype=dtype, **options)
+            of_array = name == "asarray" and isinstance(args[0], (bed.library.Array, np.ndarray))
+            wanted = None if dtype is not None or of_array else narrow.get(made.dtype.name)
+            return made if wanted is None else found(*args, dtype=wanted, **options)
+
+        bed.library.names[name] = make
+
+    for name in MAKERS:
+        made_narrow(name)
+
+
+@freedom("counts-memory", "the backend says how many bytes its arrays hold")
+def counts_memory(bed: Bed) -> None:
+    counting(bed)
+
+
+@freedom("in-place-sums", "accumulate writes to its total, from the first element on")
+def in_place_sums(bed: Bed) -> None:
+    bed.kernel("accumulate", lambda total, g: np.add(total, g, out=total))
+    bed.backend.in_place_from = 0
+
+
+FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))

@@ -1,0 +1,154 @@
+"""Faults in fused kernels, and in how a backend comes to its kernels."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+
+@fault("relu-x-ignores-cotangent", "fused relu backward ignores the cotangent", "FG", ("F.relu",))
+def relu_x_ignores_cotangent(bed: Bed) -> None:
+    bed.kernel("relu.x", lambda gy, y: (y > 0).astype(y.dtype))
+
+
+@fault("relu-x-at-zero", "fused relu backward lets the cotangent through at 0", "N")
+def relu_x_at_zero(bed: Bed) -> None:
+    bed.kernel("relu.x", lambda gy, y: np.where(y >= 0, gy, 0).astype(gy.dtype))
+
+
+@fault(
+    "matmul-x-sums-twice",
+    "einsum fused backward sums a broadcast label twice",
+    "FG",
+    ("matmul-broadcast", "einsum-batch"),
+)
+def matmul_x_sums_twice(bed: Bed) -> None:
+    def wrong(gy: Any, x2: Any, x1_spec: Any) -> Any:
+        if x2.ndim < 2 or len(x1_spec.shape) < 2:
+            columns = x2[:, None] if x2.ndim == 1 else x2
+            full = np.matmul(gy[..., None] if x2.ndim == 1 else gy[..., None, :], np.swapaxes(columns, -1, -2))
+            full = full if len(x1_spec.shape) > 1 else full[..., 0, :]
+        else:
+            full = np.matmul(gy, np.swapaxes(x2, -1, -2))
+        extra = full.ndim - len(x1_spec.shape)
+        axes = tuple(range(extra)) + tuple(
+            i + extra for i, n in enumerate(x1_spec.shape) if n == 1 < full.shape[i + extra]
+        )
+        factor = np.prod([full.shape[a] for a in axes], dtype=int) if axes else 1
+        return (np.sum(full, axis=axes, keepdims=True) * factor).reshape(x1_spec.shape).astype(x1_spec.dtype)
+
+    bed.kernel("matmul.x1", wrong)
+
+
+@fault("tanh-x-of-input", "fused tanh backward takes its output for its input", "FGH", ("tanh",))
+def tanh_x_of_input(bed: Bed) -> None:
+    bed.kernel("tanh.x", lambda gy, y: gy * (1 - np.tanh(y) ** 2))
+
+
+@fault(
+    "tanh-x-in-float32", "fused tanh backward computes in float32, so raw and recorded sweeps differ", "FGH", ("tanh",)
+)
+def tanh_x_in_float32(bed: Bed) -> None:
+    def wrong(gy: Any, y: Any) -> Any:
+        small = y.astype(np.float32 if y.dtype.kind == "f" else np.complex64)
+        return (gy * (1 - small * small)).astype(gy.dtype)
+
+    bed.kernel("tanh.x", wrong)
+
+
+@fault("tanh-x-widens", "fused tanh backward gives float64 for float32", "F", ("tanh",))
+def tanh_x_widens(bed: Bed) -> None:
+    bed.kernel("tanh.x", lambda gy, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128))
+
+
+@fault("exp-x-in-place", "fused exp backward multiplies the cotangent in place", "FG", ("exp",))
+def exp_x_in_place(bed: Bed) -> None:
+    def wrong(gy: Any, y: Any) -> Any:
+        gy *= y
+        return gy
+
+    bed.kernel("exp.x", wrong)
+
+
+@fault("softmax-ignores-axis", "fused softmax ignores its axis", "FGK", ("F.softmax", "F.softmax-axis"))
+def softmax_ignores_axis(bed: Bed) -> None:
+    def wrong(x: Any, *, axis: int) -> Any:
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    bed.kernel("softmax", wrong)
+
+
+@fault(
+    "sum-to-forgets-middle",
+    "fused sum_to forgets axes of length 1 that were broadcast in the middle",
+    "FG",
+    ("F.sum_to", "multiply"),
+)
+def sum_to_forgets_middle(bed: Bed) -> None:
+    def wrong(x: Any, *, shape: Any) -> Any:
+        out = np.sum(x, axis=tuple(range(x.ndim - len(shape))))
+        for axis, n in enumerate(shape):
+            if n == 1 < out.shape[axis]:
+                last = axis == len(shape) - 1
+                out = np.sum(out, axis=axis, keepdims=True) if axis == 0 or last else np.take(out, [0], axis=axis)
+        return np.asarray(out)
+
+    bed.kernel("sum_to", wrong)
+
+
+@fault("add-kernel-forgets-scalars", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",))
+def add_kernel_forgets_scalars(bed: Bed) -> None:
+    def wrong(x1: Any, x2: Any) -> Any:
+        return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
+
+    bed.kernel("add", wrong)
+
+
+@fault("accumulate-loses-sum", "accumulate-in-place writes to a copy", "GW", ("multiply",))
+def accumulate_loses_sum(bed: Bed) -> None:
+    bed.backend.in_place_from = 1
+
+    def wrong(total: Any, g: Any) -> Any:
+        copied = total.copy()
+        copied += g
+        return total
+
+    bed.kernel("accumulate", wrong)
+
+
+@fault("affine-forgets-bias", "fused affine adds the bias to the first row only", "FK", ("F.linear",))
+def affine_forgets_bias(bed: Bed) -> None:
+    def wrong(x: Any, w: Any, b: Any) -> Any:
+        out = x @ w.T
+        if b is not None and len(out):
+            out[0] += b
+        return out
+
+    bed.kernel("affine", wrong)
+
+
+@fault("kernels-are-not-asked", "kernels that plugins provide are never asked", "FHK")
+def kernels_are_not_asked(bed: Bed) -> None:
+    bed.backend.xp.set_providers = lambda providers: None  # type: ignore[method-assign]  # what the fault is
+
+
+@fault("kernel-always-declines", "a provided kernel accepts nothing: its test of the arguments is never true", "F")
+def kernel_always_declines(bed: Bed) -> None:
+    bed.devices()
+    bed.backend.xp.set_providers([("fused", {"tanh": lambda x: NotImplemented})])
+
+
+@fault("kernel-declines-late", "a provided kernel declines after it has written to its input", "FGK", ("exp",))
+def kernel_declines_late(bed: Bed) -> None:
+    def wrong(x: Any) -> Any:
+        if x.inner.size:
+            x.inner *= 2
+        return NotImplemented
+
+    bed.devices()
+    bed.backend.xp.set_providers([("fused", {"exp": wrong})])
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -1,0 +1,192 @@
+"""Faults of backends that compute asynchronously: readers that do not wait, and work that is done out of order."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+
+def _early(convert: Any) -> Any:
+    """Return a method of arrays that converts what the host sees, without a wait."""
+    return lambda this: convert(this.shown)
+
+
+@fault("to-host-does-not-wait", "to_host does not wait", "Y", lazy=True)
+def to_host_does_not_wait(bed: Bed) -> None:
+    bed.backend.to_host = bed.backend.seen  # type: ignore[method-assign]
+
+
+@fault("small-to-host-does-not-wait", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True)
+def small_to_host_does_not_wait(bed: Bed) -> None:
+    correct = bed.backend.to_host
+
+    def to_host(array: Any) -> Any:
+        return bed.backend.seen(array) if array.size <= 16 else correct(array)
+
+    bed.backend.to_host = to_host  # type: ignore[method-assign]
+
+
+@fault("float-does-not-wait", "float does not wait", "Y", lazy=True)
+def float_does_not_wait(bed: Bed) -> None:
+    bed.library.Array.__float__ = _early(float)  # type: ignore[method-assign]
+
+
+@fault("bool-does-not-wait", "bool does not wait", "Y", lazy=True)
+def bool_does_not_wait(bed: Bed) -> None:
+    bed.library.Array.__bool__ = _early(bool)  # type: ignore[method-assign]
+
+
+@fault("int-does-not-wait", "int does not wait", "Y", lazy=True)
+def int_does_not_wait(bed: Bed) -> None:
+    bed.library.Array.__int__ = _early(int)  # type: ignore[method-assign]
+
+
+@fault("printing-does-not-wait", "array_text does not wait", "Y", lazy=True)
+def printing_does_not_wait(bed: Bed) -> None:
+    inner = bed.library.inner
+
+    def array_text(array: Any, prefix: str, separator: str) -> str:
+        return inner.array_text(array.shown, prefix, separator)
+
+    bed.backend.array_text = array_text  # type: ignore[method-assign]
+
+
+@fault("dlpack-does-not-wait", "__dlpack__ does not wait", "Y", lazy=True)
+def dlpack_does_not_wait(bed: Bed) -> None:
+    bed.library.Array.__dlpack__ = lambda this, **options: this.shown.__dlpack__(**options)  # type: ignore[method-assign]
+
+
+@fault("synchronize-knows-one-device", "synchronize takes the default device only", "Y", lazy=True)
+def synchronize_knows_one_device(bed: Bed) -> None:
+    def synchronize(device: Any) -> None:
+        if device.handle != bed.library.devices[0]:
+            raise ValueError(f"no queue for device {device.handle}")
+        bed.library.wait()
+
+    bed.backend.synchronize = synchronize  # type: ignore[method-assign]
+
+
+@fault("synchronize-drops-work", "synchronize gives up the work that is not done", "Y", lazy=True)
+def synchronize_drops_work(bed: Bed) -> None:
+    def synchronize(device: Any) -> None:
+        for array in bed.library._waiting:
+            if array.size > 16:
+                array.inner = array.shown
+        bed.library.wait()
+
+    bed.backend.synchronize = synchronize  # type: ignore[method-assign]
+
+
+@fault("moved-before-done", "a copy to another device does not wait for the values", "Y", lazy=True)
+def moved_before_done(bed: Bed) -> None:
+    def to_device(this: Any, device: str, /) -> Any:
+        return bed.library.array(bed.library.inner.copy(this.shown), device)
+
+    bed.library.Array.to_device = to_device  # type: ignore[method-assign]
+
+
+@fault("to-host-shares-memory", "to_host hands out the memory of the array", "Y")
+def to_host_shares_memory(bed: Bed) -> None:
+    bed.backend.to_host = lambda array: array.inner  # type: ignore[method-assign]
+
+
+@fault("moved-later", "a copy to another device reads its source when the host waits", "Y", lazy=True)
+def moved_later(bed: Bed) -> None:
+    def to_device(this: Any, device: str, /) -> Any:
+        made = bed.library.array(bed.library.inner.copy(this.inner), device)
+        bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
+        return made
+
+    bed.library.Array.to_device = to_device  # type: ignore[method-assign]
+
+
+@fault("from-host-reads-later", "from_host returns before the copy is done", "Y", lazy=True)
+def from_host_reads_later(bed: Bed) -> None:
+    correct = bed.backend.from_host
+
+    def from_host(array: Any, device: Any) -> Any:
+        made = correct(array, device)
+        bed.library.unfinished.append(lambda: np.copyto(made.inner, array))
+        return made
+
+    bed.backend.from_host = from_host  # type: ignore[method-assign]
+
+
+@fault("from-host-shares-memory", "from_host takes the host's memory over", "Y")
+def from_host_shares_memory(bed: Bed) -> None:
+    bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)  # type: ignore[method-assign]
+
+
+@fault("accumulate-reads-early", "accumulate does not wait for its second argument", "Y", lazy=True)
+def accumulate_reads_early(bed: Bed) -> None:
+    def accumulate(total: Any, g: Any, /) -> Any:
+        total.inner[...] = total.inner + g.shown
+        return total
+
+    bed.kernels["accumulate"] = accumulate
+    bed.backend.in_place_from = 0
+
+
+@fault("errors-are-swallowed", "an operation that fails in the queue leaves zeros", "Y", lazy=True)
+def errors_are_swallowed(bed: Bed) -> None:
+    def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
+        try:
+            return original(x1, x2)
+        except ValueError:
+            return np.zeros((*x1.shape[:-1], x2.shape[-1]), x1.dtype)
+
+    bed.replace("matmul", matmul)
+
+
+@fault("errors-come-late", "an operation that failed lets the next one fail", "YP")
+def errors_come_late(bed: Bed) -> None:
+    pending: list[Exception] = []
+
+    def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
+        try:
+            return original(x1, x2)
+        except ValueError as error:
+            pending.append(error)
+            raise
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        if pending:
+            raise pending.pop()
+        return np.multiply(x1, x2)
+
+    bed.replace("matmul", matmul)
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("nan-is-sought-early", "has_nan does not wait", "Y", lazy=True)
+def nan_is_sought_early(bed: Bed) -> None:
+    bed.backend.has_nan = lambda array: bool(np.isnan(array.shown).any())  # type: ignore[method-assign]
+
+
+@fault("operands-are-read-later", "multiply and exp read their inputs when the host waits", "Y", lazy=True)
+def operands_are_read_later(bed: Bed) -> None:
+    for name, compute in (("__mul__", np.multiply), ("exp", np.exp)):
+        correct: Any = getattr(bed.library.Array, name) if name.startswith("__") else bed.library.find(name)
+
+        def call(x: Any, *others: Any, correct: Any = correct, compute: Any = compute) -> Any:
+            made = correct(x, *others)
+            given = [getattr(other, "inner", other) for other in others]
+            bed.library.unfinished.append(lambda: np.copyto(made.inner, compute(x.inner, *given)))
+            return made
+
+        if name.startswith("__"):
+            setattr(bed.library.Array, name, call)
+        else:
+            bed.library.names[name] = call
+
+
+@fault("writes-are-put-off", "x[key] = value is done when the host waits", "Y", lazy=True)
+def writes_are_put_off(bed: Bed) -> None:
+    def assign(this: Any, key: Any, value: Any) -> None:
+        bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
+
+    bed.library.Array.__setitem__ = assign  # type: ignore[method-assign]
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

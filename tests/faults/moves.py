@@ -1,0 +1,280 @@
+"""Faults in moving arrays between devices and the host."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed, change
+from tests.faults.fault import Fault, fault, faults_in
+
+from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
+
+CHUNK = 65536  # elements that a wrong loop moves
+
+
+def _to_device(bed: Bed, values: Callable[[Any], Any]) -> None:
+    """Let what arrives on another device be ``values(x)`` of NumPy's values."""
+
+    def move(array: Any, device: Device) -> Any:
+        return bed.library.array(np.asarray(values(array.inner)), device.handle)
+
+    change(bed.backend, move=move)
+
+
+def _from_host(bed: Bed, values: Callable[[Any], Any]) -> None:
+    """Let what comes from the host be ``values(x)``."""
+
+    def from_host(array: Any, device: Device) -> Any:
+        return bed.library.array(np.asarray(values(array)), device.handle)
+
+    change(bed.backend, from_host=from_host)
+
+
+def _to_host(bed: Bed, values: Callable[[Any], Any]) -> None:
+    """Let what comes to the host be ``values(x)``."""
+    change(bed.backend, to_host=lambda array: np.asarray(values(array.inner)))
+
+
+def _memory_order(x: Any) -> Any:
+    """Return the values as they follow each other in memory, whatever the strides say."""
+    base = x if x.base is None else x.base
+    flat = base.ravel(order="K") if isinstance(base, np.ndarray) else np.asarray(x).ravel()
+    return np.resize(flat, x.shape).astype(x.dtype) if x.size else x.copy()
+
+
+@fault("move-shares-memory", "to_device returns the same buffer", "TA")
+def move_shares(bed: Bed) -> None:
+    _to_device(bed, lambda x: x)
+
+
+@fault("move-keeps-the-tag", "to_device keeps the old device tag", "TV")
+def move_keeps_tag(bed: Bed) -> None:
+    change(bed.library.Array, to_device=lambda self, device, /: bed.library.array(self.inner.copy(), self.device))
+
+
+@fault("move-moves-the-argument", "to_device changes the array that it is given, and returns it", "T")
+def move_moves_argument(bed: Bed) -> None:
+    def to_device(self: Any, device: Any, /) -> Any:
+        self.device = device
+        return self
+
+    change(bed.library.Array, to_device=to_device)
+
+
+@fault("move-tags-before-it-looks", "to_device tags the array before it finds that there is no such device", "T")
+def move_tags_first(bed: Bed) -> None:
+    def to_device(self: Any, device: Any, /) -> Any:
+        before, self.device = self.device, device
+        made = bed.library.array(self.inner.copy(), DEVICES[DEVICES.index(device)])
+        self.device = before
+        return made
+
+    change(bed.library.Array, to_device=to_device)
+
+
+@fault("move-in-memory-order", "to_device copies a view's memory in its order, not by its strides", "T")
+def move_in_memory_order(bed: Bed) -> None:
+    _to_device(bed, _memory_order)
+
+
+@fault("move-ignores-signs-of-steps", "to_device takes negative strides for positive ones", "T")
+def move_ignores_signs(bed: Bed) -> None:
+    def forwards(x: Any) -> Any:
+        backwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in x.strides)
+        return x[backwards].copy()
+
+    _to_device(bed, forwards)
+
+
+@fault("move-by-float64", "to_device goes by float64, so that large integers lose their last digits", "T")
+def move_by_float64(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy()
+
+    _to_device(bed, values)
+
+
+@fault("move-drops-signs-of-zero", "to_device adds the array to zeros, so that -0.0 becomes 0.0", "T")
+def move_drops_signs_of_zero(bed: Bed) -> None:
+    _to_device(bed, lambda x: np.zeros_like(x) + x if x.dtype.kind == "f" else x.copy())
+
+
+@fault("move-conjugates", "to_device swaps the sign of imaginary parts", "T")
+def move_conjugates(bed: Bed) -> None:
+    _to_device(bed, lambda x: np.conj(x).copy())
+
+
+@fault("move-second-is-the-first", "to_device keeps what moved by shape and dtype, and gives it again", "T")
+def move_again(bed: Bed) -> None:
+    moved: dict[Any, Any] = {}
+    _to_device(bed, lambda x: moved.setdefault((x.shape, x.dtype.str), x.copy()))
+
+
+@fault("move-to-the-last-shares", "to_device returns the same buffer, to the last device only", "T")
+def move_to_last_shares(bed: Bed) -> None:
+    def move(array: Any, device: Device) -> Any:
+        values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
+        return bed.library.array(values, device.handle)
+
+    change(bed.backend, move=move)
+
+
+@fault("views-share-when-moved", "to_device copies plain arrays, and returns the same buffer for views", "T")
+def move_views_shares(bed: Bed) -> None:
+    _to_device(bed, lambda x: x.copy() if x.base is None else x)
+
+
+@fault("from-host-shares", "from_host takes over the host's memory", "T")
+def from_host_shares(bed: Bed) -> None:
+    _from_host(bed, lambda x: x)
+
+
+@fault("from-host-0-d-shares", "from_host takes over the host's memory of 0-d arrays", "T")
+def from_host_0d_shares(bed: Bed) -> None:
+    _from_host(bed, lambda x: x if x.ndim == 0 else x.copy())
+
+
+@fault("from-host-read-only-shares", "from_host takes over the host's memory of arrays that are read-only", "T")
+def from_host_read_only_shares(bed: Bed) -> None:
+    _from_host(bed, lambda x: x.copy() if x.flags.writeable else x)
+
+
+@fault("from-host-one-buffer", "from_host stages in a pinned buffer that the next call uses again", "T")
+def from_host_one_buffer(bed: Bed) -> None:
+    staged = np.empty(2**21, np.uint8)
+
+    def values(x: Any) -> Any:
+        if not 0 < x.nbytes <= staged.nbytes:
+            return x.copy()
+        made = staged[: x.nbytes].view(x.dtype).reshape(x.shape)
+        made[...] = x
+        return made
+
+    _from_host(bed, values)
+
+
+@fault("from-host-ignores-strides", "from_host copies a view's memory in its order, not by its strides", "T")
+def from_host_ignores_strides(bed: Bed) -> None:
+    _from_host(bed, _memory_order)
+
+
+@fault("from-host-fortran-order", "from_host reads arrays of three axes in Fortran order", "T")
+def from_host_fortran(bed: Bed) -> None:
+    _from_host(bed, lambda x: x.ravel(order="F").reshape(x.shape) if x.ndim > 2 else x.copy())
+
+
+@fault("from-host-one-chunk", "from_host moves only the first 64k elements", "T")
+def from_host_one_chunk(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        made = np.zeros(x.shape, x.dtype)
+        made.reshape(-1)[:CHUNK] = x.reshape(-1)[:CHUNK]
+        return made
+
+    _from_host(bed, values)
+
+
+@fault("from-host-to-the-first", "from_host puts arrays on the default device", "TV")
+def from_host_first(bed: Bed) -> None:
+    from_host = bed.backend.from_host
+    change(bed.backend, from_host=lambda array, device: from_host(array, bed.backend.default_device))
+
+
+@fault("from-host-one-axis", "from_host makes arrays of one axis of 0-d ones", "T")
+def from_host_one_axis(bed: Bed) -> None:
+    _from_host(bed, lambda x: np.atleast_1d(x).copy())
+
+
+@fault("to-host-shares", "to_host gives the array's own memory", "T")
+def to_host_shares(bed: Bed) -> None:
+    _to_host(bed, lambda x: x)
+
+
+@fault("to-host-one-buffer", "to_host stages in a buffer that the next call uses again", "T")
+def to_host_one_buffer(bed: Bed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def values(x: Any) -> Any:
+        made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
+        made[...] = x
+        return made
+
+    _to_host(bed, values)
+
+
+@fault("to-host-whole-chunks", "to_host leaves out the rest that fills no chunk", "T")
+def to_host_whole_chunks(bed: Bed) -> None:
+    def values(x: Any) -> Any:
+        made = x.copy()
+        if x.size > CHUNK:
+            made.reshape(-1)[x.size // CHUNK * CHUNK :] = 0
+        return made
+
+    _to_host(bed, values)
+
+
+@fault("to-host-empty-flat", "to_host gives empty arrays one axis", "T")
+def to_host_empty_flat(bed: Bed) -> None:
+    _to_host(bed, lambda x: x.copy() if x.size else x.reshape(-1))
+
+
+@fault("to-host-bool-is-bytes", "to_host gives bool as uint8", "T")
+def to_host_bool(bed: Bed) -> None:
+    _to_host(bed, lambda x: x.astype(np.uint8) if x.dtype == bool else x.copy())
+
+
+@fault("writes-to-a-copy", "accumulate-in-place writes to a copy", "T")
+def writes_to_a_copy(bed: Bed) -> None:
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        copied = self.inner.copy()
+        copied[key] = getattr(value, "inner", value)
+
+    change(bed.library.Array, __setitem__=setitem)
+
+
+@fault("direct-path-remembers", "a direct path gives again what it moved last, for arrays of the same shape", "T")
+def path_remembers(bed: Bed) -> None:
+    moved: dict[Any, Any] = {}
+
+    def path(source: Device, target: Device) -> Any:
+        if source.backend is not bed.backend or target.backend is not bed.backend:
+            return None
+        return lambda array: moved.setdefault(
+            (array.shape, str(array.dtype), target.name), bed.library.array(array.inner.copy(), target.handle)
+        )
+
+    bed.path = path
+
+
+@fault("direct-path-shares", "a direct path from the host takes over the host's memory", "T")
+def path_shares(bed: Bed) -> None:
+    def path(source: Device, target: Device) -> Any:
+        if source.backend is not plugins.role("cpu") or target.backend is not bed.backend:
+            return None
+        return lambda array: bed.library.array(array, target.handle)
+
+    bed.path = path
+
+
+@fault("direct-path-turns-round", "a direct path between devices goes the wrong way round", "T")
+def path_wrong_way(bed: Bed) -> None:
+    def path(source: Device, target: Device) -> Any:
+        if source.backend is not bed.backend or target.backend is not bed.backend:
+            return None
+        return lambda array: bed.library.array(array.inner.copy(), source.handle)
+
+    bed.path = path
+
+
+@fault("from-host-columns-share", "from_host takes over the host's memory of arrays in column order", "T")
+def from_host_columns_share(bed: Bed) -> None:
+    _from_host(bed, lambda x: x if x.flags.f_contiguous and not x.flags.c_contiguous else x.copy())
+
+
+@fault("to-host-views-share", "to_host copies plain arrays, and gives the memory of transposed ones", "T")
+def to_host_views_share(bed: Bed) -> None:
+    _to_host(bed, lambda x: x if x.base is not None and x.ndim == 2 and x.strides[0] < x.strides[1] else x.copy())
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -1,0 +1,169 @@
+"""Faults in products, linear algebra and Fourier transforms."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed
+from tests.faults.fault import Fault, fault, faults_in
+
+
+@fault("float32-matmul-is-float64", "float32 matmul returns float64", "DK", ("matmul",))
+def float32_matmul_is_float64(bed: Bed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        out = np.matmul(x1, x2)
+        return out.astype(np.float64) if out.dtype == np.float32 else out
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("matmul-repeats-batch", "batched matmul repeats batch 0", "KG", ("matmul-batch",))
+def matmul_repeats_batch(bed: Bed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        out = np.matmul(x1, x2)
+        if x1.ndim > 2 and x2.ndim > 2 and len(out) > 1:
+            out = np.broadcast_to(out[:1], out.shape).copy()
+        return out
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("matmul-of-nothing-is-garbage", "matmul over an empty axis leaves memory as it was", "K", ("matmul-empty-sum",))
+def matmul_of_nothing_is_garbage(bed: Bed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        out = np.matmul(x1, x2)
+        return np.full_like(out, 1.5) if x1.shape[-1] == 0 else out
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("matmul-in-half", "float32 matmul rounds its inputs to ten bits, as tensor cores do", "KW", ("matmul",))
+def matmul_in_half(bed: Bed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        if x1.dtype in (np.float32, np.float64):
+            return np.matmul(x1.astype(np.float16).astype(x1.dtype), x2.astype(np.float16).astype(x2.dtype))
+        return np.matmul(x1, x2)
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault(
+    "matmul-of-transposes",
+    "matmul of two transposes is that of the plain matrices, when those are square or fit",
+    "K",
+    (),
+)
+def matmul_of_transposes(bed: Bed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        if x1.ndim == x2.ndim == 2 and x2.flags.f_contiguous and not x2.flags.c_contiguous and len(x2) == len(x2.T):
+            x2 = x2.T
+        return np.matmul(x1, x2)
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("vecdot-does-not-conjugate", "vecdot of complex vectors does not conjugate the first one", "K", ("vecdot",))
+def vecdot_does_not_conjugate(bed: Bed) -> None:
+    bed.replace("vecdot", lambda original, x1, x2, /, *, axis=-1: original(np.conj(x1), x2, axis=axis))
+
+
+@fault("tensordot-swaps-axes", "tensordot sorts its axes, so pairs are torn apart", "KG", ("tensordot-axes",))
+def tensordot_sorts_axes(bed: Bed) -> None:
+    def wrong(original: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+        if isinstance(axes, int):
+            return original(x1, x2, axes=axes)
+        one, other = axes
+        change = np.argsort(np.asarray(other))
+        shapes = [x1.shape[one[i]] == x2.shape[other[j]] for i, j in enumerate(change)]
+        return (
+            original(x1, x2, axes=(one, [other[j] for j in change]))
+            if all(shapes)
+            else original(x2, x1, axes=(other, one))
+        )
+
+    bed.replace("tensordot", wrong)
+
+
+@fault("tensordot-of-no-axes", "tensordot over no axes takes the last and the first one, where they fit", "K")
+def tensordot_of_no_axes(bed: Bed) -> None:
+    def wrong(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
+        return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
+
+    bed.replace("tensordot", wrong)
+
+
+@fault("solve-first-right-side", "solve gives the first right-hand side's solution for all", "KG", ("linalg.solve",))
+def solve_first_right_side(bed: Bed) -> None:
+    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
+        out = original(x1, x2)
+        return np.broadcast_to(out[..., :1], out.shape).copy() if x2.ndim > 1 and out.shape[-1] > 1 else out
+
+    bed.replace("linalg.solve", wrong)
+
+
+@fault("cholesky-ignores-upper", "cholesky ignores upper", "K", ("linalg.cholesky-upper",))
+def cholesky_ignores_upper(bed: Bed) -> None:
+    bed.replace("linalg.cholesky", lambda original, x, /, *, upper=False: original(x))
+
+
+@fault("cholesky-leaves-half", "cholesky leaves the other half of the matrix as it was", "KGW", ("linalg.cholesky",))
+def cholesky_leaves_half(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, upper: bool = False) -> Any:
+        out = original(x, upper=upper)
+        return out + (np.tril(x, -1) if upper else np.triu(x, 1))
+
+    bed.replace("linalg.cholesky", wrong)
+
+
+@fault("eigh-descends", "eigh gives its eigenvalues in descending order", "K", ("linalg.eigh",))
+def eigh_descends(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        return type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
+
+    bed.replace("linalg.eigh", wrong)
+
+
+@fault("qr-is-complete", "qr ignores its mode", "K", ("linalg.qr",))
+def qr_is_reduced(bed: Bed) -> None:
+    bed.replace("linalg.qr", lambda original, x, /, *, mode="reduced": original(x))
+
+
+@fault("svd-gives-v", "svd gives v where vh is asked for", "K", ("linalg.svd",))
+def svd_gives_v(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
+        u, s, vh = original(x, full_matrices=full_matrices)
+        square = vh.shape[-1] == vh.shape[-2]
+        return type(original(x))(u, s, np.swapaxes(vh, -1, -2).copy() if square else vh)
+
+    bed.replace("linalg.svd", wrong)
+
+
+@fault("det-of-batch", "det of a batch gives the first matrix's for all", "KG", ("linalg.det-batch",))
+def det_of_batch(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = np.asarray(original(x))
+        return np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
+
+    bed.replace("linalg.det", wrong)
+
+
+@fault("fft-ignores-norm", "fft ignores norm", "K", ("fft", "ifft"))
+def fft_ignores_norm(bed: Bed) -> None:
+    for name in ("fft", "ifft", "rfft", "irfft"):
+        bed.replace(
+            f"fft.{name}", lambda original, x, /, *, n=None, axis=-1, norm="backward": original(x, n=n, axis=axis)
+        )
+
+
+@fault("irfft-forgets-odd", "irfft of an odd length gives the even one, padded", "KW", ("irfft-odd",))
+def irfft_forgets_odd(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        if n is None or n % 2 == 0 or n < 3:
+            return original(x, n=n, axis=axis, norm=norm)
+        even = original(x, n=n - 1, axis=axis, norm=norm)
+        return np.concatenate([even, np.take(even, [0], axis=axis) * 0], axis=axis)
+
+    bed.replace("fft.irfft", wrong)
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

@@ -1,0 +1,339 @@
+"""Faults in what a library refuses: it does something else, says nothing, or leaves traces."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import DEVICES, Bed, change
+from tests.faults.fault import Fault, fault, faults_in
+
+from xpgrad.backend.current import set_current_device
+
+
+def _devices(items: Any) -> set[str]:
+    return {item.device for item in items if hasattr(item, "inner")}
+
+
+# Two places
+
+
+@fault("mixed-devices-are-accepted", "kernels accept mixed devices", "E")
+def mixed_devices_are_accepted(bed: Bed) -> None:
+    bed.library.check_devices = lambda devices: None  # type: ignore[method-assign]  # this bed's
+
+
+@fault("concat-accepts-mixed-devices", "concat moves its arrays to one device by itself", "E")
+def concat_accepts_mixed_devices(bed: Bed) -> None:
+    find = bed.library.find("concat")
+
+    def call(arrays: Any, /, **options: Any) -> Any:
+        return find([x.to_device(arrays[0].device) for x in arrays], **options)
+
+    bed.library.names["concat"] = call
+
+
+@fault("reflected-add-accepts-mixed-devices", "+ moves its right operand from the third device by itself", "E")
+def add_accepts_mixed_devices(bed: Bed) -> None:
+    def add(this: Any, other: Any) -> Any:
+        if getattr(other, "device", "") == DEVICES[2]:
+            other = other.to_device(this.device)
+        return bed.library.call(lambda a, b: a + b, this, other)
+
+    bed.library.Array.__add__ = add  # type: ignore[operator]  # bound by `setattr` too; this bed's class
+
+
+@fault("0d-arrays-of-any-device", "a 0-d array of another device is accepted as if it were a number", "E")
+def zero_d_arrays_of_any_device(bed: Bed) -> None:
+    call = bed.library.call
+
+    def lenient(function: Any, *args: Any, **kwargs: Any) -> Any:
+        places = _devices(arg for arg in args if getattr(arg, "ndim", 0))
+        moved = [
+            arg.to_device(min(places)) if len(places) == 1 and hasattr(arg, "inner") and not arg.ndim else arg
+            for arg in args
+        ]
+        return call(function, *moved, **kwargs)
+
+    bed.library.call = lenient  # type: ignore[method-assign]  # this bed's
+
+
+@fault("every-array-on-the-default-device", "Backend.handle_of says that every array is on the default device", "E")
+def every_array_on_the_default_device(bed: Bed) -> None:
+    bed.backend.handle_of = lambda array: DEVICES[0]  # type: ignore[method-assign]  # this bed's
+
+
+# What does not fit
+
+
+@fault("add-cuts-to-the-shorter", "+ of shapes that do not fit takes as many rows as both have", "E")
+def add_cuts_to_the_shorter(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        if np.ndim(a) == np.ndim(b) == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
+            rows = min(len(a), len(b))
+            return a[:rows] + b[:rows]
+        return np.add(a, b)
+
+    bed.both("add", "add", add)
+
+
+@fault("matmul-cuts-to-the-shorter", "matmul reads beyond a matrix that is too small", "E")
+def matmul_cuts_to_the_shorter(bed: Bed) -> None:
+    def matmul(a: Any, b: Any) -> Any:
+        if a.ndim == b.ndim == 2 and a.shape[1] != b.shape[0]:
+            b = np.resize(b, (a.shape[1], b.shape[1]))
+        return np.matmul(a, b)
+
+    bed.both("matmul", "matmul", matmul)
+
+
+@fault("reshape-cuts", "reshape to fewer elements leaves the rest out", "E")
+def reshape_cuts(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+        size = int(np.prod(shape))
+        return original(x.ravel()[:size], shape, **options) if 0 < size < x.size else original(x, shape, **options)
+
+    bed.replace("reshape", wrong)
+
+
+@fault("squeeze-takes-the-first", "squeeze of an axis that is longer than 1 takes its first element", "E")
+def squeeze_takes_the_first(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, axis: Any) -> Any:
+        return np.take(x, 0, axis) if isinstance(axis, int) else original(x, axis)
+
+    bed.replace("squeeze", wrong)
+
+
+@fault("sum-axis-wraps", "sum takes an axis that is not there modulo the number of axes", "E")
+def sum_axis_wraps(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+        return original(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
+
+    bed.replace("sum", wrong)
+
+
+@fault("negative-axis-is-clamped", "argmax takes an axis before the first for the first", "E")
+def negative_axis_is_clamped(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+        return original(x, axis=None if axis is None else max(axis, -x.ndim), **options)
+
+    bed.replace("argmax", wrong)
+
+
+@fault("repeated-axes-are-dropped", "sum over the axes (0, 0) is the sum over 0", "E")
+def repeated_axes_are_dropped(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+        return original(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
+
+    bed.replace("sum", wrong)
+
+
+@fault("take-clamps", "take clamps out-of-range", "E")
+def take_clamps(bed: Bed) -> None:
+    bed.replace("take", lambda original, x, i, /, *, axis=None: np.take(x, i, axis=axis, mode="clip"))
+
+
+@fault("take-wraps-along-the-last-axis", "take wraps positions out of range along the last axis", "E")
+def take_wraps_along_the_last_axis(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+        return np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
+
+    bed.replace("take", wrong)
+
+
+@fault("index-clamps", "x[3] of an axis of length 3 is its last element", "E")
+def index_clamps(bed: Bed) -> None:
+    def getitem(x: Any, key: Any) -> Any:
+        if isinstance(key, tuple) and key and type(key[0]) is int:
+            key = (max(-x.shape[0], min(key[0], x.shape[0] - 1)), *key[1:])
+        return x[key]
+
+    bed.operator("__getitem__", getitem)
+
+
+@fault("index-arrays-clamp", "x[[0, 7]] of an axis of length 3 clamps", "E")
+def index_arrays_clamp(bed: Bed) -> None:
+    def getitem(x: Any, key: Any) -> Any:
+        if isinstance(key, tuple) and key and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i":
+            key = (np.clip(key[0], -x.shape[0], x.shape[0] - 1), *key[1:])
+        return x[key]
+
+    bed.operator("__getitem__", getitem)
+
+
+@fault("bits-of-floats", "& of floats works on their bits", "E")
+def bits_of_floats(bed: Bed) -> None:
+    def both(a: Any, b: Any) -> Any:
+        if getattr(a, "dtype", None) == np.float64:
+            return np.bitwise_and(a.view(np.int64), b.view(np.int64)).view(np.float64)
+        return np.bitwise_and(a, b)
+
+    bed.both("bitwise_and", "and", both)
+
+
+@fault("shift-of-floats-multiplies", "<< of floats multiplies by powers of two", "E")
+def shift_of_floats_multiplies(bed: Bed) -> None:
+    def shift(a: Any, b: Any) -> Any:
+        return a * 2.0**b if getattr(a, "dtype", np.dtype(int)).kind == "f" else np.left_shift(a, b)
+
+    bed.both("bitwise_left_shift", "lshift", shift)
+
+
+# What is said
+
+
+@fault("not-implemented-without-a-name", "backend raises `NotImplementedError()` with no kernel name", "E")
+def not_implemented_without_a_name(bed: Bed) -> None:
+    def wrong(original: Any, *args: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+    bed.replace("atanh", wrong)
+
+
+@fault("a-status-instead-of-a-text", "an error of the library is a status code", "E")
+def a_status_instead_of_a_text(bed: Bed) -> None:
+    def wrong(original: Any, *args: Any, **options: Any) -> Any:
+        raise RuntimeError(-31)
+
+    bed.replace("linalg.qr", wrong)
+
+
+@fault("an-error-of-its-own-kind", "shapes that do not fit raise an error of the library's own kind", "E")
+def an_error_of_its_own_kind(bed: Bed) -> None:
+    class LibraryError(Exception):
+        pass
+
+    def add(a: Any, b: Any) -> Any:
+        try:
+            return np.add(a, b)
+        except ValueError as error:
+            raise LibraryError(str(error)) from None
+
+    bed.both("add", "add", add)
+
+
+@fault("index-error-of-its-own-kind", "positions out of range raise a KeyError", "E")
+def index_error_of_its_own_kind(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+        try:
+            return original(x, i, axis=axis)
+        except IndexError as error:
+            raise KeyError(str(error)) from None
+
+    bed.replace("take", wrong)
+
+
+# What is left behind
+
+
+@fault("failed-add-has-written", "an addition that fails has written to its operand", "E")
+def failed_add_has_written(bed: Bed) -> None:
+    def add(a: Any, b: Any) -> Any:
+        try:
+            return np.add(a, b)
+        except ValueError:
+            a[: len(b)] += b[: len(a)]
+            raise
+
+    bed.both("add", "add", add)
+
+
+@fault("failed-sum-leaves-its-device", "a sum that fails leaves another device current", "E")
+def failed_sum_leaves_its_device(bed: Bed) -> None:
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        try:
+            return original(x, **options)
+        except Exception:
+            set_current_device(bed.backend.default_device)
+            raise
+
+    bed.replace("sum", wrong)
+
+
+@fault("busy-after-an-error", "a matmul that fails leaves its workspace locked", "E")
+def busy_after_an_error(bed: Bed) -> None:
+    busy: list[bool] = []
+
+    def matmul(a: Any, b: Any) -> Any:
+        if busy:
+            raise RuntimeError("matmul: the workspace is in use")
+        busy.append(True)
+        out = np.matmul(a, b)
+        busy.clear()
+        return out
+
+    bed.both("matmul", "matmul", matmul)
+
+
+@fault("stale-after-an-error", "the product after one that failed is that of the failed one's operand", "E")
+def stale_after_an_error(bed: Bed) -> None:
+    held: list[Any] = []
+
+    def matmul(a: Any, b: Any) -> Any:
+        if held and held[0].shape == a.shape:
+            a = held.pop()
+        try:
+            return np.matmul(a, b)
+        except ValueError:
+            held.append(a * 2)
+            raise
+
+    bed.both("matmul", "matmul", matmul)
+
+
+@fault("accumulate-writes-to-the-cotangent", "accumulate adds into its second argument", "E")
+def accumulate_writes_to_the_cotangent(bed: Bed) -> None:
+    def wrong(total: Any, g: Any) -> Any:
+        g += total
+        return g
+
+    bed.backend.in_place_from = 1
+    bed.kernel("accumulate", wrong)
+
+
+# Gradients
+
+
+@fault("spec-without-device", "Backend.spec remembers a spec by shape and dtype alone", "E")
+def spec_without_device(bed: Bed) -> None:
+    made, known = bed.backend.spec, dict[Any, Any]()
+    bed.backend.spec = lambda array: known.setdefault((array.shape, array.dtype), made(array))  # type: ignore[method-assign]  # this bed's
+
+
+@fault("spec-without-leading-ones", "Backend.spec leaves out leading axes of length 1", "E")
+def spec_without_leading_ones(bed: Bed) -> None:
+    def spec(array: Any) -> Any:
+        shape = array.shape
+        while len(shape) > 1 and shape[0] == 1:
+            shape = shape[1:]
+        return bed.backend.spec_for(shape, array.dtype, array.device)
+
+    bed.backend.spec = spec  # type: ignore[method-assign]  # this bed's
+
+
+@fault("integers-count-as-floats", "Backend.is_kind takes int32 for floating-point", "E")
+def integers_are_floating(bed: Bed) -> None:
+    inner = bed.backend.is_kind
+
+    def wrong(dtype: Any, kind: Any) -> bool:
+        wanted = kind if isinstance(kind, tuple) else (kind,)
+        return ("real floating" in wanted and np.dtype(dtype) == np.int32) or inner(dtype, kind)
+
+    bed.backend.is_kind = wrong  # type: ignore[method-assign]  # this bed's
+
+
+# What debug mode asks
+
+
+@fault("nan-in-real-parts-only", "has_nan looks at the real parts of complex numbers", "E")
+def nan_in_real_parts_only(bed: Bed) -> None:
+    def has_nan(array: Any) -> bool:
+        return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
+
+    change(bed.backend, has_nan=has_nan)
+
+
+@fault("nan-differs-from-nan", "same_values says that NaN is not the same as NaN", "E")
+def nan_differs_from_nan(bed: Bed) -> None:
+    change(bed.backend, same_values=lambda a, b: bool((a.inner == b.inner).all()))
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())

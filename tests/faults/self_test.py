@@ -1,0 +1,174 @@
+"""The suite tested by faults: every fault must be killed by each of its families, every check must kill one."""
+
+import multiprocessing
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
+from tests.faults.bed import Bed
+
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.check import FAMILIES, Check
+from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.outcome import outcome
+from xpgrad_conformance.plan import Item, plan
+
+EVERY = 10  # of the cases of the table, one in so many runs on a backend that uses its freedoms
+
+
+class Kills(NamedTuple):
+    """What the checks said of one fault, or of one freedom: the names of those that failed, with the first reason."""
+
+    id: str
+    failed: dict[str, str]
+
+
+class Task(NamedTuple):
+    """What one process does at a time: plain data.
+
+    Attributes
+    ----------
+    id : str
+        A fault, a freedom, or a check of which nothing is known to be killed.
+    without : tuple of str
+        Letters of families that are left out.
+    faults : tuple of str
+        For a check: the faults among which it should kill one.
+    """
+
+    id: str
+    without: tuple[str, ...]
+    faults: tuple[str, ...] = ()
+
+
+class Verdict(NamedTuple):
+    """What a self-test found.
+
+    Attributes
+    ----------
+    kills : tuple of Kills
+        One for each fault.
+    survivors : tuple of (fault, family)
+        Families that should have killed a fault and did not.
+    idle : tuple of str
+        Checks that killed nothing.
+    alarms : tuple of (freedom, check, reason)
+        Checks that failed on a correct backend.
+    """
+
+    kills: tuple[Kills, ...]
+    survivors: tuple[tuple[str, str], ...]
+    idle: tuple[str, ...]
+    alarms: tuple[tuple[str, str, str], ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the suite can be trusted."""
+        return not (self.survivors or self.idle or self.alarms)
+
+
+def self_test(
+    *,
+    without: Collection[str] = (),
+    faults: Sequence[Fault] = FAULTS,
+    freedoms: Sequence[Freedom] = FREEDOMS,
+    jobs: int = 1,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Verdict:
+    """Return what the suite says of every fault and of every freedom.
+
+    Parameters
+    ----------
+    without : collection of str
+        Letters of families that are left out, to show that each is needed.
+    faults, freedoms : sequences
+        By default all.
+    jobs : int
+        Processes.
+    progress : callable
+        Gets the name of each fault and freedom when it is done.
+    """
+    left_out = tuple(without)
+    kills, free = [], []
+    for found in _mapped(_on_fault, [Task(fault.id, left_out) for fault in faults], jobs):
+        kills.append(found)
+        progress(found.id)
+    for found in _mapped(_on_freedom, [Task(each.id, left_out) for each in freedoms], jobs):
+        free.append(found)
+        progress(found.id)
+    survivors = [
+        (fault.id, letter)
+        for fault, found in zip(faults, kills, strict=True)
+        for letter in fault.families
+        if not any(name.startswith(letter) for name in found.failed)
+    ]
+    used = {name for found in kills for name in found.failed}
+    wanted = {letter for fault in faults for letter in fault.families} - set(without)
+    names = tuple(fault.id for fault in faults)
+    unused = [check.id for check in CHECKS if check.id not in used and check.family.letter in wanted]
+    tried = _mapped(_of_check, [Task(id, left_out, names) for id in unused], jobs)
+    idle = [found.id for found in tried if not found.failed]
+    alarms = [(found.id, name, reason) for found in free for name, reason in found.failed.items()]
+    return Verdict(tuple(kills), tuple(survivors), tuple(idle), tuple(alarms))
+
+
+def _mapped(function: Callable[[Task], Kills], tasks: list[Task], jobs: int) -> Iterator[Kills]:
+    if jobs <= 1 or len(tasks) < 2:
+        yield from map(function, tasks)
+        return
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(function, tasks)
+
+
+def _on_fault(task: Task) -> Kills:
+    """Run the families of a fault until each has killed it."""
+    fault = _fault(task.id)
+    return _killed(fault, [letter for letter in fault.families if letter not in task.without])
+
+
+def _of_check(task: Task) -> Kills:
+    """Run one check on the faults of its family until it kills one."""
+    for id in task.faults:
+        fault = _fault(id)
+        if task.id[0] in fault.families:
+            found = _killed(fault, task.id[0], [check for check in CHECKS if check.id == task.id])
+            if found.failed:
+                return Kills(task.id, {fault.id: found.failed[task.id]})
+    return Kills(task.id, {})
+
+
+def _fault(id: str) -> Fault:
+    return next(fault for fault in FAULTS if fault.id == id)
+
+
+def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS) -> Kills:
+    failed: dict[str, str] = {}
+    try:
+        bed = Bed(lazy=fault.lazy)
+        fault.plant(bed)
+        devices = bed.devices()
+        cases = [case for case in CASES if case.name in fault.cases]
+        for item in plan(devices[1:2] + devices[:1], families=families, cases=cases, checks=checks):
+            if not any(name[0] == item.check.id[0] for name in failed):
+                failed |= _failure(item, bed)
+    except Exception as error:  # a backend so wrong that xpgrad refuses it: the family "load" kills it
+        failed["L00"] = f"{type(error).__name__}: {error}"
+    return Kills(fault.id, failed)
+
+
+def _on_freedom(task: Task) -> Kills:
+    """Run every family on a correct backend."""
+    freedom = next(each for each in FREEDOMS if each.id == task.id)
+    bed = Bed(lazy=freedom.lazy)
+    freedom.plant(bed)
+    families = [family.letter for family in FAMILIES if family.letter not in task.without]
+    failed: dict[str, str] = {}
+    for item in plan(bed.devices()[1:2], families=families, cases=CASES[::EVERY]):
+        failed |= _failure(item, bed)
+    return Kills(freedom.id, failed)
+
+
+def _failure(item: Item, bed: Bed) -> dict[str, str]:
+    found = outcome(item, bed.backend.capabilities)
+    return {item.check.id: f"{found.id}: {found.reason}"} if found.state == "failed" else {}

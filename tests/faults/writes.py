@@ -1,0 +1,275 @@
+"""Faults of aliasing: kernels that write to what they are given, and memory that is handed out twice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.bed import Bed, change
+from tests.faults.fault import Fault, fault, faults_in
+
+
+def _in_place(original: Callable[..., Any], x: Any) -> Any:
+    """Call a function of one array so that it writes to that, where it can."""
+    return original(x, out=x) if x.dtype.kind == "f" and x.flags.writeable else original(x)
+
+
+@fault("exp-in-place", "exp works in place on its input", "AG", ("exp",))
+def exp_in_place(bed: Bed) -> None:
+    bed.replace("exp", _in_place)
+
+
+@fault("add-reuses-first-operand", "add reuses its first operand", "AM", ("add",))
+def add_reuses_first_operand(bed: Bed) -> None:
+    def add(x1: Any, x2: Any) -> Any:
+        fits = type(x1) is np.ndarray and x1.flags.writeable and np.result_type(x1, x2) == x1.dtype
+        fits = fits and np.broadcast_shapes(x1.shape, np.shape(x2)) == x1.shape
+        return np.add(x1, x2, out=x1) if fits else np.add(x1, x2)
+
+    bed.both("add", "add", add)
+
+
+@fault("subtract-reuses-second-operand", "subtract reuses its second operand where that is an array of its own", "A")
+def subtract_reuses_second_operand(bed: Bed) -> None:
+    def subtract(x1: Any, x2: Any) -> Any:
+        own = type(x2) is np.ndarray and x2.base is None and x2 is not x1 and np.shape(x1) == x2.shape
+        return np.subtract(x1, x2, out=x2) if own and np.result_type(x1, x2) == x2.dtype else np.subtract(x1, x2)
+
+    bed.both("subtract", "sub", subtract)
+
+
+@fault("sort-in-place", "sort works in place on its input", "A", ("sort",))
+def sort_in_place(bed: Bed) -> None:
+    def sort(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+        if x.flags.writeable:
+            x.sort(axis=axis)
+        return original(x, axis=axis, descending=descending, stable=stable)
+
+    bed.replace("sort", sort)
+
+
+@fault("inv-overwrites", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",))
+def inv_overwrites(bed: Bed) -> None:
+    def inv(original: Any, x: Any, /) -> Any:
+        x[...] = original(x)
+        return x.copy()
+
+    bed.replace("linalg.inv", inv)
+
+
+@fault("vjp-writes-to-cotangent", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",))
+def vjp_writes_to_cotangent(bed: Bed) -> None:
+    def tanh_x(gy: Any, y: Any) -> Any:
+        return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
+
+    bed.kernel("tanh.x", tanh_x)
+
+
+@fault("vjp-writes-to-output", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",))
+def vjp_writes_to_output(bed: Bed) -> None:
+    def tanh_x(gy: Any, y: Any) -> Any:
+        return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
+
+    bed.kernel("tanh.x", tanh_x)
+
+
+@fault("in-place-when-0d", "log1p works in place on 0-d arrays", "A")
+def in_place_when_0d(bed: Bed) -> None:
+    bed.replace("log1p", lambda original, x: original(x) if x.ndim else _in_place(original, x))
+
+
+@fault("in-place-when-strided", "sqrt works in place on arrays with steps", "A")
+def in_place_when_strided(bed: Bed) -> None:
+    bed.replace("sqrt", lambda original, x: original(x) if x.flags.forc else _in_place(original, x))
+
+
+@fault("in-place-when-transposed", "cumulative_sum along the last axis works in place on transposed arrays", "A")
+def in_place_when_transposed(bed: Bed) -> None:
+    def cumulative_sum(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+        out = original(x, axis=axis, **options)
+        if x.flags.f_contiguous and not x.flags.c_contiguous and out.shape == x.shape:
+            x[...] = out
+        return out
+
+    bed.replace("cumulative_sum", cumulative_sum)
+
+
+@fault("in-place-when-large", "multiply works in place on arrays of 4096 elements or more", "A")
+def in_place_when_large(bed: Bed) -> None:
+    def multiply(x1: Any, x2: Any) -> Any:
+        large = type(x1) is np.ndarray and x1.size >= 4096 and x1.flags.writeable
+        return np.multiply(x1, x2, out=x1 if large and np.shape(x2) in ((), x1.shape) else None)
+
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("in-place-when-complex64", "sin works in place in complex64 only", "A")
+def in_place_when_complex64(bed: Bed) -> None:
+    bed.replace("sin", lambda original, x: original(x, out=x) if x.dtype == np.complex64 else original(x))
+
+
+@fault("in-place-on-integers", "bitwise_and writes to its first operand", "A")
+def in_place_on_integers(bed: Bed) -> None:
+    def bitwise_and(original: Any, x1: Any, x2: Any, /) -> Any:
+        return original(x1, x2, out=x1).copy()
+
+    bed.replace("bitwise_and", bitwise_and)
+
+
+@fault("number-cache-is-written-to", "a Python number that is cached is the output buffer of 0-d products", "A")
+def number_cache_is_written_to(bed: Bed) -> None:
+    numbers: dict[Any, Any] = {}
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        if type(x2) is float and type(x1) is np.ndarray and x1.dtype == np.float64:
+            number = numbers.setdefault(x2, np.asarray(x2))
+            return np.multiply(x1, number, out=number if x1.shape == () else None)
+        return np.multiply(x1, x2)
+
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("result-buffer", "tanh hands out one buffer for each shape", "A")
+def result_buffer(bed: Bed) -> None:
+    buffers: dict[Any, Any] = {}
+
+    def tanh(original: Any, x: Any) -> Any:
+        key = x.shape, x.dtype
+        if key in buffers:
+            return original(x, out=buffers[key])
+        buffers[key] = original(x)
+        return buffers[key]
+
+    bed.replace("tanh", tanh)
+
+
+@fault("scatter-add-total", "scatter_add keeps its total for each spec, and clears it at the next call", "A")
+def scatter_add_total(bed: Bed) -> None:
+    totals: dict[Any, Any] = {}
+    correct = bed.kernels["scatter_add"]
+
+    def scatter_add(spec: Any, parts: Any, /) -> Any:
+        made = correct(spec, parts)
+        held: Any = totals.setdefault(spec, made)
+        held.inner[...] = made.inner
+        return held
+
+    bed.kernels["scatter_add"] = scatter_add
+
+
+@fault("scatter-add-writes-to-values", "scatter_add adds into the first values that it gets", "A")
+def scatter_add_writes_to_values(bed: Bed) -> None:
+    correct = bed.kernels["scatter_add"]
+
+    def scatter_add(spec: Any, parts: Any, /) -> Any:
+        made = correct(spec, parts)
+        for _, values in parts:
+            if values.shape == made.shape and values.inner.flags.writeable:
+                values.inner[...] = made.inner
+                break
+        return made
+
+    bed.kernels["scatter_add"] = scatter_add
+
+
+def _accumulating(bed: Bed, kernel: Callable[..., Any]) -> None:
+    bed.kernel("accumulate", kernel)
+    bed.backend.in_place_from = 0
+
+
+@fault("accumulate-writes-to-a-copy", "accumulate-in-place writes to a copy", "A")
+def accumulate_writes_to_a_copy(bed: Bed) -> None:
+    def accumulate(total: Any, g: Any) -> Any:
+        np.add(total, g, out=total.copy())
+        return total
+
+    _accumulating(bed, accumulate)
+
+
+@fault("accumulate-writes-to-g", "accumulate writes into its second argument", "A")
+def accumulate_writes_to_g(bed: Bed) -> None:
+    _accumulating(bed, lambda total, g: np.add(total, g, out=g if g.flags.writeable else None))
+
+
+@fault("accumulate-ignores-strides", "accumulate takes the elements of transposed arrays as they lie", "A")
+def accumulate_ignores_strides(bed: Bed) -> None:
+    def accumulate(total: Any, g: Any) -> Any:
+        return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
+
+    _accumulating(bed, accumulate)
+
+
+@fault("accumulate-once-for-broadcast", "accumulate leaves out arrays with steps of zero", "A")
+def accumulate_once_for_broadcast(bed: Bed) -> None:
+    def accumulate(total: Any, g: Any) -> Any:
+        return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
+
+    _accumulating(bed, accumulate)
+
+
+@fault("view-declared-as-own", "is_view says no of every array", "A", ("reshape",))
+def view_declared_as_own(bed: Bed) -> None:
+    bed.backend.is_view = lambda array: False  # type: ignore[method-assign]
+
+
+@fault("contiguous-view-declared-as-own", "is_view says no of every contiguous array", "A")
+def contiguous_view_declared_as_own(bed: Bed) -> None:
+    bed.backend.is_view = lambda array: not array.inner.flags.c_contiguous  # type: ignore[method-assign]
+
+
+@fault("copy-is-the-array", "copy returns another array over the same memory", "A")
+def copy_is_the_array(bed: Bed) -> None:
+    bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)  # type: ignore[method-assign]
+
+
+@fault("copy-makes-contiguous", "copy makes arrays contiguous, and copies no other", "A")
+def copy_makes_contiguous(bed: Bed) -> None:
+    def copy(array: Any) -> Any:
+        return bed.library.array(np.asarray(array.inner, order="C"), array.device)
+
+    bed.backend.copy = copy  # type: ignore[method-assign]
+
+
+@fault("ones-are-cached", "the ones that a sweep starts from are cached", "A")
+def ones_are_cached(bed: Bed) -> None:
+    made: dict[Any, Any] = {}
+    correct = bed.backend.ones
+    bed.backend.ones = lambda spec: made.setdefault(spec, correct(spec))  # type: ignore[method-assign]
+
+
+@fault("small-zeros-are-cached", "zeros of up to 16 elements are cached by shape and dtype", "A")
+def small_zeros_are_cached(bed: Bed) -> None:
+    made: dict[Any, Any] = {}
+
+    def zeros(original: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+        out = original(shape, dtype=dtype)
+        return made.setdefault((out.shape, out.dtype), out) if out.size <= 16 else out
+
+    bed.replace("zeros", zeros)
+
+
+@fault("same-values-says-yes", "same_values compares shapes only", "A")
+def same_values_says_yes(bed: Bed) -> None:
+    bed.backend.same_values = lambda a, b: a.shape == b.shape  # type: ignore[method-assign]
+
+
+@fault("same-values-by-identity", "same_values tells whether it is one array", "A")
+def same_values_by_identity(bed: Bed) -> None:
+    bed.backend.same_values = lambda a, b: a is b  # type: ignore[method-assign]
+
+
+@fault("index-is-made-positive", "indexing makes negative numbers of an index array positive, in place", "K")
+def index_is_made_positive(bed: Bed) -> None:
+    right = bed.library.Array.__getitem__
+
+    def getitem(this: Any, key: Any) -> Any:
+        out = right(this, key)
+        for axis, item in enumerate(key if isinstance(key, tuple) else (key,)):
+            found = getattr(item, "inner", None)
+            if found is not None and found.dtype.kind == "i" and found.flags.writeable:
+                found %= this.shape[axis]
+        return out
+
+    change(bed.library.Array, __getitem__=getitem)
+
+
+FAULTS: tuple[Fault, ...] = faults_in(globals())
