@@ -93,7 +93,7 @@ class Trace:
 
 
 class _Within(Sweep):
-    """A sweep of a part of a graph; hooks at its border are not called, because gradients there are not yet complete."""
+    """A sweep of a part of a graph; hooks at its border are not called: gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:
         super().__init__(seeds, **options)

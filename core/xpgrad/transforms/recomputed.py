@@ -19,7 +19,7 @@ from xpgrad.watch import inspection
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that computes what `f` does, keeps its arguments only, and computes the rest again for the gradients.
+    """Return `f` with intermediate values that are not kept, but computed again for the gradients.
 
     Parameters
     ----------
