@@ -44,11 +44,16 @@ def beyond(name: str) -> Any:
     raise AttributeError(f"neither NumPy's functions of Variables nor xpgrad.ops have {name!r}")
 
 
+def beyond_names() -> set[str]:
+    """Return the names that `beyond` knows, less those of functions in chapters, ``linalg.norm``."""
+    return {name for name in FUNCTIONS if "." not in name}.union(ops.__all__)
+
+
 @functools.cache
 def _chapter(name: str) -> types.ModuleType:
     """Return a module with the functions of one chapter, NumPy's form of them first."""
     made = types.ModuleType(f"xpgrad.{name}", f"The functions of `xpgrad.array_api.{name}`, with NumPy's arguments.")
-    standard = vars(getattr(array_api, name, None) or types.ModuleType(name))
-    vars(made).update({key: f for key, f in standard.items() if not key.startswith("_")})
+    standard = getattr(array_api, name)
+    vars(made).update({key: getattr(standard, key) for key in standard.__all__})
     vars(made).update({key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")})
     return made
