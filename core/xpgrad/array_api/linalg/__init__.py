@@ -5,7 +5,8 @@ Hermitian too. Factors that are determined but for a sign, a phase or a basis ha
 depend on that choice.
 """
 
-from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - declares them
+from xpgrad.array_api.linalg import cofactors as _cofactors  # noqa: F401 - declares what rules call
+from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - as above
 from xpgrad.array_api.linalg.determinants import det, slogdet
 from xpgrad.array_api.linalg.diagonals import diagonal, trace
 from xpgrad.array_api.linalg.eigen import eig, eigh, eigvals, eigvalsh
