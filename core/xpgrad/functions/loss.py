@@ -8,7 +8,7 @@ from xpgrad import array_api
 from xpgrad.array_api.precision import divided, narrowed, spec_in, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches
+from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
 from xpgrad.functions.checks import (
     Accepted,
@@ -193,7 +193,7 @@ def softmax_cross_entropy(
         class_weight = _class_weight(class_weight, spec)
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
-    if switches().mode & CAREFUL and config.debug:
+    if switches().mode & WATCHED and config.debug:
         _check_labels(as_array(t), target, spec.shape[1], ignore_label)
     score = spec.backend.xp.log_softmax(as_array(x), axis=1) if cache_score else None
     return cross_entropy(  # type: ignore[no-any-return]  # a primitive
