@@ -1,6 +1,6 @@
 """The plugin manager: which backend serves a name, a device, or an array; loads its plugin when that turns up."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -21,14 +21,11 @@ class Plugins(Loader):
     ----------
     default_device : Device or None
         The process's default, once it was asked for or set.
-    unwrap : callable
-        Returns the array that an object holds, or the object; the graph puts in what looks into Variables.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.default_device: Device | None = None
-        self.unwrap: Callable[[Any], Any] = lambda obj: obj
         self._paths: dict[tuple[int, str, str], Any] = {}
 
     def names(self) -> Iterable[str]:
