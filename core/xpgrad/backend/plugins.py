@@ -158,8 +158,7 @@ class Plugins(Loader):
         """Return the backend whose library `obj` is a scalar of; None for Python's."""
         if not self.is_scalar(obj):
             return None
-        backends = (record.backend for record in self.records.values() if record.backend is not None)
-        return next((backend for backend in backends if isinstance(obj, backend.scalar_types)), None)
+        return next((backend for backend in self.backends() if isinstance(obj, backend.scalar_types)), None)
 
     # Devices
 
@@ -186,8 +185,7 @@ class Plugins(Loader):
 
     def _own(self, handle: object) -> Device | None:
         """Return the device of a loaded backend that its library calls `handle`."""
-        backends = [record.backend for record in self.records.values() if record.backend is not None]
-        devices = (device for backend in backends for device in backend.devices())
+        devices = (device for backend in self.backends() for device in backend.devices())
         return next((d for d in devices if type(d.handle) is type(handle) and d.handle == handle), None)
 
     def _parsed(self, specifier: object) -> Device | None:
