@@ -8,7 +8,8 @@ from dataclasses import replace
 import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
 from xpgrad_conformance.cases import CASES

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import get_device
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan

@@ -10,15 +10,10 @@ import importlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xpgrad.errors import MissingFunction, PluginError
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.backend.spec import Spec
-
+from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
 STANDARD = ("linalg", "fft")
 """The standard's extensions: modules of the library, too."""
@@ -163,13 +158,36 @@ class KernelTable:
 table = KernelTable()
 
 
+class Library(Protocol):
+    """What a namespace of kernels asks of the backend whose it is."""
+
+    name: str
+    namespace: Namespace
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return its own kernels by name."""
+        ...
+
+    def late_override(self, name: str) -> Kernel | None:
+        """Return its own kernel `name` that is made at its first use, if it has one."""
+        ...
+
+    def follow(self, function: Kernel) -> Kernel:
+        """Return `function` so that it computes on the device of its arrays."""
+        ...
+
+    def handle_of(self, array: Array) -> DeviceHandle:
+        """Return what the library calls the device of `array`."""
+        ...
+
+
 class KernelNamespace:
     """A backend's namespace as rules see it: the library's names, and every declared kernel in the backend's best form.
 
     Attributes are resolved at their first use and kept until another provider of kernels is added.
     """
 
-    def __init__(self, backend: "Backend") -> None:
+    def __init__(self, backend: Library) -> None:
         self._backend = backend
         self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
 
@@ -282,7 +300,7 @@ class _BodyNamespace:
 class _LibraryExtension:
     """An extension of the library's own, without kernels."""
 
-    def __init__(self, backend: "Backend", name: str) -> None:
+    def __init__(self, backend: Library, name: str) -> None:
         self._backend, self._name = backend, name
 
     def __getattr__(self, name: str) -> Any:
@@ -293,7 +311,7 @@ class _LibraryExtension:
         return value
 
 
-def library_function(backend: "Backend", name: str) -> Any:
+def library_function(backend: Library, name: str) -> Any:
     """Return what the library's namespace calls `name`, ``linalg.det`` or ``complex64``; or raise `MissingFunction`."""
     found = backend.namespace
     for part in name.split("."):
@@ -304,7 +322,7 @@ def library_function(backend: "Backend", name: str) -> Any:
     return found
 
 
-def _followed(backend: "Backend", name: str) -> Any:
+def _followed(backend: Library, name: str) -> Any:
     """Return what the library calls `name`; a function computes on the device of its arrays."""
     found = library_function(backend, name)
     return backend.follow(found) if callable(found) and not isinstance(found, type) else found
@@ -377,37 +395,6 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
         windows = xp.take(padded, xp.reshape(places, (-1,)), axis=0)
         parts.append(xp.matmul(xp.reshape(windows, (stop - start, m)), reverse))
     return parts[0] if len(parts) == 1 else xp.concat(parts)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    values, spacing = generator.random(shape), float(xp._backend.finfo(dtype).eps) / 2
-    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
-        values = values // spacing * spacing
-    return _from_host(xp._backend, values, dtype, device)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
-    return _from_host(xp._backend, generator.standard_normal(shape), dtype, device)
-
-
-def _from_host(backend: "Backend", values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
-    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
-    from xpgrad.backend.plugins import plugins
-    from xpgrad.backend.transfer import transfer
-
-    host = plugins.role("cpu")
-    nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
-    moved = transfer(host.asarray(values, nearest), backend.device_for(device))
-    return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)
-
-
-def _scatter_add(spec: "Spec", parts: list[tuple[Any, Array]], /) -> Array:
-    """The signature of the one kernel that has no default."""
-    raise NotImplementedError
 
 
 table.declare(Declaration("scatter_add", 2, (), None))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError
@@ -21,7 +22,7 @@ from xpgrad.types import Array, Dtype, Namespace, Shape
 new = object.__new__
 
 
-class Variable(Convertible):
+class Variable(ArrayHolder, Convertible):
     """An array that remembers how it was computed.
 
     Parameters
@@ -483,6 +484,3 @@ def as_variable(obj: Any) -> Variable:
 def as_array(obj: Any) -> Array:
     """Return the array of a Variable, or `obj` itself."""
     return obj._array if isinstance(obj, Variable) else obj
-
-
-plugins.unwrap = as_array

@@ -9,8 +9,8 @@ import numpy as np
 
 from xpgrad import random
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device, using_device
+from xpgrad.backend.device import Device
 from xpgrad.errors import DeviceMismatch
 from xpgrad.functions import copy
 from xpgrad.graph.backward import grad

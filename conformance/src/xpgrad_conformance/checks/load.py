@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import get_device
 from xpgrad.backend.kernels import check_kernels, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS

@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device, using_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto, transfer
 from xpgrad.functions import copy

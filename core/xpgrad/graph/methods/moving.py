@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.current import call_on
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import call_on, get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import fitted, transfer
 from xpgrad.config import backprop_mode, called_with
