@@ -41,7 +41,6 @@ from xpgrad.errors import (
     UnknownArray,
     XpgradError,
 )
-from xpgrad.errors import missing_name as _missing_name
 from xpgrad.graph.backward import backward, grad
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
@@ -50,6 +49,7 @@ from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
+from xpgrad.listing import missing_name as _missing_name
 from xpgrad.watch.anomaly import anomaly_detection
 from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 

@@ -1,4 +1,4 @@
-"""Fourier transforms with NumPy's names and arguments: `numpy.fft` of Variables, and the rest of the standard's chapter.
+"""Fourier transforms with NumPy's names and arguments: `numpy.fft` of Variables.
 
 `xpgrad.array_api.fft` has the standard's functions alone.
 """
@@ -6,8 +6,8 @@
 from typing import TYPE_CHECKING, Any
 
 from xpgrad import array_api as _array_api
-from xpgrad.errors import missing_name as _missing_name
 from xpgrad.interop.names import chapter as _chapter
+from xpgrad.listing import missing_name as _missing_name
 
 if TYPE_CHECKING:
     from xpgrad.array_api.fft import *  # noqa: F403
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     ifft2 = rfft2 = irfft2 = fft2
 else:
     globals().update(_chapter("fft"))
-    __all__ = [*_chapter("fft"), "fftfreq", "rfftfreq"]
+    __all__ = list(_chapter("fft")) + list(_array_api.fft.CREATORS)
 
     def __getattr__(name: str) -> Any:
         """Return a creation function, which depends on the default device."""
@@ -25,6 +25,5 @@ else:
             return getattr(_array_api.fft, name)
         raise _missing_name(__name__, name, __dir__)
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -3,10 +3,10 @@
 `xpgrad.array_api.linalg` has the standard's functions alone.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from xpgrad.errors import missing_name as _missing_name
 from xpgrad.interop.names import chapter as _chapter
+from xpgrad.listing import listed as _listed
 
 if TYPE_CHECKING:
     from xpgrad.array_api.linalg import *  # noqa: F403
@@ -19,11 +19,4 @@ if TYPE_CHECKING:
 else:
     globals().update(_chapter("linalg"))
     __all__ = list(_chapter("linalg"))
-
-    def __getattr__(name: str) -> Any:
-        """Raise the error for a name that is not there."""
-        raise _missing_name(__name__, name, __dir__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = _listed(__name__, __all__)

@@ -3,7 +3,8 @@
 The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
 """
 
-from xpgrad.errors import missing_name as _missing_name
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from xpgrad.functions.activation import clipped_relu as clipped_relu
 from xpgrad.functions.activation import crelu as crelu
 from xpgrad.functions.activation import elu as elu
@@ -185,14 +186,9 @@ from xpgrad.functions.special import polygamma as polygamma
 from xpgrad.functions.special import zeta as zeta
 from xpgrad.functions.util import forget as forget
 from xpgrad.functions.windows import im2col as im2col
+from xpgrad.listing import listed as _listed
 
 __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
 
-
-def __getattr__(name: str) -> object:
-    """Raise the error for a name that is not there."""
-    raise _missing_name(__name__, name, __dir__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
