@@ -1,6 +1,6 @@
 """Everything that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
@@ -16,6 +16,7 @@ from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
+from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION",
@@ -35,6 +36,8 @@ __all__ = [
     "register",
     "scatter_add_by_sorting",
 ]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 def register(plugin: Any, name: str) -> Backend:

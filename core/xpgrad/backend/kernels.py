@@ -94,7 +94,9 @@ class KernelTable:
     ----------
     declared : dict from name to Declaration
     late : dict
-        From a kernel, or an extension, to the module that declares it.
+        From an extension to the module that declares its kernels.
+    late_packages : list of str
+        What declares kernels without an extension when it is imported.
     meant : dict from name to list of kernels
         The kernels that were given for the present definition of a primitive that is not xpgrad's own.
     """
@@ -102,6 +104,7 @@ class KernelTable:
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
         self.late: dict[str, str] = {}
+        self.late_packages: list[str] = []
         self.meant: dict[str, list[Kernel]] = {}
         self._planned: dict[int, weakref.ref[Planned]] = {}
         self._numbers = count()
@@ -143,8 +146,10 @@ class KernelTable:
     def find(self, name: str) -> Declaration | None:
         """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
         extension = name.partition(".")[0]
-        if name not in self.declared and extension in self.late:
-            importlib.import_module(self.late[extension])
+        for module in [self.late[extension]] if extension in self.late else self.late_packages:
+            if name in self.declared:
+                break
+            importlib.import_module(module)
         return self.declared.get(name)
 
     def forget_plans(self) -> None:
