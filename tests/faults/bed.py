@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.types import Kernel
 from xpgrad_conformance.pretend import PretendLibrary

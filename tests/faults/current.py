@@ -9,7 +9,7 @@ import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad.types import Kernel
 from xpgrad_conformance.pretend import PretendArray
 

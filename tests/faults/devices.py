@@ -6,7 +6,7 @@ import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault, faults_in
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 
 FIRST = DEVICES[0]
 SUMS = "sum", "sum-axis"

@@ -8,8 +8,8 @@ import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.device import Device
+from xpgrad import Device
+from xpgrad.plugin import Backend
 
 HOST_MEMORY = 1, 0
 

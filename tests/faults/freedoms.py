@@ -8,7 +8,7 @@ from tests.faults.creating import MAKERS
 from tests.faults.fault import Freedom, freedom
 from tests.faults.hoarding import counting
 
-from xpgrad.backend.capabilities import Capabilities
+from xpgrad.plugin import Capabilities
 
 POSITIONS = "argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"
 VIEWING = "reshape", "permute_dims", "flip", "squeeze", "expand_dims", "broadcast_to", "astype"

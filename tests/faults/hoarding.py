@@ -10,8 +10,7 @@ import numpy as np
 from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, faults_in
 
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.spec import Spec
+from xpgrad.plugin import Capabilities, Spec
 
 
 def seen(bed: Bed, names: str, see: Callable[..., None]) -> None:

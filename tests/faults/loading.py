@@ -6,7 +6,7 @@ import numpy as np
 from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, faults_in
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad_conformance.pretend import PretendArray
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault, faults_in
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad.backend.plugins import plugins
 
 CHUNK = 65536  # elements that a wrong loop moves

@@ -7,8 +7,8 @@ import numpy as np
 from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, faults_in
 
-from xpgrad.backend.spec import Spec
-from xpgrad.config import config
+from xpgrad import config
+from xpgrad.plugin import Spec
 from xpgrad_conformance.checks.together import COUNT
 from xpgrad_conformance.pretend import PretendArray
 

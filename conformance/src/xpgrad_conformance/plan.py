@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device
+from xpgrad import Device
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.cases.special import CASES as SPECIAL
 from xpgrad_conformance.check import BY_LETTER, Check

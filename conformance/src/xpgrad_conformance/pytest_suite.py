@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.capabilities import Capabilities
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, check_references, plan
 from xpgrad_conformance.probes import mismatches

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import xpgrad
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device, get_device
+from xpgrad import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
+from xpgrad.plugin import Backend, Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, check_references, letter_of, plan

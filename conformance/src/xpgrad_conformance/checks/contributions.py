@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.graph.backward import backward
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable
+from xpgrad import FunctionNode, Variable, backward
 from xpgrad.types import Array, Namespace
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.layouts import assert_untouched

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Device, as_array, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device
-from xpgrad.graph.variable import as_array
 from xpgrad.testing.arrays import placed
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.layouts import overwritten

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Device, FunctionNode, Variable, config, random, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend import random
-from xpgrad.backend.current import current_device, using_device
-from xpgrad.backend.device import Device
+from xpgrad.backend.current import current_device
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import FUNCTIONS
-from xpgrad.config import config
 from xpgrad.errors import (
     BackendMismatch,
     DeviceMismatch,
@@ -24,8 +22,6 @@ from xpgrad.errors import (
     ShapeError,
     XpgradError,
 )
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import Check, check, checks_in

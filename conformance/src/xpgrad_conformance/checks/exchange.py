@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.current import using_device
+from xpgrad import Variable, using_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.views import VIEWS, assert_unchanged, dtypes_on, extremes, views_of

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xpgrad import Variable, backward, grad
 from xpgrad.backend.kernels import Declaration, KernelNamespace, table
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import DTYPES
-from xpgrad.graph.backward import backward, grad
-from xpgrad.graph.variable import Variable
+from xpgrad.plugin import Spec
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Kernel
 from xpgrad_conformance.cases import CASES

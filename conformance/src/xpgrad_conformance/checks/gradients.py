@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.graph.backward import backward
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable
+from xpgrad import FunctionNode, Variable, backward
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.kernels_moving import KEYS, on_device, scattered

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.spec import Spec
-from xpgrad.graph.variable import Variable
+from xpgrad import Variable
+from xpgrad.plugin import Spec
 from xpgrad.types import Array
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.watching import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.graph.variable import as_array
+from xpgrad import as_array
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.oracle import agrees, same, wide

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Variable
 from xpgrad.array_api.indexing import setitem
-from xpgrad.graph.variable import Variable
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.oracle import agrees, host, same

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.device import get_device
+from xpgrad import Variable, get_device
 from xpgrad.backend.kernels import check_kernels, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
-from xpgrad.graph.variable import Variable
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.fresh import facts_of, record_of

@@ -4,14 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.current import using_device
+from xpgrad import Variable, grad, using_config, using_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import using_config
 from xpgrad.errors import XpgradError
 from xpgrad.functions import copy
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.layouts import assert_untouched

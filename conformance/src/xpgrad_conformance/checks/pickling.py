@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Parameter
-from xpgrad.graph.variable import Variable
+from xpgrad import Device, Parameter, Variable, using_device
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
 from xpgrad_conformance.subject import Subject

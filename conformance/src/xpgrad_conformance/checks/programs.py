@@ -8,9 +8,7 @@ import numpy as np
 
 import xpgrad.functions as F
 import xpgrad.ops as ops
-from xpgrad.config import no_backprop_mode
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad import FunctionNode, Variable, as_variable, no_backprop_mode
 from xpgrad.testing.arrays import on_host
 from xpgrad.testing.differences import derivative
 from xpgrad_conformance.check import Check, check, checks_in

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import random
+from xpgrad import Device, random, using_config
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import replaying, snapshot
-from xpgrad.config import using_config
 from xpgrad.functions import dropout
 from xpgrad.transforms import checkpoint
 from xpgrad.types import Array

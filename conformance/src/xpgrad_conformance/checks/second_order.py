@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad.functions as F
-from xpgrad.graph.variable import as_variable
+from xpgrad import as_variable
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative
 from xpgrad_conformance.check import Check, check, checks_in

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Variable, grad, no_backprop_mode, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.current import using_device
-from xpgrad.backend.spec import Spec
-from xpgrad.config import no_backprop_mode
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable
+from xpgrad.plugin import Spec
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.together import COUNT, alone, together
 from xpgrad_conformance.subject import Subject

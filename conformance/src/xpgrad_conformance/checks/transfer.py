@@ -4,14 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from xpgrad import Device, Variable, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto, transfer
 from xpgrad.functions import copy
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of

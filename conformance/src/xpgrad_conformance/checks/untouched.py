@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable
+from xpgrad import Variable, grad
 from xpgrad.types import Array
 from xpgrad_conformance.check import Check, check, checks_in
 from xpgrad_conformance.checks.layouts import assert_untouched, layouts
