@@ -11,7 +11,7 @@ from xpgrad import Device, Variable, as_array, get_device, grad, random, using_d
 from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import DeviceMismatch
 from xpgrad.functions import copy
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -283,6 +283,3 @@ def drawn(s: Subject) -> None:
         for draw in (random.uniform, random.normal):
             _assert_there(device, draw((2, 3), device=device), f"what random.{draw.__name__} drew")
         _assert_there(device, random.uniform_like(like), "what was drawn like an array")
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -24,7 +24,7 @@ from xpgrad.errors import (
 )
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 from xpgrad_conformance.virtual import virtual
@@ -395,6 +395,3 @@ def not_a_number(s: Subject) -> None:
                 what = f"same_values says yes of {values} and {on_host(other)} of {dtype}"
                 assert not s.backend.same_values(x, other), what
     assert not s.backend.has_nan(s.array(np.asarray([2, 3], "int32"))), "has_nan says yes of integers"
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())

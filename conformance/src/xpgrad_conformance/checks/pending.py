@@ -10,7 +10,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.errors import XpgradError
 from xpgrad.functions import copy
 from xpgrad.types import Array
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.layouts import assert_untouched
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_near
@@ -279,6 +279,3 @@ def in_order(s: Subject) -> None:
         expected = np.full((3, 4), 0.5)
         expected[1:] += step
         s.expect(y, expected, f"x + 0.5 between the writes {step} and {step + 1}", dtype=s.wide)
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())
