@@ -71,7 +71,7 @@ class Bed:
         found = self.library.inner.namespace
         for part in name.split("."):
             found = getattr(found, part)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def replace(self, name: str, function: Callable[..., Any]) -> None:
         """Let ``function(original, *args, **kwargs)``, of NumPy arrays, stand in for a function of the namespace."""
