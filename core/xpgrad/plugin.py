@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
+from xpgrad.backend.checks import check_cast
 from xpgrad.backend.device import Device
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
@@ -29,6 +30,7 @@ __all__ = [
     "Geometry",
     "Spec",
     "block",
+    "check_cast",
     "config",
     "flat_index",
     "hookimpl",
