@@ -5,11 +5,11 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode, raw_rule
-from xpgrad.graph.specs import spec_of
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
 

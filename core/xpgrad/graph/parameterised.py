@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.checks import check_cast, check_still
 from xpgrad.backend.indexing import BASIC
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, switches
 from xpgrad.graph.application import Application, apply, guarded, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.specs import check_cast, check_still
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, backprop_mode, called_with, config, switches
@@ -21,12 +22,12 @@ from xpgrad.graph import carried, hooked
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.gradients import check_device
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import LAZY, Gathered, dense
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_device, same_place
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad.watch import anomaly, inspection

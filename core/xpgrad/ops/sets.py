@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad.array_api.indexing import take
 from xpgrad.array_api.manipulation import concat, reshape
-from xpgrad.graph.specs import beside
+from xpgrad.backend.checks import beside
 from xpgrad.graph.variable import Variable, as_variable
 
 
