@@ -32,7 +32,7 @@ def getitem(xp: Namespace, x: Array, /, index: Index) -> Array:
 
 
 def _careful_getitem(x: Variable, index: Index) -> Variable:
-    return getitem(x, index=prepared(x, index, "getitem"))  # type: ignore[no-any-return]  # a primitive
+    return getitem(x, index=prepared(x, index, "getitem"))
 
 
 index_operator = indexer(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
