@@ -28,7 +28,7 @@ def getitem(xp: Namespace, x: Array, /, index: Index) -> Array:
 
     The index is as `prepared` returns it; ``x[index]`` takes Variables and lists too.
     """
-    return indexing.getitem(xp._backend, x, index)
+    return indexing.getitem(xp.backend, x, index)
 
 
 def _careful_getitem(x: Variable, index: Index) -> Variable:
@@ -135,7 +135,7 @@ def setitem(xp: Namespace, x: Array, u: Array, /, index: Index) -> Array:
         Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
     index : index as `prepared` returns it
     """
-    return indexing.setitem(xp._backend, x, u, index)
+    return indexing.setitem(xp.backend, x, u, index)
 
 
 def assign(x: Variable, index: Index, u: Any, /) -> None:
