@@ -48,7 +48,7 @@ def sign(x: Any, /) -> Variable:
     """
     x = as_variable(x)
     spec = x.node.spec
-    return (complex_sign if spec is not None and spec.complex else rounding.sign)(x)  # type: ignore[no-any-return]  # primitives
+    return (complex_sign if spec is not None and spec.complex else rounding.sign)(x)
 
 
 @elementwise(same_dtype=False)

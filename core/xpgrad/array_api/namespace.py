@@ -11,6 +11,7 @@ from xpgrad.array_api.data_types import DTYPES, dtype_functions
 from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
 from xpgrad.graph.methods.convertible import API_VERSIONS
+from xpgrad.listing import listed, missing_name
 
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
@@ -58,9 +59,9 @@ def namespace(backend: Backend) -> types.ModuleType:
     names["__array_namespace_info__"] = functools.partial(NamespaceInfo, backend)
     names["linalg"] = _extension(made, linalg, {})
     names["fft"] = _extension(made, fft, fft.creators(backend))
-    listed = frozenset(names)
+    standard = frozenset(names)
     names["__getattr__"] = functools.partial(_added, made)
-    names["__dir__"] = lambda: sorted(listed.union(slot.additions.names() if slot.additions else ()))
+    names["__dir__"] = lambda: sorted(standard.union(slot.additions.names() if slot.additions else ()))
     vars(made).update(names)
     return made
 
@@ -69,7 +70,8 @@ def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str
     """Return the namespace of an extension: the functions that all backends share, and the backend's own."""
     made = types.ModuleType(f"{parent.__name__}.{shared.__name__.rpartition('.')[2]}", shared.__doc__)
     names = {name: getattr(shared, name) for name in shared.__all__} | own
-    vars(made).update(names, __dir__=lambda: sorted(names))
+    vars(made).update(names)
+    vars(made)["__getattr__"], vars(made)["__dir__"] = listed(made.__name__, list(names))
     return made
 
 
@@ -80,4 +82,4 @@ def _added(made: types.ModuleType, name: str) -> Any:
             return vars(made).setdefault(name, slot.additions.find(name))
     except AttributeError:
         pass
-    raise AttributeError(f"{made.__name__} has no {name!r}")
+    raise missing_name(made.__name__, name, functools.partial(dir, made))

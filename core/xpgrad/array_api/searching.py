@@ -3,8 +3,8 @@
 from typing import Any
 
 from xpgrad.array_api.statistical import Axis
+from xpgrad.backend.checks import beside
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import Array, Namespace
 

@@ -10,15 +10,10 @@ import importlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xpgrad.errors import MissingFunction, PluginError
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.backend.spec import Spec
-
+from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
 STANDARD = ("linalg", "fft")
 """The standard's extensions: modules of the library, too."""
@@ -99,7 +94,9 @@ class KernelTable:
     ----------
     declared : dict from name to Declaration
     late : dict
-        From a kernel, or an extension, to the module that declares it.
+        From an extension to the module that declares its kernels.
+    late_packages : list of str
+        What declares kernels without an extension when it is imported.
     meant : dict from name to list of kernels
         The kernels that were given for the present definition of a primitive that is not xpgrad's own.
     """
@@ -107,6 +104,7 @@ class KernelTable:
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
         self.late: dict[str, str] = {}
+        self.late_packages: list[str] = []
         self.meant: dict[str, list[Kernel]] = {}
         self._planned: dict[int, weakref.ref[Planned]] = {}
         self._defined: dict[str, weakref.ref[Planned]] = {}
@@ -152,13 +150,15 @@ class KernelTable:
     def find(self, name: str) -> Declaration | None:
         """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
         extension = name.partition(".")[0]
-        if name not in self.declared and extension in self.late:
-            importlib.import_module(self.late[extension])
+        for module in [self.late[extension]] if extension in self.late else self.late_packages:
+            if name in self.declared:
+                break
+            importlib.import_module(module)
         return self.declared.get(name)
 
     def definition(self, name: str) -> Planned | None:
         """Return the primitive whose kernel is called `name`, or None."""
-        reference = self._defined.get(name) if self.find(name) is not None else None
+        reference = self._defined.get(name)
         return None if reference is None else reference()
 
     def forget_plans(self) -> None:
@@ -170,6 +170,33 @@ class KernelTable:
 
 
 table = KernelTable()
+
+
+class Library(Protocol):
+    """What a namespace of kernels asks of the backend whose it is."""
+
+    name: str
+    namespace: Namespace
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return its own kernels by name."""
+        ...
+
+    def late_override(self, name: str) -> Kernel | None:
+        """Return its own kernel `name` that is made at its first use, if it has one."""
+        ...
+
+    def follow(self, function: Kernel) -> Kernel:
+        """Return `function` so that it computes on the device of its arrays."""
+        ...
+
+    def handle_of(self, array: Array) -> DeviceHandle:
+        """Return what the library calls the device of `array`."""
+        ...
+
+    def spec(self, array: Array) -> Any:
+        """Return what is known of `array` without it: a `Spec`."""
+        ...
 
 
 class LazyNamespace:
@@ -205,7 +232,7 @@ class KernelNamespace(LazyNamespace):
         What an array's library calls its device, for `device=` of other functions; and its `Spec`.
     """
 
-    def __init__(self, backend: "Backend") -> None:
+    def __init__(self, backend: Library) -> None:
         super().__init__(self._resolved)
         self.backend, self.device_of, self.spec_of = backend, backend.handle_of, backend.spec
         self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
@@ -218,7 +245,14 @@ class KernelNamespace(LazyNamespace):
 
     def _named(self, name: str) -> Any:
         """Return the kernel `name`, or else what the library calls so: a function, a dtype or a constant."""
-        return _followed(self.backend, name) if table.find(name) is None else self.kernel(name)
+        if name in table.declared:
+            return self.kernel(name)
+        try:
+            return _followed(self.backend, name)
+        except MissingFunction:
+            if table.find(name) is None:  # nor does a module declare it that is imported late
+                raise
+            return self.kernel(name)
 
     def _in_body(self, own: str) -> LazyNamespace:
         """Return the namespace for the default body of the kernel `own`.
@@ -289,7 +323,7 @@ class KernelNamespace(LazyNamespace):
         return functools.partial(declaration.body, self._in_body(declaration.name))
 
 
-def library_function(backend: "Backend", name: str) -> Any:
+def library_function(backend: Library, name: str) -> Any:
     """Return what the library's namespace calls `name`, ``linalg.det`` or ``complex64``; or raise `MissingFunction`."""
     found = backend.namespace
     for part in name.split("."):
@@ -300,7 +334,7 @@ def library_function(backend: "Backend", name: str) -> Any:
     return found
 
 
-def _followed(backend: "Backend", name: str) -> Any:
+def _followed(backend: Library, name: str) -> Any:
     """Return what the library calls `name`; a function computes on the device of its arrays."""
     found = library_function(backend, name)
     return backend.follow(found) if callable(found) and not isinstance(found, type) else found
@@ -371,37 +405,6 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
         windows = xp.take(padded, xp.reshape(places, (-1,)), axis=0)
         parts.append(xp.matmul(xp.reshape(windows, (stop - start, m)), reverse))
     return parts[0] if len(parts) == 1 else xp.concat(parts)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    values, spacing = generator.random(shape), float(xp.backend.finfo(dtype).eps) / 2
-    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
-        values = values // spacing * spacing
-    return _from_host(xp.backend, values, dtype, device)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
-    return _from_host(xp.backend, generator.standard_normal(shape), dtype, device)
-
-
-def _from_host(backend: "Backend", values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
-    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
-    from xpgrad.backend.plugins import plugins
-    from xpgrad.backend.transfer import transfer
-
-    host = plugins.role("cpu")
-    nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
-    moved = transfer(host.asarray(values, nearest), backend.device_for(device))
-    return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)
-
-
-def _scatter_add(spec: "Spec", parts: list[tuple[Any, Array]], /) -> Array:
-    """The signature of the one kernel that has no default."""
-    raise NotImplementedError
 
 
 table.declare(Declaration("scatter_add", 2, (), None))

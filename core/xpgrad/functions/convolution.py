@@ -281,7 +281,7 @@ def _convolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[0])
     geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
-    return convolution(x, W, b, geometry=geometry, groups=groups)  # type: ignore[no-any-return]  # a primitive
+    return convolution(x, W, b, geometry=geometry, groups=groups)
 
 
 def _deconvolved(
@@ -295,7 +295,7 @@ def _deconvolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[1] * groups)
     geometry = geometry_under(function, spec, ksize, stride, pad, outsize, dilate)
-    return transposed_convolution(x, W, b, geometry=geometry, groups=groups)  # type: ignore[no-any-return]  # as above
+    return transposed_convolution(x, W, b, geometry=geometry, groups=groups)
 
 
 def _filters(function: str, spec: Spec, W: Any, groups: int) -> tuple[Spec, Shape]:

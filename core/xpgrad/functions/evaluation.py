@@ -52,4 +52,4 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     expected = spec.shape[:1] + spec.shape[2:]
     if [n for n in target.shape if n != 1] != [n for n in expected if n != 1] or target.size != math.prod(expected):
         raise invalid("accuracy", f"t of shape {expected}, one label for each example of y", f"t is {target!r}")
-    return hit_rate(y, t, ignore_label=ignore_label)  # type: ignore[no-any-return]  # a primitive
+    return hit_rate(y, t, ignore_label=ignore_label)

@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.array_api.precision import divided, narrowed, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches
+from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
 from xpgrad.functions.checks import (
     Accepted,
@@ -184,12 +184,10 @@ def softmax_cross_entropy(
         class_weight = _class_weight(class_weight, spec)
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
-    if switches().mode & CAREFUL and config.debug:
+    if switches().mode & WATCHED and config.debug:
         _check_labels(as_array(t), target, spec.shape[1], ignore_label)
     score = spec.backend.xp.log_softmax(as_array(x), axis=1) if cache_score else None
-    return cross_entropy(  # type: ignore[no-any-return]  # a primitive
-        x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce
-    )
+    return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)
 
 
 _labels_of_logits = Accepted()
@@ -252,7 +250,7 @@ def _soft_cross_entropy(
         losses = losses * array_api.reshape(weight, shape=(1, -1) + (1,) * (losses.ndim - 2))
     losses = -array_api.sum(losses, axis=1)
     if reduce == "no":
-        return losses  # type: ignore[no-any-return]  # a primitive
+        return losses
     count = losses.size if normalize else losses.shape[0]
     return sum_by_count(losses, count or 1)
 
@@ -282,7 +280,7 @@ def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = 
     labels = array_api.astype(t, spec.dtype)
     losses = array_api.where(counted, softplus(x) - labels * as_variable(x), 0.0)
     if reduce == "no":
-        return losses  # type: ignore[no-any-return]  # a primitive
+        return losses
     count: Any = spec.shape[0] or 1
     if normalize:
         count = array_api.maximum(count_of(counted, x), 1.0)

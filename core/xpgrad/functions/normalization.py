@@ -148,7 +148,7 @@ def batch_normalization(
         for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
             if averages is not None:
                 _update(averages, latest, factor, decay)
-    return y  # type: ignore[no-any-return]  # a primitive
+    return y
 
 
 def fixed_batch_normalization(
@@ -208,7 +208,7 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
     y, _, _ = _standardized(x, spec, (1,), eps)
-    return scaled(y, gamma, beta)  # type: ignore[no-any-return]  # a primitive
+    return scaled(y, gamma, beta)
 
 
 def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -251,7 +251,7 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
     y = reshape(y, shape=spec.shape)
-    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))  # type: ignore[no-any-return]  # as above
+    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
 
 
 def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:

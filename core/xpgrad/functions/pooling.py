@@ -273,7 +273,7 @@ def upsampling_2d(
     if found.shape != spec.shape:
         raise invalid(name, f"indexes of the shape of x, {spec.shape}", f"indexes is {found!r}")
     geometry = _geometry_under(name, spec, ksize, stride, pad, outsize, cover_all)
-    return upsampled(x, as_array(indexes), geometry=geometry)  # type: ignore[no-any-return]  # a primitive
+    return upsampled(x, as_array(indexes), geometry=geometry)
 
 
 def _max_pooled(
@@ -304,7 +304,7 @@ def _unpooled(
     function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, outsize: Any, cover_all: bool
 ) -> Variable:
     spec = images(x, function, ndim)
-    return spread(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))  # type: ignore[no-any-return]  # as above
+    return spread(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))
 
 
 def _sizes(function: str, spec: Spec, ksize: Any, stride: Any) -> tuple[Shape, Any]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.rules import recorded_namespace
-from xpgrad.graph.specs import check_still
 from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
 

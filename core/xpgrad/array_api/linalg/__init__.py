@@ -5,6 +5,8 @@ Hermitian too. Factors that are determined but for a sign, a phase or a basis ha
 depend on that choice.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from xpgrad.array_api.linalg import cofactors as _cofactors  # noqa: F401 - declares what rules call
 from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - as above
 from xpgrad.array_api.linalg.determinants import det, slogdet
@@ -16,9 +18,13 @@ from xpgrad.array_api.linalg.powers import cross, matrix_power
 from xpgrad.array_api.linalg.singular import matrix_rank, pinv, svd, svdvals
 from xpgrad.array_api.linalg.solving import inv, solve
 from xpgrad.array_api.linear import matmul, matrix_transpose, outer, tensordot, vecdot
+from xpgrad.listing import listed as _listed
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
     "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
     "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import PLAIN_OFF, switches
+from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import SingularMatrix, XpgradError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.rules import recorded_namespace
@@ -85,7 +85,7 @@ class Decomposition(FunctionNode):
             make = recorded_namespace(backend).zeros
             return tuple(make(spec.shape, dtype=spec.dtype, device=spec.device) for spec in specs)
         try:
-            if not switches().mode & PLAIN_OFF:
+            if not switches().mode & NO_GRAD:
                 xs, ys = self.get_retained_inputs(), self.get_retained_outputs()
                 xp = recorded_namespace(backend)
                 return tuple(self.rule(xp, grad_outputs, xs, ys, target_input_indexes, *more))
