@@ -5,11 +5,17 @@ from typing import Any as _Any
 
 from xpgrad import array_api, utils
 from xpgrad.backend import random
-from xpgrad.backend.current import use, using_device
-from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.current import get_device, use, using_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import get_dtype, mixed16
 from xpgrad.backend.kernels import table as _kernels
-from xpgrad.backend.modules import get_array_module, get_array_types, get_cpu_array_types, is_arrays_compatible
+from xpgrad.backend.modules import (
+    get_array_module,
+    get_array_types,
+    get_cpu_array_types,
+    get_device_from_array,
+    is_arrays_compatible,
+)
 from xpgrad.chainer.function import Function, FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (

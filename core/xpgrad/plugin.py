@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
+from xpgrad.backend.checks import check_cast
+from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.device import Device
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.limits import FloatLimits
-from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
@@ -30,6 +31,7 @@ __all__ = [
     "Geometry",
     "Spec",
     "block",
+    "check_cast",
     "config",
     "flat_index",
     "hookimpl",

@@ -5,12 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device
-from xpgrad.backend.hookspecs import hookimpl
+from xpgrad import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.plugin import ArrayAPIBackend, register
+from xpgrad.plugin import ArrayAPIBackend, Backend, Capabilities, hookimpl, register
 from xpgrad.types import Array, Kernel
 from xpgrad_conformance.pretend import PretendLibrary
 

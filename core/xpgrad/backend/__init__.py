@@ -5,11 +5,14 @@ The names below are Chainer's.
 
 from typing import Any, ClassVar, NoReturn
 
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import CLAIMED_BY, Device, get_device, get_device_from_array, refusal
+from xpgrad.backend import random as random  # declares its kernels
+from xpgrad.backend import services as services  # which devices need
+from xpgrad.backend.current import get_device, using_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.modules import _contains_nan as _contains_nan
-from xpgrad.backend.modules import get_array_module
+from xpgrad.backend.modules import get_array_module, get_device_from_array
 from xpgrad.backend.plugins import plugins as _plugins
+from xpgrad.backend.specifiers import CLAIMED_BY, refusal
 from xpgrad.backend.transfer import copyto, from_chx, to_chx
 from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import missing_name as _missing_name

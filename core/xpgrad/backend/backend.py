@@ -338,15 +338,11 @@ class Backend:
 
     def fingerprint(self, array: Array) -> Any:
         """Return what differs after `array` was written to: here a checksum of its values, computed on the host."""
-        from xpgrad.backend.plugins import plugins
-
-        return plugins.role("cpu").fingerprint(self.to_host(array))
+        return Device.services.host().fingerprint(self.to_host(array))
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as text whose later lines are indented by the length of `prefix`."""
-        from xpgrad.backend.plugins import plugins
-
-        return plugins.role("cpu").array_text(self.to_host(array), prefix, separator)
+        return Device.services.host().array_text(self.to_host(array), prefix, separator)
 
     # What is asked of the host backend only
 

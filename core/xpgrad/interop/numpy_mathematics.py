@@ -81,7 +81,8 @@ def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
         raise ValueError(
             f"gradient: expected an edge_order of 1 or 2, and more points than that, got {edge_order} and {f.shape[0]}"
         )
-    h, share = step, 0.5
+    h = step
+    share: float | Variable = 0.5
     if getattr(step, "shape", ()):  # the coordinates of the points
         h = xp.reshape(xp.diff(xp.astype(as_variable(step), f.dtype), axis=0), shape=(-1,) + (1,) * (f.ndim - 1))
         share = h[:-1] / (h[:-1] + h[1:])
