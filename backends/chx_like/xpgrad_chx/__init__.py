@@ -169,7 +169,7 @@ API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
 """Versions of the standard that the namespace follows."""
 __array_api_version__ = API_VERSIONS[-1]
 
-FUNCTIONS = [name for name in _array_api.__all__ if hasattr(_host, name) and name not in (*globals(), "outer")]
+FUNCTIONS = [name for name in _array_api.__all__ if hasattr(_host, name) and name not in globals()]
 """The functions of `xpgrad.array_api` that the library of the buffers has, too, and that are not made above."""
 
 globals().update(functions(FUNCTIONS))

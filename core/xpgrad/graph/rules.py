@@ -49,8 +49,8 @@ class RecordedNamespace(LazyNamespace):
                 found = getattr(found, part)
         except AttributeError:
             raise AttributeError(
-                f"xp.{name}: no primitive is called {name!r}, and the namespace of {self.backend.name} Variables does "
-                'not have it; a rule finds a primitive of another package as getattr(xp, "module:function")'
+                f"xp.{name}: neither a primitive nor the namespace of {self.backend.name} Variables has this name; "
+                'a rule finds a primitive of another package as getattr(xp, "module:function")'
             ) from None
         return found
 

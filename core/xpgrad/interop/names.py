@@ -43,3 +43,8 @@ def chapter(name: str) -> dict[str, Any]:
     standard = getattr(array_api, name)
     found = {each: getattr(standard, each) for each in standard.__all__}
     return found | {key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")}
+
+
+def beyond_names() -> set[str]:
+    """Return the names that `beyond` knows, less those of functions in chapters, ``linalg.norm``."""
+    return {name for name in FUNCTIONS if "." not in name}.union(ops.__all__)
