@@ -6,6 +6,7 @@ This is the Array API namespace of these arrays, with ChainerX's interface to de
 
 from builtins import bool as _bool
 
+import array_api_compat.numpy as _host
 from numpy import (
     bool,
     complex64,
@@ -28,6 +29,7 @@ from numpy import (
     uint64,
 )
 
+from xpgrad import array_api as _array_api
 from xpgrad_chx import fft, linalg, random
 from xpgrad_chx.array import ndarray
 from xpgrad_chx.backprop import (
@@ -167,23 +169,8 @@ API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
 """Versions of the standard that the namespace follows."""
 __array_api_version__ = API_VERSIONS[-1]
 
-_NAMES = """
-abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
-bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
-greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
-logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
-round sign signbit sin sinh sqrt square subtract tan tanh trunc
-matmul matrix_transpose tensordot vecdot
-broadcast_arrays broadcast_to concat expand_dims flip meshgrid moveaxis permute_dims repeat reshape roll stack
-tril triu unstack
-argmax argmin count_nonzero nonzero searchsorted where
-isin unique_all unique_counts unique_inverse unique_values
-argsort sort take take_along_axis
-cumulative_prod cumulative_sum max mean min prod std sum var
-all any diff
-"""
-FUNCTIONS = _NAMES.split()
-"""The standard's functions that take arrays and give arrays."""
+FUNCTIONS = [name for name in _array_api.__all__ if hasattr(_host, name) and name not in globals()]
+"""The functions of `xpgrad.array_api` that the library of the buffers has, too, and that are not made above."""
 
 globals().update(functions(FUNCTIONS))
 globals().update({new: globals()[old] for new, old in RENAMED.items()})

@@ -4,21 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import array_api
 from xpgrad.types import Array
 from xpgrad_numpy.kernels.precision import kept
 
-_SAME_NAME = """add subtract multiply divide floor_divide remainder pow square negative positive
-equal not_equal less less_equal greater greater_equal
-bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
-exp expm1 log log1p log2 log10 logaddexp
-acosh asinh atanh cosh sinh tanh
-isfinite isinf isnan logical_and logical_not logical_or logical_xor
-abs copysign hypot reciprocal sign signbit sqrt
-conj imag nextafter real
-maximum minimum where
-acos asin atan atan2 cos sin tan"""
-
-ELEMENTWISE = {name: getattr(np, name) for name in _SAME_NAME.split() if hasattr(np, name)}
+OTHERS = {
+    *("matmul", "vecdot"),  # no elementwise functions: see `linear`
+    *("ceil", "floor", "trunc"),  # give floating-point numbers for integers before NumPy 2.1
+}
+"""Ufuncs of NumPy's that are not what the standard calls by their names."""
+_FOUND = {name: getattr(np, name, None) for name in array_api.__all__ if name not in OTHERS}
+ELEMENTWISE: dict[str, Any] = {name: ufunc for name, ufunc in _FOUND.items() if isinstance(ufunc, np.ufunc)}
+ELEMENTWISE |= {"imag": np.imag, "real": np.real, "where": np.where}
 
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 
