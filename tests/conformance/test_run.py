@@ -17,7 +17,7 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance import Report, conform, reproduce, workers
 from xpgrad_conformance.check import FAMILIES, LEVELS, Check
 from xpgrad_conformance.checks import CHECKS
-from xpgrad_conformance.documents import MOST_FAILURES, as_json, as_markdown, badge, write
+from xpgrad_conformance.documents import MAX_FAILURES, as_json, as_markdown, badge, write
 from xpgrad_conformance.outcome import Outcome, Skip, outcome
 from xpgrad_conformance.plan import Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
@@ -230,7 +230,7 @@ def test_report_is_written_as_data_page_and_badge(tmp_path: Path) -> None:
 def test_page_lists_some_failures_and_counts_the_rest() -> None:
     failed = tuple(
         Outcome(f"{check.id}[c{i},@x:0]", check.id, "@x:0", "failed", f"{i}")
-        for i, check in zip(range(MOST_FAILURES + 3), itertools.cycle(CHECKS), strict=False)
+        for i, check in zip(range(MAX_FAILURES + 3), itertools.cycle(CHECKS), strict=False)
     )
     page = as_markdown(dataclasses.replace(_report(), outcomes=failed))
     assert "and 3 more in conformance.json" in page
@@ -315,7 +315,7 @@ def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatc
             super().__init__(*args)
             started.append(self)
 
-    monkeypatch.setattr(workers, "MOST_GROWTH", -(2**40))
+    monkeypatch.setattr(workers, "MAX_GROWTH", -(2**40))
     monkeypatch.setattr(workers, "Worker", Counted)
     outcomes = conform("@strict:device1", families=["F"], cases=CASES, profile="full", jobs=1).outcomes
     cases = [re.search(r"\[([^,]*),", each.id) for each in outcomes if each.check == "F01"]
