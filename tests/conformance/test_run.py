@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.faults import FAULTS, FREEDOMS
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 import xpgrad
 from xpgrad.plugin import Capabilities
@@ -238,7 +238,7 @@ def test_page_lists_some_failures_and_counts_the_rest() -> None:
 
 
 def test_reproduction_is_a_short_program_that_fails_in_the_same_way() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + (x.dtype == "float32"))
     device = bed.devices()[1]
     items = [item for item in plan([device], families=["K"], quick=True) if item.case and item.case.name == "exp"]
@@ -268,7 +268,7 @@ def test_a_library_whose_writes_nobody_else_sees_may_declare_it_or_not() -> None
         copied[key] = getattr(value, "inner", value)
         self.inner = copied
 
-    bed = Bed()
+    bed = Testbed()
     bed.library.Array.__setitem__ = bind_anew
     for given in ({}, {"in_place_update": "bound anew"}):
         found = mismatches(bed.devices()[:1], Capabilities(missing=given))
@@ -288,7 +288,7 @@ def test_a_mismatch_says_what_the_probe_met() -> None:
     def refuse(self: Any, key: Any) -> Any:
         raise RuntimeError("the queue is closed\nand more lines")
 
-    bed = Bed()
+    bed = Testbed()
     bed.library.Array.__getitem__ = refuse
     texts = {each.fact: str(each) for each in mismatches(bed.devices()[:1], Capabilities())}
     assert texts["index_arrays"].endswith("but the probe does not find it: RuntimeError: the queue is closed")
