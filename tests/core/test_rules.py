@@ -129,10 +129,12 @@ def test_rule_5_gradients_are_the_direction_of_steepest_ascent(device):
 def test_rule_5_seeds_are_gradients_as_users_see_them(device):
     x, seed, extra = (variable(device, a, "complex128") for a in (A, S, S))
     expected = S * np.conj(2j * A)
-    y = x * x * 1j
+    w = x * 1j
+    y = w * x
     y.grad = seed.array
-    y.backward()
+    y.backward(retain_grad=True)
     np.testing.assert_allclose(on_host(x.grad), expected)
+    np.testing.assert_allclose(on_host(w.grad), S * np.conj(A))
     xpgrad.backward([y], [seed])
     np.testing.assert_allclose(on_host(x.grad), 2 * expected)
     gx, gy = grad([y], [x, y], [seed], grad_inputs=[extra, None])
