@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Freedom, fault
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
 from xpgrad.types import Kernel
@@ -20,7 +20,7 @@ class CurrentDevice(threading.local):
     name = DEVICES[0]
 
 
-def with_current_device(bed: Bed) -> CurrentDevice:
+def with_current_device(bed: Testbed) -> CurrentDevice:
     """Give the library of a bed a current device, and its backend what follows it: as CuPy with several GPUs."""
     current = CurrentDevice()
     compute = bed.library.call
@@ -71,7 +71,7 @@ def place_of(args: Any, otherwise: str) -> str:
 
 
 @fault("current-device-leaks", "default-device context leaks to other threads", "V")
-def leaks(bed: Bed) -> None:
+def leaks(bed: Testbed) -> None:
     with_current_device(bed)
     current = [DEVICES[0]]
 
@@ -95,7 +95,7 @@ def leaks(bed: Bed) -> None:
 
 
 @fault("current-device-after-an-error", "default device not restored after exception", "V")
-def not_restored(bed: Bed) -> None:
+def not_restored(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -111,13 +111,13 @@ def not_restored(bed: Bed) -> None:
 
 
 @fault("current-device-not-undone", "enter makes a device current and gives nothing that undoes it", "V")
-def not_undone(bed: Bed) -> None:
+def not_undone(bed: Testbed) -> None:
     current = with_current_device(bed)
     change(bed.backend, enter=lambda device: setattr(current, "name", device.handle))
 
 
 @fault("current-device-back-to-the-first", "leaving a scope makes the first device current, not the one before", "V")
-def back_to_the_first(bed: Bed) -> None:
+def back_to_the_first(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def enter(device: Device) -> Callable[[], None]:
@@ -128,25 +128,25 @@ def back_to_the_first(bed: Bed) -> None:
 
 
 @fault("current-device-not-entered", "enter does nothing, though the library has a current device", "V")
-def not_entered(bed: Bed) -> None:
+def not_entered(bed: Testbed) -> None:
     with_current_device(bed)
     change(bed.backend, enter=lambda device: None)
 
 
 @fault("current-device-not-followed", "functions compute on the current device, wherever their arrays are", "V")
-def not_followed(bed: Bed) -> None:
+def not_followed(bed: Testbed) -> None:
     with_current_device(bed)
     change(bed.backend, follow=lambda function: function)
 
 
 @fault("current-device-not-declared", "has_current_device is not set, though the library has one", "V")
-def not_declared(bed: Bed) -> None:
+def not_declared(bed: Testbed) -> None:
     with_current_device(bed)
     bed.backend.has_current_device = False
 
 
 @fault("current-device-of-lists", "functions of lists of arrays compute on the current device", "V")
-def not_of_lists(bed: Bed) -> None:
+def not_of_lists(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -164,7 +164,7 @@ def not_of_lists(bed: Bed) -> None:
 
 
 @fault("other-threads-on-the-first", "in other threads than the first results go to the first device", "V")
-def other_threads(bed: Bed) -> None:
+def other_threads(bed: Testbed) -> None:
     first = threading.current_thread()
     place = bed.library.place
     change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])

@@ -78,7 +78,7 @@ def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]
     return {name: kernel for name, kernel in found.items() if kernel is not None}
 
 
-MOST_CALLS = 12
+MAX_CALLS = 12
 """Of one kernel in one sweep. A library that computes when it must would otherwise compute a recurrent network anew for
 each of its hundreds of calls."""
 
@@ -99,7 +99,7 @@ class Recorder:
     def _recording(self, name: str, kernel: Kernel) -> Kernel:
         def call(*arrays: Any, **parameters: Any) -> Any:
             self._count[name] += 1
-            if self._count[name] > MOST_CALLS:
+            if self._count[name] > MAX_CALLS:
                 return self._subject.backend.follow(kernel)(*arrays, **parameters)
             before = tuple(map(self._seen, arrays)), {key: self._seen(value) for key, value in parameters.items()}
             result = self._subject.backend.follow(kernel)(*arrays, **parameters)
