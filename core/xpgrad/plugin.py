@@ -14,11 +14,13 @@ from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.standard import CHAPTERS
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
 
 __all__ = [
     "API_VERSION",
+    "CHAPTERS",
     "FACTS",
     "ArrayAPIBackend",
     "Backend",

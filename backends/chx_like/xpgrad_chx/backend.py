@@ -13,7 +13,7 @@ from xpgrad_chx.device import CUDA, NATIVE, get_backend, get_device
 from xpgrad_chx.kernels import kernel
 from xpgrad_chx.memory import Memory, another, over
 
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 
 
 class ChainerxDevice(Device):
@@ -71,10 +71,10 @@ class ChainerxBackend(Backend):
 
     def late_override(self, name: str) -> Kernel | None:
         """Return the kernel `name` of the library of the buffers."""
-        return kernel(name, self._buffers)
+        return kernel(name, self._buffers, ndarray)
 
     def _kernel(self, name: str) -> Kernel:
-        found = kernel(name, self._buffers)
+        found = kernel(name, self._buffers, ndarray)
         assert found is not None
         return found
 
@@ -139,7 +139,7 @@ class ChainerxBackend(Backend):
         made = device.buffers.prepare(value, device.buffers.spec_for((), spec.dtype, device.handle))
         if made is value:
             return value
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         constant = spec.constants[value] = over(ndarray, made, device)
         return constant

@@ -61,7 +61,7 @@ def binary(kernel: Kernel, name: str) -> Kernel:
             right = x2._data
             device = x1._device
         except AttributeError:  # a scalar
-            return evaluate(kernel, name, (x1, x2), {})
+            return evaluate(kernel, name, (x1, x2), {}, None)
         out = kernel(left, right) if device.on_host else device.kernel(name)(left, right)
         if type(out) is not Host:
             if out is NotImplemented:
@@ -98,17 +98,20 @@ def parameterised(kernel: Kernel, name: str) -> Kernel:
     return run
 
 
-def anything(kernel: Kernel, name: str) -> Kernel:
-    """Return a kernel of whatever there is: arrays in lists and indices, specs, several results."""
+def anything(kernel: Kernel, name: str, kind: type[Any]) -> Kernel:
+    """Return a kernel of whatever there is: arrays in lists and indices, specs, several results.
+
+    Where no argument is an array, as in kernels that take a spec, results are arrays of class `kind`.
+    """
 
     def run(*args: Any, **parameters: Any) -> Any:
-        return evaluate(kernel, name, args, parameters)
+        return evaluate(kernel, name, args, parameters, kind)
 
     return run
 
 
-def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any]) -> Any:
-    """Return what a kernel makes of the buffers of raw arrays, as arrays."""
+def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], kind: Any) -> Any:
+    """Return what a kernel makes of the buffers of raw arrays, as arrays: of class `kind` if there is none."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -116,7 +119,7 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any]) -
     _check(name, (), found, places, some=False)
     device = places[0]
     out = (kernel if device.on_host else device.kernel(name))(*bare, **bare_parameters)
-    return _dressed(out, device, found, _kind(found))
+    return _dressed(out, device, found, type(found[0]) if found else kind)
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -273,12 +276,6 @@ def _dressed(out: Any, device: Device, found: list[Any], kind: type[Any]) -> Any
         items = [_dressed(item, device, found, kind) for item in out]
         return type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
     return out
-
-
-def _kind(found: list[Any]) -> type[Any]:
-    from xpgrad_chx.array import ndarray  # arrays are made of this module's functions
-
-    return type(found[0]) if found else ndarray
 
 
 def _check(name: str, args: Any, found: list[Any], places: list[Device], some: bool = True) -> None:
