@@ -1,8 +1,8 @@
 """Raw arrays: backends, their devices and kernels, the plugins that bring them. Nothing here knows of gradients.
 
-From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how plugins are found and loaded (`contract`,
-`providers`, `loading`, `plugins`); how devices are chosen and arrays move (`specifiers`, `current`, `transfer`). Each
-file imports earlier ones only. The names below are Chainer's.
+From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how plugins are found and loaded
+(`contract`, `providers`, `loading`, `plugins`); how devices are chosen and arrays move (`specifiers`, `current`,
+`transfer`). Each file imports earlier ones only. The names below are Chainer's.
 """
 
 from typing import Any, ClassVar, NoReturn
