@@ -12,7 +12,7 @@ All functions that are made here take the further arguments that SciPy's ``args=
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
@@ -22,6 +22,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
+from xpgrad.listing import listed as _listed
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
@@ -31,6 +32,8 @@ from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
 
 __all__ = ["hess", "hvp", "jac", "ravel", "residuals", "value_and_grad"]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 class Layout:

@@ -17,6 +17,7 @@ from xpgrad.backend.plugins import plugins as _plugins
 from xpgrad.backend.specifiers import CLAIMED_BY, refusal
 from xpgrad.backend.transfer import copyto, from_chx, to_chx
 from xpgrad.errors import BackendUnavailable
+from xpgrad.listing import missing_name as _missing_name
 
 _CLASSES = {"CpuDevice": "cpu", "GpuDevice": "gpu", "ChainerxDevice": "native", "Intel64Device": "intel64"}
 
@@ -35,7 +36,7 @@ class _Absent(Device):
 def __getattr__(name: str) -> type[Device]:
     """Return the class of Chainer's name for a kind of device, which is its backend's own."""
     if name not in _CLASSES:
-        raise AttributeError(f"module 'xpgrad.backend' has no attribute {name!r}")
+        raise _missing_name(__name__, name, __dir__)
     word = _CLASSES[name]
     try:
         known = _plugins.knows(word)
@@ -43,6 +44,10 @@ def __getattr__(name: str) -> type[Device]:
     except BackendUnavailable as error:
         why = refusal(word) if word in CLAIMED_BY else error
         return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_CLASSES])
 
 
 __all__ = [

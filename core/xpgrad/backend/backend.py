@@ -91,7 +91,7 @@ class Backend:
         return {}
 
     def late_override(self, name: str) -> Kernel | None:
-        """Return this backend's own kernel `name` if it comes from a library that is imported at its first use."""
+        """Return this backend's own kernel `name` of a function or from a library that is imported at its first use."""
         return None
 
     # Devices

@@ -137,16 +137,16 @@ def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
 def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    values, spacing = generator.random(shape), float(xp._backend.finfo(dtype).eps) / 2
+    values, spacing = generator.random(shape), float(xp.backend.finfo(dtype).eps) / 2
     if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
         values = values // spacing * spacing
-    return _from_host(xp._backend, values, dtype, device)
+    return _from_host(xp.backend, values, dtype, device)
 
 
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
 def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
-    return _from_host(xp._backend, generator.standard_normal(shape), dtype, device)
+    return _from_host(xp.backend, generator.standard_normal(shape), dtype, device)
 
 
 def _from_host(backend: Backend, values: Any, dtype: Dtype, device: DeviceHandle) -> Array:

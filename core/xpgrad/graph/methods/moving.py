@@ -13,9 +13,9 @@ from xpgrad.backend.transfer import fitted, transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import BackendUnavailable, ShapeError
 from xpgrad.graph.exchange import exchange, lock
+from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_gradient_variable
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
