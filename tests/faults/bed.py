@@ -56,7 +56,7 @@ class Bed:
     """
 
     def __init__(self, *, lazy: bool = False, name: str = "") -> None:
-        self.library = PretendLibrary(plugins.role("cpu"), DEVICES, lazy=lazy)
+        self.library = PretendLibrary(plugins.host, DEVICES, lazy=lazy)
         self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None

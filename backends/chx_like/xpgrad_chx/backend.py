@@ -69,7 +69,7 @@ class ChainerxBackend(Backend):
         """Return the one kernel that has no default; the others are found by name."""
         return {"scatter_add": self._kernel("scatter_add")}
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return the kernel `name` of the library of the buffers."""
         return kernel(name, self._buffers, ndarray)
 
@@ -190,7 +190,7 @@ class ChainerxBackend(Backend):
         """Return the chx device over the memory of NumPy's or CuPy's `device`; a chx device as it is."""
         return device if device.backend is self else ChainerxDevice.from_fallback_device(device)
 
-    def adopt(self, array: Array) -> Array:
+    def wrap(self, array: Array) -> Array:
         """Return a chx array over the memory of NumPy's or CuPy's `array`; a chx array as it is.
 
         Raises
@@ -208,7 +208,7 @@ class ChainerxBackend(Backend):
             )
         return over(ndarray, array, ChainerxDevice.from_fallback_device(device).handle)
 
-    def release(self, array: Array) -> Array:
+    def unwrap(self, array: Array) -> Array:
         """Return the NumPy or CuPy array over the memory of a chx array.
 
         Raises
@@ -245,15 +245,15 @@ class ChainerxBackend(Backend):
         """Return the Variable that an array in a graph owns, None for one in no graph."""
         return None if array._graph is None else array._graph.variable
 
-    def entrust(self, array: Array, variable: Any) -> Any:
+    def attach(self, array: Array, variable: Any) -> Any:
         """Let `variable`, which has the array's node, be the array's Variable, or return a Variable to be connected to.
 
         The first Variable over an array in a graph shares its node and gradient; further ones are recorded views.
         """
         connection = array._graph
-        if connection.entrusted:
+        if connection.attached:
             return graph.view(array)._graph.variable
-        connection.variable, connection.entrusted = variable, True
+        connection.variable, connection.attached = variable, True
         return None
 
     def connected(self, variable: Any) -> Array:

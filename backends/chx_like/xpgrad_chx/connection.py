@@ -21,14 +21,14 @@ class Connection:
         Those of other ids than the default one, whose gradient is the Variable's.
     shown : dict from BackpropId to tuple
         A gradient's Variable, and the array that users get for it.
-    entrusted : bool
+    attached : bool
         Whether a user has the Variable.
     """
 
-    __slots__ = ("__weakref__", "entrusted", "gradients", "required", "shown", "variable")
+    __slots__ = ("__weakref__", "attached", "gradients", "required", "shown", "variable")
 
     def __init__(self, variable: xpgrad.Variable) -> None:
-        self.variable, self.entrusted = variable, False
+        self.variable, self.attached = variable, False
         self.required: set[BackpropId] | frozenset[BackpropId] = NOTHING  # most keep no gradient
         self.gradients: dict[BackpropId, xpgrad.Variable] | None = None
         self.shown: dict[BackpropId, tuple[xpgrad.Variable, Any]] | None = None

@@ -14,7 +14,7 @@ from xpgrad_numpy.kernels import KERNELS, NETWORKS, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
 
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 CPU = "cpu"
 
 
@@ -58,7 +58,7 @@ class NumPyBackend(Backend):
         """Return NumPy's own loops, and the kernels that are worth writing by hand."""
         return KERNELS
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
         return NETWORKS.get(name) or special.find(name)
 
@@ -124,7 +124,7 @@ class NumPyBackend(Backend):
         except OverflowError:
             return value
         made.flags.writeable = False
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         spec.constants[value] = made
         return made

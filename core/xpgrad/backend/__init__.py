@@ -37,12 +37,12 @@ def __getattr__(name: str) -> type[Device]:
     """Return the class of Chainer's name for a kind of device, which is its backend's own."""
     if name not in _CLASSES:
         raise _missing_name(__name__, name, __dir__)
-    word = _CLASSES[name]
+    prefix = _CLASSES[name]
     try:
-        known = _plugins.knows(word)
-        return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
+        known = _plugins.knows(prefix)
+        return type(_plugins.backend(prefix).default_device if known else _plugins.device_of_prefix(prefix))
     except BackendUnavailable as error:
-        why = refusal(word) if word in CLAIMED_BY else error
+        why = refusal(prefix) if prefix in CLAIMED_BY else error
         return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.discovery import Entry
+from xpgrad.backend.discovery import HOST, Entry
 from xpgrad.backend.loading import Loader, root_of
 from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
@@ -36,7 +36,7 @@ class Plugins(Loader):
         """Tell whether a backend of this name is installed."""
         return name in self.installed.backends
 
-    # By name and by role
+    # By name and by prefix
 
     def backend(self, name: str) -> Backend:
         """Return the backend `name`, loading its plugin.
@@ -60,18 +60,23 @@ class Plugins(Loader):
             raise BackendUnavailable(f"{name}: {origins} both register this name; uninstall one of them")
         return self._given_by(next(iter(own or entries)), name)
 
-    def role(self, word: str) -> Backend:
-        """Return the backend that claimed a word: ``cpu`` is the host, ``gpu`` takes numbers."""
-        entries = self.installed.words.get(word)
+    @property
+    def host(self) -> Backend:
+        """The backend of arrays in host memory, through which all others travel."""
+        return self.backend_of_prefix(HOST)
+
+    def backend_of_prefix(self, prefix: str) -> Backend:
+        """Return the backend that has claimed a prefix of device specifiers: ``cpu``, ``gpu``, ``native``."""
+        entries = self.installed.prefixes.get(prefix)
         if not entries:
             off = [f"{name}: {why}" for name, why in self.installed.disabled.items()]
-            raise BackendUnavailable("; ".join([f"no backend here serves {word!r}", *off]))
-        return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), word)
+            raise BackendUnavailable("; ".join([f"no backend here serves {prefix!r}", *off]))
+        return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), prefix)
 
-    def device_of_role(self, word: str) -> Device:
-        """Return the device that a claimed word alone means, by the plugin's hook, or else its backend's default."""
-        backend = self.role(word)
-        return self.parse_device(word) or backend.default_device
+    def device_of_prefix(self, prefix: str) -> Device:
+        """Return the device that a prefix alone means, by the plugin's hook, or else its backend's default."""
+        backend = self.backend_of_prefix(prefix)
+        return self.parse_device(prefix) or backend.default_device
 
     def _given_by(self, entry: Entry, name: str) -> Backend:
         record = self.load(entry)
@@ -124,14 +129,14 @@ class Plugins(Loader):
 
     def type_names(self) -> str:
         """List the array types that are expected, for messages; without those of a library's traces and the like."""
-        self.role("cpu")
+        self.backend_of_prefix(HOST)  # is loaded, so that its types are known
         return ", ".join(sorted({_title(backend.array_types[0]) for backend in self.by_type.values()}))
 
     def remedy(self, obj: object) -> str:
         """Return what to do about `obj`, which no backend takes for an array, for messages."""
         library = _library_of(obj)
         if library is None:
-            return f"nothing is converted silently, make an array with {self.role('cpu').name}.asarray"
+            return f"nothing is converted silently, make an array with {self.host.name}.asarray"
         if library in self.installed.disabled:
             return f"the backend {library} is {self.installed.disabled[library]}"
         install = f"pip install xpgrad-{library}, or write it: xpgrad new-backend {library}"
@@ -165,16 +170,16 @@ class Plugins(Loader):
     def parse_device(self, specifier: str) -> Device | None:
         """Return the device that a plugin understands by `specifier`.
 
-        The plugins that claim its first word, with or without an ``@``, or have it for their backend's name, are loaded
+        The plugins that claim its prefix, with or without an ``@``, or have it for their backend's name, are loaded
         for that.
         """
-        word = specifier.removeprefix("@").partition(":")[0]
-        named = () if word in self.installed.disabled else self.installed.backends.get(word, ())
-        claimed = [self.load(entry) for entry in self.installed.words.get(word, ()) or named]
+        prefix = specifier.removeprefix("@").partition(":")[0]
+        named = () if prefix in self.installed.disabled else self.installed.backends.get(prefix, ())
+        claimed = [self.load(entry) for entry in self.installed.prefixes.get(prefix, ()) or named]
         device = self._parsed(specifier)
         failed = next((record for record in claimed if record.error is not None), None)
         if device is None and failed is not None:
-            raise self._unavailable(failed, word)
+            raise self._unavailable(failed, prefix)
         return device
 
     def parse_foreign_device(self, specifier: object) -> Device | None:
