@@ -12,6 +12,7 @@ from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.limits import FloatLimits
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
@@ -34,6 +35,7 @@ __all__ = [
     "Spec",
     "block",
     "check_cast",
+    "class_name",
     "config",
     "flat_index",
     "hookimpl",

@@ -5,7 +5,7 @@ from typing import Any
 
 import xpgrad
 import xpgrad_chx
-from xpgrad.plugin import Backend, Capabilities, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_chx import graph
 from xpgrad_chx.array import ndarray
@@ -202,10 +202,7 @@ class ChainerxBackend(Backend):
             return array
         device = Device.from_array(array)
         if device is None or device.backend.name not in ("numpy", "cupy"):
-            kind = type(array)
-            raise xpgrad.SpecifierError(
-                f"to_chx: expected a NumPy, CuPy or chx array, got {kind.__module__}.{kind.__qualname__}"
-            )
+            raise xpgrad.SpecifierError(f"to_chx: expected a NumPy, CuPy or chx array, got {class_name(type(array))}")
         return over(ndarray, array, ChainerxDevice.from_fallback_device(device).handle)
 
     def unwrap(self, array: Array) -> Array:

@@ -32,3 +32,6 @@ class Connection:
         self.required: set[BackpropId] | frozenset[BackpropId] = NOTHING  # most keep no gradient
         self.gradients: dict[BackpropId, xpgrad.Variable] | None = None
         self.shown: dict[BackpropId, tuple[xpgrad.Variable, Any]] | None = None
+
+    def __repr__(self) -> str:
+        return f"<place in the graph: {self.variable.node!r}>"

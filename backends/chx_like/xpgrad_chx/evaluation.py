@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
-from xpgrad.plugin import Spec
+from xpgrad.plugin import Spec, class_name
 from xpgrad.types import Kernel
 from xpgrad_chx import backprop, graph
 from xpgrad_chx.backprop import anygraph
@@ -282,9 +282,8 @@ def _check(name: str, args: Any, found: list[Any], places: list[Device], some: b
     """Raise if there is no array, or one of another device or library."""
     for x in graph.leaves(args):
         if hasattr(x, "__array_namespace__") and not isinstance(x, (Memory, np.generic, type)):
-            kind = type(x)
             raise xpgrad.BackendMismatch(
-                f"{name}: expected chx arrays, got {kind.__module__}.{kind.__qualname__}; "
+                f"{name}: expected chx arrays, got {class_name(type(x))}; "
                 "make it one with asarray(...), or use xpgrad's function for Variables"
             )
     if some and not found:

@@ -8,7 +8,7 @@ import numpy as np
 
 import xpgrad
 from xpgrad.errors import DtypeError
-from xpgrad.plugin import Backend, Capabilities, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, NETWORKS, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
@@ -158,9 +158,8 @@ class NumPyBackend(Backend):
                 pass  # dtypes or devices that DLPack does not carry
         made = np.array(array, copy=True)
         if made.dtype.hasobject:
-            kind = type(array)
             raise TypeError(
-                f"numpy: {kind.__module__}.{kind.__qualname__} gives its values neither through DLPack nor as a buffer;"
+                f"numpy: {class_name(type(array))} gives its values neither through DLPack nor as a buffer;"
                 " its backend must say how (to_host)"
             )
         return made

@@ -77,7 +77,8 @@ class Backend:
         self.xp = KernelNamespace(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}, {getattr(self.module, '__name__', self.name)} {self.version}>"
+        name = getattr(self, "name", "without a name")
+        return f"<{type(self).__name__} {name}, {getattr(self.module, '__name__', name)} {self.version}>"
 
     @property
     def capabilities(self) -> "Capabilities":

@@ -89,6 +89,9 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
         self.device = get_device(specifier)
         self._before: list[Any] = []  # one object may be entered again while it is active
 
+    def __repr__(self) -> str:
+        return f"using_device({self.device.name!r})"
+
     def __enter__(self) -> Device:
         before, undo, depth = _current.get(), None, len(self._before)
         try:

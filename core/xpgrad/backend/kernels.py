@@ -110,6 +110,9 @@ class KernelTable:
         self._defined: dict[str, weakref.ref[Planned]] = {}
         self._numbers = count()
 
+    def __repr__(self) -> str:
+        return f"<{len(self.declared)} declared kernels>"
+
     def declare(self, declaration: Declaration) -> None:
         """Add a kernel's name; a second declaration of one name is an error."""
         if declaration.name in self.declared:
@@ -211,6 +214,9 @@ class LazyNamespace:
     def __init__(self, find: Callable[[str], Any]) -> None:
         self._find = find
 
+    def __repr__(self) -> str:
+        return "<names that are looked up at their first use>"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -237,6 +243,9 @@ class KernelNamespace(LazyNamespace):
         self.backend, self.device_of, self.spec_of = backend, backend.handle_of, backend.spec
         self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
         self._permanent = frozenset((*self.__dict__, "_permanent"))
+
+    def __repr__(self) -> str:
+        return f"<the names and kernels of {getattr(self.__dict__.get('backend'), 'name', 'no backend')}>"
 
     def _resolved(self, name: str) -> Any:
         if name in EXTENSIONS:

@@ -6,7 +6,9 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.discovery import HOST, Entry
+from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.loading import Loader, root_of
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
 from xpgrad.types import Array
@@ -27,6 +29,10 @@ class Plugins(Loader):
         super().__init__()
         self.default_device: Device | None = None
         self._paths: dict[tuple[int, str, str], Any] = {}
+
+    def __repr__(self) -> str:
+        loaded = ", ".join(backend.name for backend in self.backends()) or "none"
+        return f"<the plugins of xpgrad; loaded: {loaded}>"
 
     def names(self) -> Iterable[str]:
         """Return the names of all backends, loadable or not."""
@@ -107,6 +113,8 @@ class Plugins(Loader):
         return found if found is not None else self._recognise(array)
 
     def _recognise(self, array: Array) -> Backend:
+        if isinstance(array, ArrayHolder):
+            raise UnknownArray("expected an array, got a Variable; use its .array")
         kind, failed = type(array), []
         for base in kind.__mro__:
             for entry in self.installed.modules.get(root_of(base), ()):
@@ -115,10 +123,10 @@ class Plugins(Loader):
                     failed.append(record)
         if kind in self.by_type:
             return self.by_type[kind]
-        title = _title(kind)
+        title = class_name(kind)
         for base in kind.__mro__[1:]:
             if base in self.by_type:
-                known = _title(base)
+                known = class_name(base)
                 raise UnknownArray(
                     f"{title} is a subclass of {known} that no backend lists; convert it to a plain {known}"
                 )
@@ -130,7 +138,7 @@ class Plugins(Loader):
     def type_names(self) -> str:
         """List the array types that are expected, for messages; without those of a library's traces and the like."""
         self.backend_of_prefix(HOST)  # is loaded, so that its types are known
-        return ", ".join(sorted({_title(backend.array_types[0]) for backend in self.by_type.values()}))
+        return ", ".join(sorted({class_name(backend.array_types[0]) for backend in self.by_type.values()}))
 
     def remedy(self, obj: object) -> str:
         """Return what to do about `obj`, which no backend takes for an array, for messages."""
@@ -205,10 +213,6 @@ class Plugins(Loader):
         if key not in self._paths:
             self._paths[key] = self.ask("xpgrad_transfer", source=source, target=target)
         return self._paths[key]
-
-
-def _title(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _library_of(obj: Any) -> str | None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
@@ -19,9 +20,8 @@ def parse(specifier: Any) -> Device:
     if not isinstance(specifier, str):
         device = None if isinstance(specifier, bool) else plugins.parse_foreign_device(specifier)
         if device is None:
-            kind = type(specifier)
-            title = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {title}")
+            got = class_name(type(specifier))
+            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {got}")
         return device
     if specifier.removeprefix("-").isdecimal():
         return _numbered(int(specifier))

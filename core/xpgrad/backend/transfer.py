@@ -7,6 +7,7 @@ from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.modules import device_of
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, UnknownArray
 from xpgrad.types import Array
@@ -95,7 +96,7 @@ ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
 def _arrived(array: Array, moved: Array, title: str, source: Device, target: Device) -> Array:
     if (there := device_of(moved)) != target:
         raise PluginError(
-            f"{title} from {source} to {target} gave {type(moved).__qualname__} on {there}; "
+            f"{title} from {source} to {target} gave {class_name(type(moved))} on {there}; "
             f"expected an array on {target}"
         )
     if tuple(moved.shape) != tuple(array.shape):
