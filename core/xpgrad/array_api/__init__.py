@@ -4,7 +4,6 @@ Each takes Variables and arrays and returns Variables. Dtypes and creation funct
 backend; `Variable.__array_namespace__` returns the same functions with those of its own.
 """
 
-import importlib as _importlib
 from typing import Any
 
 from xpgrad.array_api import fft as fft
@@ -12,7 +11,6 @@ from xpgrad.array_api import linalg as linalg
 from xpgrad.array_api import operators as _operators
 from xpgrad.array_api.arithmetic import (
     add,
-    constant_power,
     divide,
     floor_divide,
     multiply,
@@ -31,14 +29,16 @@ from xpgrad.array_api.bitwise import (
     bitwise_right_shift,
     bitwise_xor,
 )  # fmt: skip
-from xpgrad.array_api.broadcasting import broadcast_to, sum_to
+from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.broadcasting import sum_to as _sum_to
 from xpgrad.array_api.comparison import equal, greater, greater_equal, less, less_equal, not_equal
-from xpgrad.array_api.copying import astype, conj, copy, imag, real
+from xpgrad.array_api.copying import astype, conj, imag, real
+from xpgrad.array_api.copying import copy as _copy
 from xpgrad.array_api.creation import empty_like, full_like, ones_like, zeros_like
 from xpgrad.array_api.exponential import exp, expm1, log, log1p, log2, log10, logaddexp
 from xpgrad.array_api.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
-from xpgrad.array_api.indexing import getitem, setitem, take, take_along_axis
-from xpgrad.array_api.linear import matmul, matrix_transpose, outer, tensordot, transposed_matmul, vecdot
+from xpgrad.array_api.indexing import take, take_along_axis
+from xpgrad.array_api.linear import matmul, matrix_transpose, tensordot, vecdot
 from xpgrad.array_api.logical import isfinite, isinf, isnan, logical_and, logical_not, logical_or, logical_xor
 from xpgrad.array_api.magnitude import abs, copysign, hypot, reciprocal, sign, signbit, sqrt
 from xpgrad.array_api.manipulation import (
@@ -60,16 +60,15 @@ from xpgrad.array_api.manipulation import (
     triu,
     unstack,
 )  # fmt: skip
-from xpgrad.array_api.namespace import SUBMODULES as _SUBMODULES
 from xpgrad.array_api.namespace import namespace as _namespace
 from xpgrad.array_api.products import cumulative_prod, prod
 from xpgrad.array_api.rounding import ceil, floor, nextafter, round, trunc
 from xpgrad.array_api.scattering import scatter as _scatter
 from xpgrad.array_api.searching import argmax, argmin, count_nonzero, nonzero, searchsorted
-from xpgrad.array_api.selection import clip, gate, maximum, minimum, where
+from xpgrad.array_api.selection import clip, maximum, minimum, where
 from xpgrad.array_api.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from xpgrad.array_api.sorting import argsort, sort
-from xpgrad.array_api.statistical import average, cumulative_sum, max, mean, min, std, sum, var
+from xpgrad.array_api.statistical import cumulative_sum, max, mean, min, std, sum, var
 from xpgrad.array_api.trigonometric import acos, asin, atan, atan2, cos, sin, tan
 from xpgrad.array_api.utility import all, any, diff
 from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
@@ -77,25 +76,25 @@ from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
 
 __all__ = [  # noqa: RUF022 - by chapter
-    "add", "constant_power", "divide", "floor_divide", "multiply", "negative", "positive", "pow", "remainder", "square",
+    "add", "divide", "floor_divide", "multiply", "negative", "positive", "pow", "remainder", "square",
     "subtract",
     "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "broadcast_to", "sum_to",
+    "broadcast_to",
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal",
-    "astype", "conj", "copy", "imag", "real",
+    "astype", "conj", "imag", "real",
     "empty_like", "full_like", "ones_like", "zeros_like",
     "exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp",
     "acosh", "asinh", "atanh", "cosh", "sinh", "tanh",
     "isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or", "logical_xor",
     "abs", "copysign", "hypot", "reciprocal", "sign", "signbit", "sqrt",
     "ceil", "floor", "nextafter", "round", "trunc",
-    "clip", "gate", "maximum", "minimum", "where",
+    "clip", "maximum", "minimum", "where",
     "acos", "asin", "atan", "atan2", "cos", "sin", "tan",
-    "getitem", "setitem", "take", "take_along_axis",
-    "matmul", "matrix_transpose", "outer", "tensordot", "transposed_matmul", "vecdot",
+    "take", "take_along_axis",
+    "matmul", "matrix_transpose", "tensordot", "vecdot",
     "broadcast_arrays", "broadcast_shapes", "concat", "expand_dims", "flip", "meshgrid", "moveaxis", "permute_dims",
     "repeat", "reshape", "roll", "squeeze", "stack", "tile", "tril", "triu", "unstack",
-    "average", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+    "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
     "argmax", "argmin", "count_nonzero", "nonzero", "searchsorted",
     "isin", "unique_all", "unique_counts", "unique_inverse", "unique_values",
     "argsort", "sort",
@@ -109,11 +108,11 @@ class _Functions:
     add = staticmethod(add)
     astype = staticmethod(astype)
     conj = staticmethod(conj)
-    copy = staticmethod(copy)
+    copy = staticmethod(_copy)
     namespace = staticmethod(_namespace)
     real = staticmethod(real)
     scatter = staticmethod(_scatter)
-    sum_to = staticmethod(sum_to)
+    sum_to = staticmethod(_sum_to)
 
 
 _slot.functions = _Functions()
@@ -129,8 +128,6 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__") and name != "__array_namespace_info__":
         raise AttributeError(name)
-    if name in _SUBMODULES:
-        return _importlib.import_module(f"xpgrad.{name}")
     try:
         return getattr(_namespace(current_device().backend), name)
     except AttributeError:

@@ -161,7 +161,7 @@ class KernelTable:
 
     def definition(self, name: str) -> Planned | None:
         """Return the primitive whose kernel is called `name`, or None."""
-        reference = self._defined.get(name) if self.find(name) is not None else None
+        reference = self._defined.get(name)
         return None if reference is None else reference()
 
     def forget_plans(self) -> None:
@@ -254,7 +254,14 @@ class KernelNamespace(LazyNamespace):
 
     def _named(self, name: str) -> Any:
         """Return the kernel `name`, or else what the library calls so: a function, a dtype or a constant."""
-        return _followed(self.backend, name) if table.find(name) is None else self.kernel(name)
+        if name in table.declared:
+            return self.kernel(name)
+        try:
+            return _followed(self.backend, name)
+        except MissingFunction:
+            if table.find(name) is None:  # nor does a module declare it that is imported late
+                raise
+            return self.kernel(name)
 
     def _in_body(self, own: str) -> LazyNamespace:
         """Return the namespace for the default body of the kernel `own`.
