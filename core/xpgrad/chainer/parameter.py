@@ -99,7 +99,7 @@ class Parameter(Variable):
         The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
         """
         device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
-        array = moving.suited(_generate(self.initializer, shape, device), device)
+        array = moving.moved_if_unsuitable(_generate(self.initializer, shape, device), device)
         backend = plugins.backend_of(array)
         xp = backend.xp
         if self._zero_grad:
@@ -135,7 +135,7 @@ class Parameter(Variable):
 
     def to_chx(self) -> "Parameter":
         """Let data and gradient become chx arrays over the same memory, or remember to initialise there."""
-        native: Any = plugins.role("native")
+        native: Any = plugins.backend_of_prefix("native")
         target = native.device_over(self.device)
         super().to_chx()
         self._node.own_extra().device = target

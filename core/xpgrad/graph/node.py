@@ -172,7 +172,7 @@ class VariableNode:
             return self.extra.device
         from xpgrad.backend.plugins import plugins
 
-        return plugins.role("cpu").default_device
+        return plugins.host.default_device
 
     @property
     def label(self) -> str:

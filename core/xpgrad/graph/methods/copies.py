@@ -75,7 +75,7 @@ def reduced(x: "Variable") -> tuple[Any, ...]:
             f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
             "lost; pickle v.array"
         )
-    grad, extra, host = x._grad, x._node.extra, plugins.role("cpu").default_device
+    grad, extra, host = x._grad, x._node.extra, plugins.host.default_device
     grad = grad._array if hasattr(grad, "_node") else grad
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, grad))
     intended = None if extra is None or extra.device is None else str(extra.device)
