@@ -64,7 +64,6 @@ from xpgrad.array_api.namespace import SUBMODULES as _SUBMODULES
 from xpgrad.array_api.namespace import namespace as _namespace
 from xpgrad.array_api.products import cumulative_prod, prod
 from xpgrad.array_api.rounding import ceil, floor, nextafter, round, trunc
-from xpgrad.array_api.scattering import scatter as _scatter
 from xpgrad.array_api.searching import argmax, argmin, count_nonzero, nonzero, searchsorted
 from xpgrad.array_api.selection import clip, gate, maximum, minimum, where
 from xpgrad.array_api.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
@@ -111,7 +110,6 @@ class _Functions:
     copy = staticmethod(copy)
     namespace = staticmethod(_namespace)
     real = staticmethod(real)
-    scatter = staticmethod(_scatter)
     sum_to = staticmethod(sum_to)
 
 

@@ -12,9 +12,9 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, config, switches
 from xpgrad.graph import carried
 from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.lazy import dense
 from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import dense
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad.watch import inspection

@@ -21,18 +21,18 @@ from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import carried, hooked
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
-from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.function_node import RELEASED
 from xpgrad.graph.gradients import check_device
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.lazy import Gathered, Lazy, added, dense
+from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import LAZY, Gathered, dense
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad.watch import anomaly, inspection
 
-Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
+Key = Any  # FunctionBase | tuple[FunctionBase, int] | VariableNode
 
 
 def key_of(node: VariableNode) -> Key:
@@ -53,7 +53,7 @@ class Sweep:
         Arrays, or Variables if the sweep is recorded; as users see them.
     recorded : bool
         Compute on Variables, so that the results can be differentiated again.
-    active : dict from FunctionNode to bool, optional
+    active : dict from FunctionBase to bool, optional
         The functions that lie between the seeds and a wanted input, all by default; and of each whether it has further
         inputs, whose gradients are of no use.
     watch : set of keys
@@ -74,7 +74,7 @@ class Sweep:
         seeds: Iterable[tuple[VariableNode, Any]],
         *,
         recorded: bool = False,
-        active: dict[FunctionNode, bool] | None = None,
+        active: dict[FunctionBase, bool] | None = None,
         watch: frozenset[Key] = frozenset(),
         retain: bool = False,
         retain_graph: bool = True,
@@ -95,7 +95,7 @@ class Sweep:
         self.retained: list[tuple[VariableNode, Any]] = []
         self.heap: list[int] = []  # ranks of which functions wait, negative
         self.ranks: dict[int, list[Any]] = {}  # functions that wait, by rank
-        self.queued: set[FunctionNode] = set()
+        self.queued: set[FunctionBase] = set()
         self.note_all = recorded or retain or any(type(key) is not VariableNode for key in watch)
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
@@ -162,7 +162,7 @@ class Sweep:
             gy = slots.pop(f)
             kind = type(gy)
             if kind is not pullback.array_type and kind is not Variable:
-                gy = dense(gy, recorded) if kind is Gathered or kind in LAZY else pullback.restore(gy)
+                gy = dense(gy, recorded) if isinstance(gy, (Gathered, Lazy)) else pullback.restore(gy)
             node = None
             if nodes and (node := nodes.pop(f, None)) is not None and (wanted or node.extra is not None):
                 gy = self._total(f, node, gy)
@@ -207,9 +207,9 @@ class Sweep:
                     kind = type(held)
                     if kind is Gathered:
                         held.add(gx)
-                    elif spec.large and key in owned and type(gx) not in LAZY:
+                    elif spec.large and key in owned and not isinstance(gx, Lazy):
                         slots[key] = pullback.accumulate(held, gx)
-                    elif spec.large or kind in LAZY or type(gx) in LAZY:
+                    elif spec.large or isinstance(held, Lazy) or isinstance(gx, Lazy):
                         slots[key] = self._sum(key, held, gx, spec)
                     else:
                         slots[key] = held + gx
@@ -247,7 +247,7 @@ class Sweep:
                 f.release()
             gxs = gx = gy = held = None  # large arrays are freed before the next are made, in the same place
 
-    def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
+    def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
         needed = tuple(
             need and node is not None and self._leads(node) for need, node in zip_longest(pullback.needed, f.inputs)
@@ -279,7 +279,7 @@ class Sweep:
             return
         self._queue(creator)
 
-    def _queue(self, f: FunctionNode) -> None:
+    def _queue(self, f: FunctionBase) -> None:
         """Let `f` wait among the functions of its rank."""
         waiting = self.ranks.get(f.rank)
         if waiting is None:
@@ -290,23 +290,21 @@ class Sweep:
 
     def _sum(self, key: Key, held: Any, gx: Any, spec: Spec) -> Any:
         """Return ``held + gx``; a total that the sweep has made itself may be written to."""
-        if key in self.owned and spec.large and type(gx) not in LAZY:
+        if key in self.owned and spec.large and not isinstance(gx, Lazy):
             return spec.backend.xp.accumulate(held, gx)
-        kind = type(held)
-        if kind is Gathered:
+        if isinstance(held, Gathered):
             held.add(gx)
             return held
-        if kind in LAZY or type(gx) in LAZY:
-            gathered = Gathered(spec, None, self.recorded)
+        if isinstance(held, Lazy) or isinstance(gx, Lazy):
+            gathered = Gathered(spec, self.recorded)
             gathered.add(held)
             gathered.add(gx)
             self.owned.discard(key)
             return gathered
-        if self.recorded:
-            return held + gx
-        self.owned.add(key)
-        self.borrowed.discard(key)
-        return spec.backend.xp.add(held, gx) if spec.backend.has_current_device else held + gx
+        if not self.recorded:
+            self.owned.add(key)
+            self.borrowed.discard(key)
+        return added(held, gx, spec, self.recorded)
 
     # Completed cotangents
 
@@ -405,8 +403,8 @@ class Sweep:
 
     # Functions that are no primitives, and careful mode
 
-    def _general(self, f: FunctionNode) -> None:
-        """Run the backward of a `FunctionNode` on Variables, as its author wrote it."""
+    def _general(self, f: FunctionBase) -> None:
+        """Run the backward of a `FunctionBase` on Variables, as its author wrote it."""
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
@@ -461,7 +459,7 @@ class Sweep:
         if not self.retain_graph:
             f.release()
 
-    def _listeners(self, f: FunctionNode) -> list[Any]:
+    def _listeners(self, f: FunctionBase) -> list[Any]:
         """Return the function hooks to call around the rule of `f`."""
         return inspection.hooks_of(f) if self.careful or f._hooks else []
 
