@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.lazy import Lazy
-from xpgrad.graph.slot import slot
+from xpgrad.graph.rules import recorded_namespace
 from xpgrad.types import Namespace
 
 MAX_ROWS = 32  # from 64 on, separate products are as fast
@@ -42,7 +42,7 @@ class Product(Lazy):
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:
         """Return the sum of the products, as one product."""
         backend = items[0].spec.backend
-        xp = slot.functions.namespace(backend) if recorded else backend.xp
+        xp = recorded_namespace(backend) if recorded else backend.xp
         if len(items) == 1:
             return xp.transposed_matmul(items[0].left, items[0].right)
         left = xp.concat([each.left for each in items], axis=0)

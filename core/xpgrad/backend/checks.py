@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray
@@ -14,7 +15,7 @@ def spec_of(array: Array, operation: str) -> Spec:
     """Return the spec of `array`, or raise a TypeError that names `operation` and what came."""
     backend = plugins.by_type.get(type(array))
     if backend is None:
-        if plugins.unwrap(array) is not array:
+        if unwrap(array) is not array:
             raise UnknownArray(f"{operation}: expected an array, got a Variable; use its .array")
         try:
             backend = plugins.backend_of(array)
@@ -32,7 +33,7 @@ def spec_of(array: Array, operation: str) -> Spec:
 
 def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
     """Raise if complex values would become real ones of `dtype`; libraries drop the imaginary part, or warn at most."""
-    array = plugins.unwrap(obj)
+    array = unwrap(obj)
     backend = plugins.by_type.get(type(array))
     if backend is None or not backend.is_kind(array.dtype, "complex floating"):
         return
@@ -56,7 +57,7 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
     BackendMismatch, DeviceMismatch
         It is another library's, or on another device; nothing is converted silently.
     """
-    array = plugins.unwrap(obj)
+    array = unwrap(obj)
     given = spec_of(array, operation)
     if given.backend is spec.backend and given.device == spec.device:
         return array

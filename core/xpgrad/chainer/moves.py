@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.sharing import shared

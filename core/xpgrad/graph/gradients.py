@@ -3,7 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.checks import spec_of
-from xpgrad.backend.plugins import plugins
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, ShapeError, UnknownArray
 from xpgrad.types import Array
@@ -32,7 +32,7 @@ def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
     """Raise if `grad` is neither None nor a Variable whose array is a gradient of an array of spec `wanted`."""
     if grad is None:
         return
-    array = plugins.unwrap(grad)
+    array = unwrap(grad)
     if array is grad:
         raise UnknownArray(f"Variable.grad_var: expected a Variable, got {type(grad).__name__}; arrays go to grad")
     check_gradient(array, wanted)

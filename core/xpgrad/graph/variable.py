@@ -11,6 +11,7 @@ from typing import Any
 
 from xpgrad.backend.checks import check_still, same_place, spec_of
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError
@@ -25,7 +26,7 @@ from xpgrad.types import Array, Dtype, Namespace, Shape
 new = object.__new__
 
 
-class Variable(Convertible):
+class Variable(ArrayHolder, Convertible):
     """An array that remembers how it was computed.
 
     Parameters
@@ -393,5 +394,4 @@ def as_array(obj: Any) -> Array:
     return obj._array if isinstance(obj, Variable) else obj
 
 
-plugins.unwrap = as_array
 slot.variable_over = variable_over

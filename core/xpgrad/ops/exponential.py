@@ -16,12 +16,12 @@ from xpgrad.types import Array, Namespace
 def expit(x: Any, /) -> Variable:
     """Logistic function ``1 / (1 + exp(-x))``, elementwise, without overflow."""
     x = as_variable(x)
-    return exp(-logaddexp(-x, zeros_like(x)))  # type: ignore[no-any-return]  # primitives
+    return exp(-logaddexp(-x, zeros_like(x)))
 
 
 def logit(x: Any, /) -> Variable:
     """Inverse of the logistic function, ``log(x / (1 - x))``, elementwise; -inf at 0, inf at 1, NaN beyond."""
-    return log(x) - log1p(-as_variable(x))  # type: ignore[no-any-return]  # primitives
+    return log(x) - log1p(-as_variable(x))
 
 
 def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
@@ -42,7 +42,7 @@ def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool =
     axis : int, tuple of int or None
     keepdims : bool
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     largest = xp.max(x, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))

@@ -11,7 +11,7 @@ from xpgrad.graph.variable import Variable, as_variable
 def _unique(x: Variable) -> Variable:
     """Return the different elements of a vector in order: of equal ones, the first."""
     xp = x.node.spec.backend.xp
-    return take(x, xp.unique_all(x.array).indices, axis=0)  # type: ignore[no-any-return]  # a primitive
+    return take(x, xp.unique_all(x.array).indices, axis=0)
 
 
 def nunique(x: Any, /) -> Variable:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from xpgrad.array_api.copying import astype
 from xpgrad.backend.plugins import plugins
@@ -12,14 +12,14 @@ from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Namespace
 
-Function = Callable[..., Any]
+P = ParamSpec("P")
 
 
-def special(**rules: Rule) -> Callable[[Function], Callable[..., Variable]]:
+def special(**rules: Rule) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
     """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`."""
 
-    def define(body: Function) -> Callable[..., Variable]:
-        primitive = elementwise(same_dtype=True, label=None, extension="special", **rules)(body)
+    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
+        primitive: Callable[..., Variable] = elementwise(extension="special", **rules)(body)
         name, count = body.__name__, len(primitive.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
         @functools.wraps(primitive)
@@ -31,7 +31,7 @@ def special(**rules: Rule) -> Callable[[Function], Callable[..., Variable]]:
                     break
             if any(x._node.spec.half for x in arrays):
                 return halved(arrays, operands[count:], parameters)
-            return primitive(*arrays, *operands[count:], **parameters)  # type: ignore[no-any-return]  # a primitive
+            return primitive(*arrays, *operands[count:], **parameters)
 
         def halved(arrays: tuple[Variable, ...], options: Any, parameters: Any) -> Variable:
             """Return what single precision gives: libraries of such functions have no loops for less."""
@@ -46,7 +46,7 @@ def special(**rules: Rule) -> Callable[[Function], Callable[..., Variable]]:
 
 def either(xp: Namespace, condition: Array, one: float, other: float, like: Array) -> Array:
     """Return one of two numbers, elementwise, in the dtype of `like`; the standard's `where` takes one at most."""
-    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp._backend.handle_of(like)), other)
+    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp.device_of(like)), other)
 
 
 def fitted(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:

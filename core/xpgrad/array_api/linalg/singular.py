@@ -214,7 +214,7 @@ def svdvals(x: Any, /) -> Variable:
 
 def _tolerance(xp: Namespace, x: Array, rtol: Any, function: str) -> Any:
     """Return `rtol`, as an array of the library of `x` if it is one at all."""
-    return rtol if rtol is None or plugins.is_scalar(rtol) else beside(xp._backend.spec(x), rtol, function)
+    return rtol if rtol is None or plugins.is_scalar(rtol) else beside(xp.spec_of(x), rtol, function)
 
 
 @primitive(extension="linalg")

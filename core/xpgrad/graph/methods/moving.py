@@ -5,7 +5,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
