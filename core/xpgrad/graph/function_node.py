@@ -16,6 +16,7 @@ from xpgrad.graph.variable import Variable, as_variable, constant_variable, vari
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.watch import inspection
+from xpgrad.watch.observation import observed
 
 new = object.__new__
 OF_APPLICATION = frozenset(
@@ -192,16 +193,19 @@ class FunctionNode(FunctionBase):
         if mode & WATCHED and config.debug:
             inspection.note(self)
         self._check_types(arrays)
-        hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else ()
-        for hook in hooks:
-            hook.forward_preprocess(self, tuple(map(carried.visible, arrays)))
-        self._kept_inputs = self._kept_outputs = None
-        outputs = self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
-        for hook in hooks:
-            hook.forward_postprocess(self, tuple(map(carried.visible, arrays)))
-        if mode & WATCHED and config.debug:
-            inspection.check_finite(outputs, self, "forward", arrays)
+        hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else []
+        if mode & WATCHED or hooks:
+            seen = tuple(map(carried.visible, arrays))
+            outputs = observed(
+                self, "forward", hooks, (seen,), lambda: self._forward(arrays), arrays=tuple, operands=arrays
+            )
+        else:
+            outputs = self._forward(arrays)
         return self._connect(variables, arrays, outputs, recording=not mode & NO_GRAD)
+
+    def _forward(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+        self._kept_inputs = self._kept_outputs = None
+        return self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
 
     def _connect(
         self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool

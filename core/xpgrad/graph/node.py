@@ -71,10 +71,6 @@ class FunctionBase:
         """Return one array for each input, None for those that were not kept; for hooks."""
         return ()
 
-    def changed(self) -> bool:
-        """Tell, in debug mode, whether an array that was kept has been written to."""
-        return self._guards is not None and inspection.changed(self._guards)
-
     def release(self) -> None:
         """Drop what was kept."""
 

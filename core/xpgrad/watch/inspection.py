@@ -93,12 +93,14 @@ def forward_place(function: WatchedFunction) -> str:
     return "\nStacktrace of the function is below:\n" + "".join(stack.format())
 
 
-def changed_error(function: WatchedFunction) -> ChangedArray:
-    """Return the error for an array that `function` kept and the user then changed."""
-    return ChangedArray(
-        f"{function.label}: an array that the graph kept was changed in place after the forward computation, so the "
-        f"gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
-    )
+def check_unwritten(function: WatchedFunction) -> None:
+    """Raise if an array that `function` kept, and that is guarded, was written to since."""
+    guards = function._guards
+    if guards is not None and changed(guards):
+        raise ChangedArray(
+            f"{function.label}: an array that the graph kept was changed in place after the forward computation, so "
+            f"the gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
+        )
 
 
 def annotated(error: Exception, function: WatchedFunction) -> Exception:
@@ -114,9 +116,16 @@ def annotate(error: Exception, function: WatchedFunction) -> None:
     place = forward_place(function)
     if place:
         text = str(error.args[0]) if error.args else ""
-        error.args = (text + place, *error.args[1:])
+        if not text.endswith(place):
+            error.args = (text + place, *error.args[1:])
     elif not any(note.endswith(HOW_TO_SEE) for note in getattr(error, "__notes__", ())):
         error.add_note(f"This was the backward computation of {function.label}; {HOW_TO_SEE}")
+
+
+def explain(error: Exception, function: WatchedFunction) -> None:
+    """Annotate an error of the rule of `function`, or raise its cause if that is an array that has changed."""
+    check_kept(function)
+    annotate(error, function)
 
 
 def hooks_of(function: WatchedFunction) -> list[Any]:

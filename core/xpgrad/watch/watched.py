@@ -11,6 +11,7 @@ class WatchedFunction(Protocol):
     stack: Any
     _origin: Any  # the function during whose rule it was applied, in debug mode
     _hooks: Any
+    _guards: Any  # of the arrays that it kept
 
     @property
     def label(self) -> str:
