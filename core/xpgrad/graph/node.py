@@ -64,8 +64,9 @@ class FunctionBase:
         return self
 
     def __repr__(self) -> str:
-        inputs = "not applied" if self.inputs is None else ", ".join(map(_label, self.inputs))
-        return f"<{type(self).__name__} {self.label!r}: {inputs}>"
+        inputs = getattr(self, "inputs", None)
+        what = "not applied" if inputs is None else f"{', '.join(map(_label, inputs)) or 'no inputs'}; rank {self.rank}"
+        return f"<{type(self).__name__} {title(self)!r}: {what}>"
 
     def kept_inputs(self) -> tuple[Any, ...]:
         """Return one array for each input, None for those that were not kept; for hooks."""
@@ -114,6 +115,14 @@ class Implementation:
 
 def _label(node: "VariableNode | None") -> str:
     return "a constant" if node is None else node.label
+
+
+def title(function: FunctionBase) -> str:
+    """Return the label of a function for texts that must come out, also if its author's code or its making failed."""
+    try:
+        return str(function.label)
+    except Exception:
+        return type(function).__name__
 
 
 class NodeExtra:
@@ -277,7 +286,7 @@ class VariableNode:
 
     def __repr__(self) -> str:
         creator = self.live_creator()
-        made_by = "" if creator is None else f", made by {creator.label}"
+        made_by = "" if creator is None else f", rank {self.rank}, made by {title(creator)}"
         return f"<VariableNode{'' if self.name is None else f' {self.name}'}: {self.label}{made_by}>"
 
     @property

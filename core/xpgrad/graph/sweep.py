@@ -102,6 +102,11 @@ class Sweep:
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
         self.given: dict[int, Array] = {id(array): array for array in arrays}  # what users hold already, kept alive
 
+    def __repr__(self) -> str:
+        kind = "recorded" if self.recorded else "raw"
+        seeds = ", ".join(node.label for node, _ in self.seeds) or "nothing"
+        return f"<{type(self).__name__}: {kind}, from {seeds}; {len(self.totals)} totals>"
+
     def run(self) -> "Sweep":
         """Run the sweep to its end, and return it."""
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}

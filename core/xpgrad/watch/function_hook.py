@@ -27,6 +27,10 @@ class FunctionHook:
 
     name = "FunctionHook"
 
+    def __repr__(self) -> str:
+        active = ", active" if switches().hooks.get(self.name) is self else ""
+        return f"<{type(self).__name__} {self.name!r}{active}>"
+
     def __enter__(self) -> "FunctionHook":
         active = switches().hooks
         if self.name in active:
