@@ -51,7 +51,7 @@ OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "
 """Libraries whose names are not looked up."""
 WORDS = {
     "CHANGELOG.md": "align brentq deepcopy reindex sortby",  # of SciPy, Python and xarray
-    "CONTRIBUTING.md": "make",
+    "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed conformance generator integers json chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
     "design.md": "Bed cpu gpu native protocol.py",
     "devices.md": "available",

@@ -85,7 +85,7 @@ PRODUCTS = (
         ("x1", "x2"),
     ),
     Case(
-        "outer",
+        "linalg.outer",
         lambda xp, a, b: xp.linalg.outer(a, b),
         lambda a, b: np.einsum("i,j->ij", a, b),
         (Input((3,)), Input((4,))),
