@@ -14,8 +14,8 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import table
 from xpgrad.graph.methods.convertible import API_VERSIONS
 
-SUBMODULES = ("special",)  # that no import of xpgrad needs
-table.late |= {name: f"xpgrad.{name}" for name in SUBMODULES}
+SUBMODULES = ("special",)
+table.late["special"] = "xpgrad.special.catalogue"
 FINDERS: list[Callable[[str], Any]] = []
 """The layers above enter here what finds the names that the standard lacks; AttributeError is for what is not there."""
 CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]

@@ -75,7 +75,11 @@ def _plain(option: Any) -> Any:
 
 def floating(function: Function) -> Function:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
-    name = function.__name__
+    return real(function, function.__name__)
+
+
+def real(function: Function, name: str) -> Function:
+    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not real."""
 
     @functools.wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -87,6 +91,7 @@ def floating(function: Function) -> Function:
             else function(x)
         )
 
+    checked.__name__ = checked.__qualname__ = name
     return checked
 
 

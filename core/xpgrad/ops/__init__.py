@@ -11,7 +11,6 @@ from xpgrad.ops.convolution import convolve
 from xpgrad.ops.covariance import corrcoef, cov
 from xpgrad.ops.diagonals import create_diagonal, diag, diag_indices, tril_indices, triu_indices
 from xpgrad.ops.encoding import one_hot, unravel_index
-from xpgrad.ops.exponential import expit, logit, logsumexp
 from xpgrad.ops.interpolation import interp, trapezoid
 from xpgrad.ops.missing import nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nansum, nanvar
 from xpgrad.ops.order import (
@@ -37,6 +36,7 @@ from xpgrad.ops.scattering import (
 )
 from xpgrad.ops.sets import nunique, setdiff1d, union1d
 from xpgrad.ops.shapes import atleast_nd, default_dtype
+from xpgrad.special import expit, logit, logsumexp
 
 __all__ = [  # noqa: RUF022 - by module
     "angle", "deg2rad", "rad2deg", "sinc",

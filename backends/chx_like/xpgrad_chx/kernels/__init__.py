@@ -6,10 +6,10 @@ from xpgrad_chx.evaluation import anything, binary, parameterised, unary
 
 _ONE = """abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf
 isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt square tan
-tanh trunc duplicate matrix_transpose relu sigmoid"""
+tanh trunc duplicate matrix_transpose relu special.expit"""
 _TWO = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal
 floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum minimum
-multiply nextafter not_equal pow remainder subtract matmul tanh.x sigmoid.x affine.x affine.W"""
+multiply nextafter not_equal pow remainder subtract matmul tanh.x affine.x affine.W"""
 _ONE_AND_MORE = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis permute_dims prod
 reshape softmax squeeze std sum sum_to var"""
 

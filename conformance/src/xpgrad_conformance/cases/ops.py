@@ -120,14 +120,6 @@ ELEMENTWISE = (
         lambda x: 1 - (np.pi * x) ** 2 / 6 + (np.pi * x) ** 4 / 120 - (np.pi * x) ** 6 / 5040,
         (Input(values=[0.0, 1e-3, -1e-4]),),
     ),
-    _ops("expit", lambda ops, x: ops.expit(x), lambda x: 1 / (1 + np.exp(-x)), elementwise=True),
-    _ops(
-        "logit",
-        lambda ops, x: ops.logit(x),
-        lambda x: np.log(x / (1 - x)),
-        (Input(low=0.1, high=0.9),),
-        elementwise=True,
-    ),
     _ops("logsumexp", lambda ops, x: ops.logsumexp(x), lambda x: np.log(np.exp(x).sum())),
     _ops(
         "logsumexp-axis",

@@ -112,7 +112,7 @@ ENTROPY = (
     _case("xlog1py", (-2.0, 2.0), (-0.7, 3.0), keeps=("x1", "x2"), elementwise=True),
     _case("huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
     _case("pseudo_huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
-    _case("expit", (-4.0, 4.0), keeps=("x",)),
+    _case("expit", (-4.0, 6.0), keeps=("x", "y")),
     _case("log_expit", (-4.0, 4.0), keeps=("x",)),
     _case("logit", (0.1, 0.9), keeps=("x",)),
 )
