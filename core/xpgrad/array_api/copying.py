@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.checks import check_cast
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.specs import check_cast
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Dtype, Namespace
 
@@ -59,7 +60,7 @@ def copy(x: Any, /, device: Any = None) -> Variable:
     x = as_variable(x)
     target = None if device is None else get_device(device)
     if target is None or target == x.device:
-        return duplicate(x)  # type: ignore[no-any-return]  # a primitive
+        return duplicate(x)
     return Copy(target).apply((x,))[0]
 
 
@@ -90,8 +91,8 @@ def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) ->
         x = globals()["copy"](x, device)
     check_cast(x, dtype, "astype")
     if x.dtype == dtype:
-        return duplicate(x) if copy else x  # type: ignore[no-any-return]  # a primitive
-    return _cast(x, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+        return duplicate(x) if copy else x
+    return _cast(x, dtype=dtype)
 
 
 @elementwise(same_dtype=False, x=identity)

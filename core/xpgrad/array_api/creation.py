@@ -8,8 +8,8 @@ from xpgrad.array_api.copying import astype
 from xpgrad.array_api.copying import copy as copied
 from xpgrad.array_api.manipulation import stack
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import current_device, get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
@@ -109,7 +109,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """Return a new Variable of one value; a 0-d Variable as the value gets the gradient."""
         if _is_array(fill_value):
             value = asarray(fill_value, dtype=dtype, device=device)
-            return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))  # type: ignore[no-any-return]  # a primitive
+            return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(
@@ -205,7 +205,7 @@ def _joined(backend: Backend, obj: Any, dtype: Dtype | None, device: Any) -> Var
 
     def built(part: Any) -> Variable:
         if isinstance(part, (list, tuple)):
-            return stack([built(each) for each in part])  # type: ignore[no-any-return]  # a primitive
+            return stack([built(each) for each in part])
         if _is_array(part):
             return _converted(backend, part, dtype, None, None)
         return constant_variable(backend.asarray(part, dtype=dtype, device=place))
@@ -270,7 +270,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device:
         backend = plugins.backend_of(array)
         place = backend.device_of(array) if device is None else device
         value = _converted(backend, fill_value, array.dtype if dtype is None else dtype, place, None)
-        return broadcast_to(value, shape=tuple(array.shape))  # type: ignore[no-any-return]  # a primitive
+        return broadcast_to(value, shape=tuple(array.shape))
     return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 
 

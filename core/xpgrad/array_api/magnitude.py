@@ -10,7 +10,7 @@ from xpgrad.types import Array, Namespace
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    sign = xp.sign(x)
+    sign = xp.complex_sign(x) if x_spec.complex else xp.sign(x)  # real signs have no gradient
     return gy * (xp.conj(sign) if x_spec.complex else sign)
 
 
@@ -48,7 +48,7 @@ def sign(x: Any, /) -> Variable:
     """
     x = as_variable(x)
     spec = x.node.spec
-    return (complex_sign if spec is not None and spec.complex else rounding.sign)(x)  # type: ignore[no-any-return]  # primitives
+    return (complex_sign if spec is not None and spec.complex else rounding.sign)(x)
 
 
 @elementwise(same_dtype=False)

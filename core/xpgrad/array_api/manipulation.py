@@ -65,7 +65,7 @@ def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Variable:
     order = [i for i in range(ndim) if i not in sources]
     for target, axis in sorted(zip(destinations, sources, strict=True)):
         order.insert(target, axis)
-    return permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+    return permute_dims(x, axes=tuple(order))
 
 
 @primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
@@ -216,7 +216,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
         None repeats the elements of the flattened array.
     """
     if isinstance(repeats, WHOLE):
-        return _repeat(x, repeats=int(repeats), axis=axis)  # type: ignore[no-any-return]  # a primitive
+        return _repeat(x, repeats=int(repeats), axis=axis)
     x = as_variable(x)
     if axis is None:
         x, axis = reshape(x, shape=(-1,)), 0
@@ -243,4 +243,4 @@ def tile(x: Any, repetitions: Sequence[int], /) -> Variable:
     shape = (1,) * (len(counts) - x.ndim) + x.shape
     split = reshape(x, shape=tuple(n for length in shape for n in (1, length)))
     wide = broadcast_to(split, shape=tuple(n for pair in zip(counts, shape, strict=True) for n in pair))
-    return reshape(wide, shape=tuple(map(math.prod, zip(counts, shape, strict=True))))  # type: ignore[no-any-return]  # as above
+    return reshape(wide, shape=tuple(map(math.prod, zip(counts, shape, strict=True))))

@@ -26,21 +26,21 @@ from xpgrad.types import Dtype
 def transpose(x: Variable, /, *axes: Any) -> Variable:
     """Return the array with its axes in the order `axes`, given one by one or as one sequence; reversed by default."""
     if not axes and x.ndim == 2:
-        return linear.matrix_transpose(x)  # type: ignore[no-any-return]  # a primitive; it needs no axes
+        return linear.matrix_transpose(x)
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes or None
     order = tuple(range(x.ndim))[::-1] if order is None else tuple(order)
-    return manipulation.permute_dims(x, axes=order)  # type: ignore[no-any-return]  # a primitive
+    return manipulation.permute_dims(x, axes=order)
 
 
 def reshape(x: Variable, /, *shape: Any, copy: bool | None = None) -> Variable:
     """Return the same elements in another shape, given length by length or as one sequence."""
     lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return manipulation.reshape(x, shape=tuple(lengths), copy=copy)  # type: ignore[no-any-return]  # a primitive
+    return manipulation.reshape(x, shape=tuple(lengths), copy=copy)
 
 
 def flatten(x: Variable, /) -> Variable:
     """Return the elements in one axis."""
-    return manipulation.reshape(x, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
+    return manipulation.reshape(x, shape=(-1,))
 
 
 def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
@@ -48,20 +48,20 @@ def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
     order = list(range(x.ndim))
     (first,), (second,) = (manipulation.checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
     order[first], order[second] = second, first
-    return manipulation.permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+    return manipulation.permute_dims(x, axes=tuple(order))
 
 
 def squeeze(x: Variable, /, axis: Any = None) -> Variable:
     """Return the array without the axes `axis`, by default without all those of length 1."""
     if axis is None:
         axis = tuple(i for i, length in enumerate(x.shape) if length == 1)
-    return manipulation.squeeze(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return manipulation.squeeze(x, axis=axis)
 
 
 def mean(x: Variable, /, axis: Axis = None, *, weights: Any = None, keepdims: bool = False) -> Variable:
     """Return the mean over `axis`, weighted if there are `weights`."""
     if weights is None:
-        return statistical.mean(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+        return statistical.mean(x, axis=axis, keepdims=keepdims)
     return statistical.average(x, axis, weights, keepdims)
 
 
@@ -70,7 +70,7 @@ def std(
 ) -> Variable:
     """Return the standard deviation over `axis`; `ddof` is NumPy's name of `correction`."""
     free = correction if ddof is None else ddof
-    return statistical.std(x, axis=axis, correction=free, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    return statistical.std(x, axis=axis, correction=free, keepdims=keepdims)
 
 
 def var(
@@ -78,45 +78,45 @@ def var(
 ) -> Variable:
     """Return the variance over `axis`; `ddof` is NumPy's name of `correction`."""
     free = correction if ddof is None else ddof
-    return statistical.var(x, axis=axis, correction=free, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    return statistical.var(x, axis=axis, correction=free, keepdims=keepdims)
 
 
 def all(x: Variable, /, axis: Axis = None, *, keepdims: bool = False) -> Variable:
     """Return whether all elements over `axis` are true."""
-    return utility.all(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return utility.all(x, axis=axis, keepdims=keepdims)
 
 
 def any(x: Variable, /, axis: Axis = None, *, keepdims: bool = False) -> Variable:
     """Return whether any element over `axis` is true."""
-    return utility.any(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return utility.any(x, axis=axis, keepdims=keepdims)
 
 
 def argmax(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -> Variable:
     """Return the position of the first maximum along `axis`, by default in the flattened array."""
-    return searching.argmax(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return searching.argmax(x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -> Variable:
     """Return the position of the first minimum along `axis`, by default in the flattened array."""
-    return searching.argmin(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return searching.argmin(x, axis=axis, keepdims=keepdims)
 
 
 def argsort(x: Variable, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Variable:
     """Return the indices that sort the array along `axis`, or the flattened array if that is None."""
     x, axis = _line(x, axis)
-    return sorting.argsort(x, axis=axis, descending=descending, stable=stable)  # type: ignore[no-any-return]  # as above
+    return sorting.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
 def cumsum(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
     """Return the sum of all elements up to each one along `axis`, by default in the flattened array."""
     x, axis = _line(x, axis)
-    return statistical.cumulative_sum(x, axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+    return statistical.cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 def cumprod(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
     """Return the product of all elements up to each one along `axis`, by default in the flattened array."""
     x, axis = _line(x, axis)
-    return products.cumulative_prod(x, axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # a primitive
+    return products.cumulative_prod(x, axis=axis, dtype=dtype)
 
 
 def _line(x: Variable, axis: int | None) -> tuple[Variable, int]:
@@ -128,7 +128,7 @@ def round(x: Variable, /, decimals: int = 0) -> Variable:
     """Return the array rounded to so many `decimals`, to tens and hundreds if they are negative; without a gradient."""
     spec = x.node.spec
     if not decimals or (decimals > 0 and not spec.differentiable):
-        return rounding.round(x)  # type: ignore[no-any-return]  # a primitive
+        return rounding.round(x)
     scale = 10.0 ** abs(decimals)
     y = rounding.round(x * scale) / scale if decimals > 0 else rounding.round(x / scale) * scale
     return y if spec.differentiable else copying.astype(y, spec.dtype)
@@ -139,7 +139,7 @@ def dot(x: Variable, other: Any, /) -> Variable:
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
         return x * other  # type: ignore[no-any-return]  # of Any
-    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))  # type: ignore[no-any-return]  # as above
+    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
 
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
@@ -152,12 +152,12 @@ def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) ->
     start = offset if offset >= 0 else -offset * columns
     flat = manipulation.reshape(x, shape=(*x.shape[:-2], rows * columns))
     along = slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1) if count > 0 else slice(0)
-    return indexing.getitem(flat, index=(..., along))  # type: ignore[no-any-return]  # a primitive
+    return indexing.getitem(flat, index=(..., along))
 
 
 def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Dtype | None = None) -> Variable:
     """Return the sums of the diagonals of the matrices in two axes."""
-    return statistical.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)  # type: ignore[no-any-return]  # as above
+    return statistical.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
@@ -166,7 +166,7 @@ def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
     (axis,) = manipulation.checked_axes((axis,), x.ndim, "take")
     at = _integers(x, indices)
     taken = indexing.take(x, flatten(at), axis=axis)
-    return manipulation.reshape(taken, shape=x.shape[:axis] + at.shape + x.shape[axis + 1 :])  # type: ignore[no-any-return]  # as above
+    return manipulation.reshape(taken, shape=x.shape[:axis] + at.shape + x.shape[axis + 1 :])
 
 
 def repeat(x: Variable, repeats: Any, /, axis: int | None = None) -> Variable:

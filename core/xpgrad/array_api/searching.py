@@ -3,8 +3,8 @@
 from typing import Any
 
 from xpgrad.array_api.statistical import Axis
+from xpgrad.backend.checks import beside
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import Array, Namespace
 
@@ -30,7 +30,7 @@ def count_nonzero(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bo
 @primitive()
 def searchsorted(xp: Namespace, x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """Where the elements of `x2` would have to go into the sorted one-dimensional `x1`."""
-    order = None if sorter is None else beside(xp._backend.spec(x1), sorter, "searchsorted")
+    order = None if sorter is None else beside(xp.spec_of(x1), sorter, "searchsorted")
     return xp.searchsorted(x1, x2, side=side, sorter=order)
 
 

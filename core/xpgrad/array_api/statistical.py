@@ -212,7 +212,7 @@ def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = 
     keepdims : bool
     """
     if weights is None:
-        return mean(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+        return mean(x, axis=axis, keepdims=keepdims)
     x, weights = as_variable(x), as_variable(weights)
     if weights.shape != x.shape:
         weights = reshape(_in_order(weights, axis, x), shape=_weight_shape(x, weights, axis))
@@ -245,7 +245,7 @@ def sum_by_count(x: Any, count: Any, /, axis: Axis = None, keepdims: bool = Fals
 
 def count_of(present: Any, dtype_of: Any, /, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Number of elements over `axis` that are True, in the wide dtype of the floating-point array `dtype_of`."""
-    return sum(astype(present, as_variable(dtype_of).node.spec.wide), axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    return sum(astype(present, as_variable(dtype_of).node.spec.wide), axis=axis, keepdims=keepdims)
 
 
 def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
@@ -253,7 +253,7 @@ def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
     if not isinstance(axis, Sequence) or len(axis) != weights.ndim:
         return weights
     given = [a % x.ndim for a in axis]
-    return permute_dims(weights, axes=sorted(range(len(given)), key=given.__getitem__))  # type: ignore[no-any-return]  # as above
+    return permute_dims(weights, axes=sorted(range(len(given)), key=given.__getitem__))
 
 
 def _weight_shape(x: Variable, weights: Variable, axis: Axis) -> Shape:

@@ -44,14 +44,14 @@ def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
     x : Variable or array, real floating-point
     z : float
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 
 
 def relu6(x: Any) -> Variable:
     """Return `clipped_relu` with the ceiling 6."""
     real_floating(x, "relu6")
-    return clipped_relu(x, z=6.0)  # type: ignore[no-any-return]  # a primitive
+    return clipped_relu(x, z=6.0)
 
 
 def crelu(x: Any, axis: int = 1) -> Variable:
@@ -69,7 +69,7 @@ def crelu(x: Any, axis: int = 1) -> Variable:
     """
     require_axis(real_floating(x, "crelu"), axis, "crelu")
     x = as_variable(x)
-    return array_api.concat([relu(x), relu(-x)], axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.concat([relu(x), relu(-x)], axis=axis)
 
 
 def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
@@ -98,7 +98,7 @@ def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
     if length % pool_size:
         raise invalid("maxout", f"x with a multiple of {pool_size} elements along axis {axis}", f"x is {spec!r}")
     pools = reshape(x, shape=(*spec.shape[:axis], length // pool_size, pool_size, *spec.shape[axis + 1 :]))
-    return array_api.max(pools, axis=axis + 1)  # type: ignore[no-any-return]  # a primitive
+    return array_api.max(pools, axis=axis + 1)
 
 
 @floating
@@ -130,7 +130,7 @@ def prelu(x: Any, W: Any) -> Variable:
         raise invalid("prelu", expect, f"x is {spec!r}, W is {slopes!r}")
     x = as_variable(x)
     slope = reshape(W, shape=slopes.shape + (1,) * (spec.ndim - 1 - slopes.ndim))
-    return where(x > 0, x, slope * x)  # type: ignore[no-any-return]  # a primitive
+    return where(x > 0, x, slope * x)
 
 
 def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None, return_r: bool = False) -> Any:
@@ -197,7 +197,7 @@ def selu(x: Any, alpha: float = 1.6732632423543772848, scale: float = 1.05070098
     alpha, scale : float
         By default those that keep mean 0 and variance 1 (Klambauer and others: Self-normalizing neural networks, 2017).
     """
-    return scale * elu(x, alpha=alpha)  # type: ignore[no-any-return]  # a primitive
+    return scale * elu(x, alpha=alpha)
 
 
 @floating
@@ -254,7 +254,7 @@ def softmax(x: Any, /, axis: int = 1) -> Variable:
     Variable, shape of `x`
         Positive, with sum 1 along `axis`.
     """
-    return exponentials.softmax(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return exponentials.softmax(x, axis=axis)
 
 
 @floating
@@ -266,4 +266,4 @@ def log_softmax(x: Any, /, axis: int = 1) -> Variable:
     x : Variable or array, real floating-point
     axis : int
     """
-    return exponentials.log_softmax(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return exponentials.log_softmax(x, axis=axis)

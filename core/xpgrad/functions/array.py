@@ -23,7 +23,7 @@ def broadcast(*args: Any) -> tuple[Variable, ...]:
 
 def broadcast_to(x: Any, shape: Shape) -> Variable:
     """Return `x` stretched to `shape`."""
-    return array_api.broadcast_to(x, shape=tuple(shape))  # type: ignore[no-any-return]  # a primitive
+    return array_api.broadcast_to(x, shape=tuple(shape))
 
 
 def cast(x: Any, typ: Dtype) -> Variable:
@@ -35,7 +35,7 @@ def cast(x: Any, typ: Dtype) -> Variable:
 
 def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
     """Return the arrays `xs` one behind the other along `axis`."""
-    return array_api.concat(xs, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.concat(xs, axis=axis)
 
 
 def copy(x: Any, dst: Any = None) -> Variable:
@@ -52,17 +52,17 @@ def copy(x: Any, dst: Any = None) -> Variable:
 
 def expand_dims(x: Any, axis: int) -> Variable:
     """Return `x` with one axis of length 1 more, at the position `axis`."""
-    return array_api.expand_dims(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.expand_dims(x, axis=axis)
 
 
 def flatten(x: Any) -> Variable:
     """Return the elements of `x` in one axis."""
-    return reshape(x, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
+    return reshape(x, shape=(-1,))
 
 
 def flip(x: Any, axis: int) -> Variable:
     """Return `x` in reverse order along `axis`."""
-    return array_api.flip(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.flip(x, axis=axis)
 
 
 def fliplr(x: Any) -> Variable:
@@ -102,7 +102,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
     v = as_variable(x)
     if v.ndim >= ndim:
         return v
-    return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)  # type: ignore[no-any-return]  # a primitive
+    return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
@@ -136,7 +136,7 @@ def select_item(x: Any, t: Any) -> Variable:
     Variable, shape (N,)
     """
     picked = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
-    return reshape(picked, shape=(-1,))  # type: ignore[no-any-return]  # a primitive
+    return reshape(picked, shape=(-1,))
 
 
 def separate(x: Any, axis: int = 0) -> tuple[Variable, ...]:
@@ -185,14 +185,14 @@ def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:
 
 def stack(xs: Sequence[Any], axis: int = 0) -> Variable:
     """Return the arrays `xs`, all of one shape, one behind the other along a new axis."""
-    return array_api.stack(xs, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.stack(xs, axis=axis)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
     """Return `x` with two axes swapped."""
     order = list(range(len(x.shape)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
-    return array_api.permute_dims(x, axes=tuple(order))  # type: ignore[no-any-return]  # a primitive
+    return array_api.permute_dims(x, axes=tuple(order))
 
 
 def tile(x: Any, reps: int | Sequence[int]) -> Variable:

@@ -27,7 +27,7 @@ def space2depth(X: Any, r: int) -> Variable:
         raise invalid("space2depth", f"X of shape (B, C, {r} * H, {r} * W)", f"X is {spec!r}")
     b, c, h, w = spec.shape
     y = permute_dims(reshape(X, shape=(b, c, h // r, r, w // r, r)), axes=(0, 3, 5, 1, 2, 4))
-    return reshape(y, shape=(b, r * r * c, h // r, w // r))  # type: ignore[no-any-return]  # a primitive
+    return reshape(y, shape=(b, r * r * c, h // r, w // r))
 
 
 def depth2space(X: Any, r: int) -> Variable:
@@ -51,4 +51,4 @@ def depth2space(X: Any, r: int) -> Variable:
         raise invalid("depth2space", f"X of shape (B, {r * r} * C, H, W)", f"X is {spec!r}")
     b, c, h, w = spec.shape
     y = permute_dims(reshape(X, shape=(b, r, r, c // (r * r), h, w)), axes=(0, 3, 4, 1, 5, 2))
-    return reshape(y, shape=(b, c // (r * r), r * h, r * w))  # type: ignore[no-any-return]  # a primitive
+    return reshape(y, shape=(b, c // (r * r), r * h, r * w))

@@ -2,16 +2,16 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, cast
 
 from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.specs import spec_of
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.utils.type_check import InvalidType
 
-Function = Callable[..., Any]
+P = ParamSpec("P")
 
 
 def invalid(function: str, expect: str, actual: str) -> InvalidType:
@@ -73,40 +73,38 @@ def _plain(option: Any) -> Any:
     return option if type(option) in PLAIN else plugins.plain(option)
 
 
-def floating(function: Function) -> Function:
+def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
     return real(function, function.__name__)
 
 
-def real(function: Function, name: str) -> Function:
+def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
     """Return `function`, which takes one array, under Chainer's name for it, refusing what is not real."""
+    call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
-    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
-        return (
-            function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
-            if args or kwargs
-            else function(x)
-        )
+        return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}) if args or kwargs else call(x)
 
     checked.__name__ = checked.__qualname__ = name
-    return checked
+    return cast("Callable[P, Variable]", checked)
 
 
-def inexact(function: Function, name: str) -> Function:
+def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
     """Return `function`, which takes one array, under Chainer's name for it, refusing what is not floating-point."""
+    call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
-    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
         spec = known_spec(x, name)
         if not spec.differentiable:
             raise invalid(name, "x of a floating-point dtype", f"x is {spec!r}")
-        return function(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+        return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
 
     checked.__name__ = checked.__qualname__ = name
-    return checked
+    return cast("Callable[P, Variable]", checked)
 
 
 class Accepted:

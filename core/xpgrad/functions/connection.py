@@ -54,13 +54,13 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     W_spec = (type(W) is Variable and W._node.spec) or known_spec(W, "linear")
     b_spec = None if b is None else (type(b) is Variable and b._node.spec) or known_spec(b, "linear")
     if n_batch_axes == 1 and (x_spec, W_spec, b_spec) in _matrices:
-        return affine(x, W, b)  # type: ignore[no-any-return]  # a primitive
+        return affine(x, W, b)
     batch, features = _checked(x_spec, W_spec, b_spec, n_batch_axes)
     if x_spec.ndim == 2 and n_batch_axes == 1:
         _matrices.add((x_spec, W_spec, b_spec))
-        return affine(x, W, b)  # type: ignore[no-any-return]  # a primitive
+        return affine(x, W, b)
     y = affine(reshape(x, shape=(math.prod(batch), features)), W, b)
-    return reshape(y, shape=(*batch, W_spec.shape[0]))  # type: ignore[no-any-return]  # a primitive
+    return reshape(y, shape=(*batch, W_spec.shape[0]))
 
 
 _matrices = Accepted()

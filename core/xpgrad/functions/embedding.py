@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches
+from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array, Namespace
@@ -38,7 +38,7 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
     if rows.ndim != 2:
         raise invalid("embed_id", "W of shape (V, K)", f"W is {rows!r}")
-    if switches().mode & CAREFUL and config.debug:
+    if switches().mode & WATCHED and config.debug:
         _check(as_array(x), rows, ignore_label)
     flat = array_api.reshape(x, shape=(math.prod(numbers.shape),))
     if ignore_label is None:
@@ -47,7 +47,7 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
         ignored = array_api.equal(flat, ignore_label)
         y = array_api.take(W, array_api.where(ignored, array_api.zeros_like(flat), flat).array, axis=0)
         y = array_api.where(array_api.expand_dims(ignored, axis=1), 0.0, y)
-    return array_api.reshape(y, shape=(*numbers.shape, rows.shape[1]))  # type: ignore[no-any-return]  # a primitive
+    return array_api.reshape(y, shape=(*numbers.shape, rows.shape[1]))
 
 
 def _check(x: Array, rows: Spec, ignore_label: int | None) -> None:

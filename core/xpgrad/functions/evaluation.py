@@ -16,7 +16,7 @@ def hit_rate(xp: Namespace, y: Array, t: Array, /, ignore_label: int | None) -> 
     """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
-    wide = xp._backend.wide(y.dtype)
+    wide = xp.backend.wide(y.dtype)
     hit = xp.astype(best == labels, wide)
     if ignore_label is None:
         return xp.astype(xp.mean(hit), y.dtype, copy=False)
@@ -52,4 +52,4 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     expected = spec.shape[:1] + spec.shape[2:]
     if [n for n in target.shape if n != 1] != [n for n in expected if n != 1] or target.size != math.prod(expected):
         raise invalid("accuracy", f"t of shape {expected}, one label for each example of y", f"t is {target!r}")
-    return hit_rate(y, t, ignore_label=ignore_label)  # type: ignore[no-any-return]  # a primitive
+    return hit_rate(y, t, ignore_label=ignore_label)

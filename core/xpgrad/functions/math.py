@@ -59,12 +59,12 @@ def maximum(*xs: Any) -> Variable:
 
 def argmax(x: Any, axis: int | None = None) -> Variable:
     """Return the position of the first maximum along `axis`, by default in the flattened array."""
-    return array_api.argmax(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.argmax(x, axis=axis)
 
 
 def argmin(x: Any, axis: int | None = None) -> Variable:
     """Return the position of the first minimum along `axis`, by default in the flattened array."""
-    return array_api.argmin(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.argmin(x, axis=axis)
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
@@ -88,12 +88,12 @@ def clip(x: Any, x_min: Any = None, x_max: Any = None) -> Variable:
 
 def cumsum(x: Any, axis: int | None = None) -> Variable:
     """Return the sums of all elements up to each one, along `axis` or in the flattened array."""
-    return array_api.cumulative_sum(_line(x, axis), axis=axis or 0)  # type: ignore[no-any-return]  # a primitive
+    return array_api.cumulative_sum(_line(x, axis), axis=axis or 0)
 
 
 def cumprod(x: Any, axis: int | None = None) -> Variable:
     """Return the products of all elements up to each one, along `axis` or in the flattened array."""
-    return array_api.cumulative_prod(_line(x, axis), axis=axis or 0)  # type: ignore[no-any-return]  # a primitive
+    return array_api.cumulative_prod(_line(x, axis), axis=axis or 0)
 
 
 def identity(*inputs: Any) -> Any:
@@ -111,7 +111,7 @@ def logsumexp(x: Any, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     real_floating(x, "logsumexp")
-    return exponentials.logsumexp(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return exponentials.logsumexp(x, axis=axis)
 
 
 def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
@@ -123,7 +123,7 @@ def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variab
     transa, transb : bool
         Swap the last two axes of `a`, of `b` first.
     """
-    return array_api.matmul(_swapped(a, transa), _swapped(b, transb))  # type: ignore[no-any-return]  # a primitive
+    return array_api.matmul(_swapped(a, transa), _swapped(b, transb))
 
 
 def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
@@ -134,32 +134,32 @@ def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> 
 
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the maximum over `axis`; elements that tie share the gradient equally."""
-    return array_api.max(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return array_api.max(x, axis=axis, keepdims=keepdims)
 
 
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the minimum over `axis`; elements that tie share the gradient equally."""
-    return array_api.min(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return array_api.min(x, axis=axis, keepdims=keepdims)
 
 
 def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the product over `axis`."""
-    return array_api.prod(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return array_api.prod(x, axis=axis, keepdims=keepdims)
 
 
 def rsqrt(x: Any) -> Variable:
     """Return the reciprocal of the square root, elementwise."""
-    return 1.0 / sqrt(x)  # type: ignore[no-any-return]  # a primitive
+    return 1.0 / sqrt(x)
 
 
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the sum over `axis`."""
-    return array_api.sum(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return array_api.sum(x, axis=axis, keepdims=keepdims)
 
 
 def sum_to(x: Any, shape: Shape) -> Variable:
     """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
-    return array_api.sum_to(x, shape=tuple(shape))  # type: ignore[no-any-return]  # a primitive
+    return array_api.sum_to(x, shape=tuple(shape))
 
 
 def _swapped(x: Any, swap: bool) -> Any:

@@ -58,7 +58,7 @@ def batch_l2_norm_squared(x: Any) -> Variable:
     if spec.ndim < 2:
         raise invalid("batch_l2_norm_squared", "x of two or more axes", f"x is {spec!r}")
     length = spec.size // spec.shape[0] if spec.shape[0] else 0
-    return _sum(square(reshape(x, shape=(spec.shape[0], length))), axis=1)  # type: ignore[no-any-return]  # as above
+    return _sum(square(reshape(x, shape=(spec.shape[0], length))), axis=1)
 
 
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
@@ -72,4 +72,4 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variabl
     axis1, axis2 : int
         The axes of rows and of columns.
     """
-    return linalg.diagonal(moveaxis(as_variable(x), (axis1, axis2), (-2, -1)), offset=offset)  # type: ignore[no-any-return]  # as above
+    return linalg.diagonal(moveaxis(as_variable(x), (axis1, axis2), (-2, -1)), offset=offset)

@@ -13,7 +13,6 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
-from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import window_sums
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -39,10 +38,6 @@ def inverse_deviation(xp: Namespace, x: Array, known: Array | None, /, axis: Axe
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
-def _projected_rule(xp: Namespace, gy: Array, direction: Array, scale: Array, axis: Axes) -> Array:
-    return here(xp, projected)(gy, direction, scale, axis=axis)
-
-
 def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, scale: Array, axis: Axes) -> Array:
     gy = gy * scale
     return -(
@@ -50,11 +45,11 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
     )
 
 
-def _projected_scale(xp: Namespace, gy: Array, y: Array, scale: Array, axis: Axes) -> Array:
-    return xp.sum(gy * y, axis=axis, keepdims=True) / scale
-
-
-@primitive(g=_projected_rule, direction=_projected_direction, scale=_projected_scale)
+@primitive(
+    g=lambda xp, gy, direction, scale, axis: xp.projected(gy, direction, scale, axis=axis),
+    direction=_projected_direction,
+    scale=lambda xp, gy, y, scale, axis: xp.sum(gy * y, axis=axis, keepdims=True) / scale,
+)
 def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
@@ -65,8 +60,8 @@ def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: 
 
 
 def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:
-    scale = here(xp, inverse_deviation)(x, inverse, axis=axis, eps=eps)
-    return here(xp, projected)(gy, y, scale, axis=axis)
+    scale = xp.inverse_deviation(x, inverse, axis=axis, eps=eps)
+    return xp.projected(gy, y, scale, axis=axis)
 
 
 @primitive(x=_standardized_rule)
@@ -153,7 +148,7 @@ def batch_normalization(
         for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
             if averages is not None:
                 _update(averages, latest, factor, decay)
-    return y  # type: ignore[no-any-return]  # a primitive
+    return y
 
 
 def fixed_batch_normalization(
@@ -213,7 +208,7 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
     y, _, _ = _standardized(x, spec, (1,), eps)
-    return scaled(y, gamma, beta)  # type: ignore[no-any-return]  # a primitive
+    return scaled(y, gamma, beta)
 
 
 def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -256,7 +251,7 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
     y = reshape(y, shape=spec.shape)
-    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))  # type: ignore[no-any-return]  # as above
+    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
 
 
 def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:

@@ -57,7 +57,7 @@ def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 
         raise ValueError(f"pad_sequence: length must be at least {longest}, as long as the longest array; got {length}")
     behind = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
     padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, behind, strict=True)]
-    return array_api.stack(padded, axis=0)  # type: ignore[no-any-return]  # a primitive
+    return array_api.stack(padded, axis=0)
 
 
 def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
@@ -107,7 +107,7 @@ def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variabl
     if order.shape != (spec.shape[axis],):
         raise invalid("permutate", f"indices of shape {(spec.shape[axis],)}", f"x is {spec!r}, indices is {order!r}")
     places = array_api.argsort(indices).array if inv else as_array(indices)
-    return array_api.take(x, places, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return array_api.take(x, places, axis=axis)
 
 
 def scatter_add(a: Any, slices: Index, b: Any) -> Variable:

@@ -8,12 +8,12 @@ node. Whatever is out of the ordinary (mixed types or devices, hooks, debug mode
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from xpgrad.backend.kernels import is_own, qualified_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.config import CAREFUL, GUARDED, switches
+from xpgrad.config import GUARDED, WATCHED, switches
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.application import Application, apply, guarded, plan_for
 from xpgrad.graph.definition import Definition, Rule
@@ -21,8 +21,10 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.parameterised import joined, parameterised
 from xpgrad.graph.several import several
 from xpgrad.graph.variable import Variable
+from xpgrad.types import Array, Namespace
 
 Function = Callable[..., Any]
+P = ParamSpec("P")  # what is left of a body's arguments without `xp`: those of the public function
 PLAIN_SCALARS = frozenset((bool, int, float, complex))  # what a library's scalars become, so that they come here again
 new = object.__new__
 ref = weakref.ref
@@ -30,7 +32,7 @@ ref = weakref.ref
 
 def primitive(
     *, variadic: bool = False, label: str | None = None, extension: str | None = None, **rules: Rule
-) -> Callable[[Function], Function]:
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
     """Define a differentiable function from a formula on arrays and one vjp for each input.
 
     Parameters
@@ -57,7 +59,7 @@ def primitive(
     new function takes the place of the old one, which whoever holds it may go on using.
     """
 
-    def define(body: Function) -> Function:
+    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
         definition = Definition(
             body, rules, elementwise=False, same_dtype=False, variadic=variadic, label=label, extension=extension
         )
@@ -68,7 +70,7 @@ def primitive(
 
 def elementwise(
     *, same_dtype: bool = True, label: str | None = None, extension: str | None = None, **rules: Rule
-) -> Callable[[Function], Function]:
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
     """Define an elementwise function: inputs broadcast, and cotangents are summed over broadcast axes by the sweep.
 
     Parameters
@@ -80,7 +82,7 @@ def elementwise(
         As for `primitive`.
     """
 
-    def define(body: Function) -> Function:
+    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
         definition = Definition(
             body, rules, elementwise=True, same_dtype=same_dtype, variadic=False, label=label, extension=extension
         )
@@ -309,7 +311,7 @@ def _careful(definition: Definition, x1: Any, x2: Any, is_operator: bool) -> Any
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
         return NotImplemented
-    if is_operator and switches().mode & (CAREFUL | GUARDED) == GUARDED:
+    if is_operator and switches().mode & (WATCHED | GUARDED) == GUARDED:
         return guarded(definition, (x1, x2), {}, "operator" if isinstance(x1, Variable) else "reflected")
     return apply(definition, (x1, x2), {})
 

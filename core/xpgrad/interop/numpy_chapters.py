@@ -4,6 +4,7 @@ The standard's functions are looked up when they are called.
 """
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import functools
 import math
 from typing import Any
 
@@ -40,11 +41,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def _vector_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
     size: Any = xp.abs(x)
     if ord in (math.inf, -math.inf):
-        return (xp.max if ord > 0 else xp.min)(size, axis=axes, keepdims=True)  # type: ignore[no-any-return]  # a primitive
+        return (xp.max if ord > 0 else xp.min)(size, axis=axes, keepdims=True)
     if ord == 0:
-        return xp.sum(xp.astype(x != 0, size.dtype), axis=axes, keepdims=True)  # type: ignore[no-any-return]  # as above
+        return xp.sum(xp.astype(x != 0, size.dtype), axis=axes, keepdims=True)
     if ord == 1:
-        return xp.sum(size, axis=axes, keepdims=True)  # type: ignore[no-any-return]  # as above
+        return xp.sum(size, axis=axes, keepdims=True)
     if ord == 2:
         spec = x.node.spec
         x, size = (xp.astype(each, each.node.spec.wide, copy=False) for each in (x, size))
@@ -57,9 +58,9 @@ def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
     x = xp.moveaxis(x, axes, (-2, -1))
     if ord in (2, -2, "nuc"):
         values = part("linalg", "svdvals")(x)
-        return {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord](values, axis=-1)  # type: ignore[no-any-return]  # as above
+        return {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord](values, axis=-1)
     sums = xp.sum(xp.abs(x), axis=-2 if abs(ord) == 1 else -1)
-    return (xp.max if ord > 0 else xp.min)(sums, axis=-1)  # type: ignore[no-any-return]  # as above
+    return (xp.max if ord > 0 else xp.min)(sums, axis=-1)
 
 
 def part(chapter: str, name: str) -> Any:
@@ -72,6 +73,7 @@ def _delegated(chapter: str, name: str, inputs: int = 1) -> None:
     """Enter a function that has the standard's name and arguments, looked up when it is called."""
 
     @numpy_function(f"{chapter}.{name}")
+    @functools.wraps(getattr(getattr(xp, chapter), name), updated=())  # its docstring and signature
     def delegated(*args: Any, out: Any = REFUSED, **kwargs: Any) -> Any:
         arrays = alike(*args[:inputs]) if inputs > 1 else [as_variable(args[0])]
         return part(chapter, name)(*arrays, *args[inputs:], **kwargs)

@@ -1,6 +1,7 @@
 """NumPy's mathematical functions that are no ufuncs, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import functools
 import math
 from typing import Any
 
@@ -80,7 +81,8 @@ def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
         raise ValueError(
             f"gradient: expected an edge_order of 1 or 2, and more points than that, got {edge_order} and {f.shape[0]}"
         )
-    h, share = step, 0.5
+    h = step
+    share: float | Variable = 0.5
     if getattr(step, "shape", ()):  # the coordinates of the points
         h = xp.reshape(xp.diff(xp.astype(as_variable(step), f.dtype), axis=0), shape=(-1,) + (1,) * (f.ndim - 1))
         share = h[:-1] / (h[:-1] + h[1:])
@@ -200,6 +202,7 @@ def _standard(name: str, inputs: int = 1) -> None:
     """Enter a function that has the standard's name and arguments, looked up when it is called."""
 
     @numpy_function(name)
+    @functools.wraps(getattr(xp, name), updated=())  # its docstring and signature
     def delegated(*args: Any, **kwargs: Any) -> Any:
         function = getattr(xp, name, None)
         if function is None:

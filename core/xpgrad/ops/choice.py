@@ -46,4 +46,4 @@ def apply_where(
     y = setitem(constant_variable(blank), y1, index=chosen)
     if f2 is not None:
         y = setitem(y, f2(*(a[others] for a in stretched)), index=others)
-    return y  # type: ignore[no-any-return]  # a primitive
+    return y

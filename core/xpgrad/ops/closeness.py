@@ -25,7 +25,7 @@ def isclose(a: Any, b: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_
     finite = isfinite(a) & isfinite(b)
     distance = abs_(where(finite, a, 0.0) - where(finite, b, 0.0))
     near = where(finite, distance <= rtol * abs_(where(finite, b, 0.0)) + atol, a == b)
-    return near | (isnan(a) & isnan(b)) if equal_nan else near  # type: ignore[no-any-return]  # primitives
+    return near | (isnan(a) & isnan(b)) if equal_nan else near
 
 
 def _inexact(x: Any, other: Any) -> Variable:
@@ -40,4 +40,4 @@ def _inexact(x: Any, other: Any) -> Variable:
 
 def allclose(a: Any, b: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Variable:
     """Whether all elements are close, as in `isclose`; a 0-d boolean."""
-    return all_(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan))  # type: ignore[no-any-return]  # as above
+    return all_(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan))

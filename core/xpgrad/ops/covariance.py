@@ -45,7 +45,7 @@ def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = Non
     if weights is None:
         count = x.shape[-1]
         centred = x - sum_(x, axis=-1, keepdims=True) / count
-        scale = count - correction
+        scale: float | Variable = count - correction
         weighted = centred
     else:
         weights = as_variable(weights)
@@ -56,7 +56,7 @@ def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = Non
         weighted = centred * weights
     other = matrix_transpose(conj(centred) if m.node.spec.complex else centred)
     y = matmul(weighted, other) / scale
-    return reshape(y, shape=()) if m.ndim < 2 else y  # type: ignore[no-any-return]  # primitives
+    return reshape(y, shape=()) if m.ndim < 2 else y
 
 
 def _wide(weights: Any) -> Any:
@@ -73,4 +73,4 @@ def corrcoef(m: Any, /, *, axis: int = -1) -> Variable:
     if not y.ndim:
         return y / y
     deviation = sqrt(real(diag(y)) if y.node.spec.complex else diag(y))
-    return y / deviation[:, None] / deviation[None, :]  # type: ignore[no-any-return]  # as above
+    return y / deviation[:, None] / deviation[None, :]

@@ -5,8 +5,7 @@ from typing import Any
 from xpgrad.array_api.creation import handle_on
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import current_device, get_device
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 
@@ -34,7 +33,7 @@ def create_diagonal(x: Any, /, *, offset: int = 0) -> Variable:
     if not n:
         return constant_variable(spec.backend.namespace.reshape(zeros, (*lead, side, side)))
     flat = setitem(zeros, x, index=(..., _diagonal(side, n, offset)))
-    return reshape(flat, shape=(*lead, side, side))  # type: ignore[no-any-return]  # a primitive
+    return reshape(flat, shape=(*lead, side, side))
 
 
 def _diagonal(columns: int, count: int, offset: int) -> slice:
@@ -60,7 +59,7 @@ def diag(x: Any, /, k: int = 0) -> Variable:
     rows, columns = x.shape
     count = max(0, min(rows + min(k, 0), columns - max(k, 0)))
     flat = reshape(x, shape=(-1,))
-    return flat[_diagonal(columns, count, k)] if count else flat[0:0]  # type: ignore[no-any-return]  # a primitive
+    return flat[_diagonal(columns, count, k)] if count else flat[0:0]
 
 
 def _numbers(shape: tuple[int, int], device: Any) -> tuple[Any, Any, Any]:

@@ -52,7 +52,7 @@ def interp(x: Any, xs: Any, ys: Any, /, left: Any = None, right: Any = None, per
         line = reshape(at, shape=(-1,))
         x0, y0, x1, y1 = (reshape(take(a, i), shape=x.shape) for i in (line, line + 1) for a in (xs, ys))
         inside = y0 + (y1 - y0) / (x1 - x0) * (x - x0)
-    return where(x < xs[0], left, where(x > xs[-1], right, inside))  # type: ignore[no-any-return]  # a primitive
+    return where(x < xs[0], left, where(x > xs[-1], right, inside))
 
 
 def trapezoid(y: Any, /, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Variable:

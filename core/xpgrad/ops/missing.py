@@ -42,27 +42,27 @@ def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, negi
 def _finite(x: Variable, nan: float, largest: float, smallest: float) -> Variable:
     x = where(isnan(x), nan, x)
     infinite = isinf(x)
-    return where(infinite & (x > 0), largest, where(infinite & (x < 0), smallest, x))  # type: ignore[no-any-return]  # as above
+    return where(infinite & (x > 0), largest, where(infinite & (x < 0), smallest, x))
 
 
 def nansum(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum over `axis` of what is not NaN; 0 if there is nothing."""
-    return sum_(where(isnan(x), 0.0, x), axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    return sum_(where(isnan(x), 0.0, x), axis=axis, keepdims=keepdims)
 
 
 def nanprod(x: Any, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
     """Product over `axis` of what is not NaN; 1 if there is nothing."""
-    return prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+    return prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(x: Any, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Sums along `axis` of what is not NaN up to each place."""
-    return cumulative_sum(where(isnan(x), 0.0, x), axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # as above
+    return cumulative_sum(where(isnan(x), 0.0, x), axis=axis, dtype=dtype)
 
 
 def nancumprod(x: Any, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Products along `axis` of what is not NaN up to each place."""
-    return cumulative_prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype)  # type: ignore[no-any-return]  # as above
+    return cumulative_prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype)
 
 
 def nanmean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
@@ -88,11 +88,11 @@ def nanmax(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Maximum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
     missing = isnan(x)
     y = max_(where(missing, -float("inf"), x), axis=axis, keepdims=keepdims)
-    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)  # type: ignore[no-any-return]  # as above
+    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)
 
 
 def nanmin(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Minimum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
     missing = isnan(x)
     y = min_(where(missing, float("inf"), x), axis=axis, keepdims=keepdims)
-    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)  # type: ignore[no-any-return]  # as above
+    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)

@@ -32,14 +32,14 @@ def partition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
     """
     x, axis = _line(x, axis)
     _check(x, kth, axis, "partition")
-    return sort(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return sort(x, axis=axis)
 
 
 def argpartition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
     """The indices with which `partition` takes the elements of `x` along `axis`; they have no gradient."""
     x, axis = _line(x, axis)
     _check(x, kth, axis, "argpartition")
-    return argsort(x, axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return argsort(x, axis=axis)
 
 
 def _line(x: Any, axis: int | None) -> tuple[Variable, int]:
@@ -103,8 +103,8 @@ def _quantile(x: Any, q: Any, axis: Axis, method: str, keepdims: bool, chosen: C
     at = chosen(lines, method)
     found = [at(f) for f in fractions]
     if not shape:
-        return reshape(found[0], shape=kept)  # type: ignore[no-any-return]  # a primitive
-    return reshape(stack(found), shape=shape + kept)  # type: ignore[no-any-return]  # as above
+        return reshape(found[0], shape=kept)
+    return reshape(stack(found), shape=shape + kept)
 
 
 def _of_all(lines: Variable, method: str) -> Callable[[float], Variable]:
@@ -121,7 +121,7 @@ def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float
 
     def element(place: Variable) -> Variable:
         indices = expand_dims(astype(place, integer), axis=-1)
-        return squeeze(take_along_axis(ordered, indices, axis=-1), axis=-1)  # type: ignore[no-any-return]  # a primitive
+        return squeeze(take_along_axis(ordered, indices, axis=-1), axis=-1)
 
     def at(f: float) -> Variable:
         place = maximum(last * f, 0.0)
@@ -134,7 +134,7 @@ def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float
         weight = astype(weight, lines.dtype, copy=False)
         one, other = element(low), element(minimum(low + 1, maximum(last, 0.0)))
         between = where(weight > 0, (other - one) * weight, 0.0)  # the difference may be infinite
-        return where(last < 0, float("nan"), one + between)  # type: ignore[no-any-return]  # a primitive
+        return where(last < 0, float("nan"), one + between)
 
     return at
 

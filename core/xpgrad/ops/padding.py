@@ -53,7 +53,7 @@ def pad(x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: A
         spec = x.node.spec
         made = spec.backend.namespace.full(shape, plugins.plain(constant_values), dtype=spec.dtype, device=spec.device)
         inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True))
-        return setitem(made, x, index=inside)  # type: ignore[no-any-return]  # a primitive
+        return setitem(made, x, index=inside)
     if mode not in MODES:
         raise ValueError(f"pad: expected the mode constant, {', '.join(MODES)}, got {mode!r}")
     for axis, (before, behind) in enumerate(widths):

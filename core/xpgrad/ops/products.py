@@ -21,7 +21,7 @@ def kron(a: Any, b: Any, /) -> Variable:
     left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
     spread = reshape(a, shape=tuple(n for length in left for n in (length, 1)))
     spread = spread * reshape(b, shape=tuple(n for length in right for n in (1, length)))
-    return reshape(spread, shape=tuple(m * n for m, n in zip(left, right, strict=True)))  # type: ignore[no-any-return]  # a primitive
+    return reshape(spread, shape=tuple(m * n for m, n in zip(left, right, strict=True)))
 
 
 def polyval(p: Any, x: Any, /) -> Variable:

@@ -8,12 +8,12 @@ from xpgrad.array_api.indexing import prepared
 from xpgrad.array_api.manipulation import checked_axes, reshape
 from xpgrad.array_api.scattering import scatter
 from xpgrad.array_api.selection import where
+from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import elementwise
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import Array, Index, Namespace
 
@@ -57,7 +57,7 @@ def _stretched(values: Any, spec: Spec, shape: tuple[int, ...]) -> Variable:
         values = constant_variable(spec.backend.asarray(values, dtype=spec.dtype, device=spec.device))
     beside(spec, values, "scatter_add")
     values = astype(values, spec.dtype, copy=False)
-    return values if values.shape == shape else broadcast_to(values, shape=shape)  # type: ignore[no-any-return]  # a primitive
+    return values if values.shape == shape else broadcast_to(values, shape=shape)
 
 
 def segment_sum(x: Any, segments: Any, /, num_segments: int) -> Variable:
@@ -95,7 +95,7 @@ def _count(x: Variable, ids: Array, num_segments: int) -> Variable:
     ones = xp.ones(ids.shape, dtype=x.node.spec.wide, device=x.node.spec.device)
     count = segment_sum(ones, ids, num_segments)
     count = where(count == 0, 1.0, count)
-    return reshape(count, shape=(num_segments,) + (1,) * (x.ndim - 1))  # type: ignore[no-any-return]  # as above
+    return reshape(count, shape=(num_segments,) + (1,) * (x.ndim - 1))
 
 
 def segment_max(x: Any, segments: Any, /, num_segments: int) -> Variable:

@@ -3,8 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import current_device, get_device
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Dtype
 
@@ -12,7 +11,7 @@ from xpgrad.types import Dtype
 def atleast_nd(x: Any, /, *, ndim: int) -> Variable:
     """`x` with axes of length 1 in front, up to `ndim` of them."""
     x = as_variable(x)
-    return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)  # type: ignore[no-any-return]  # a primitive
+    return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)
 
 
 def default_dtype(kind: str = "real floating", *, device: Any = None) -> Dtype:

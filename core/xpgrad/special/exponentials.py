@@ -6,7 +6,7 @@ These are the primitives, which networks need from the start. `logistic` has the
 
 import math
 
-from xpgrad.array_api.precision import fitted, narrowed, spec_in, widened
+from xpgrad.array_api.precision import fitted, narrowed, widened
 from xpgrad.array_api.statistical import Axis, with_kept_axes
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise, primitive
@@ -21,7 +21,7 @@ function for those only.
 
 
 def _expit_rule(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     x, y, gy = (widened(xp, each, spec) for each in (x, y, gy))
     rest = xp.where(y > NEARLY_ONE, xp.special.expit(-x), 1 - y)
     return narrowed(xp, gy * (y * rest), spec)
@@ -35,14 +35,14 @@ def expit(xp: Namespace, x: Array, /) -> Array:
     ----------
     x : Variable or array, real floating-point
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     wide = widened(xp, x, spec)
     e = xp.exp(-xp.abs(wide))
     return fitted(xp, xp.where(wide < 0, e, 1.0) / (1 + e), x)
 
 
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, y * (gy - xp.sum(gy * y, axis=axis, keepdims=True)), spec)
 
@@ -61,14 +61,14 @@ def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     Variable, shape of `x`
         Positive, with sum 1 over `axis`.
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
 
 
 def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True), spec)
 
@@ -82,7 +82,7 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     x : Variable or array, real floating-point
     axis : int, tuple of int or None
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     shifted = x - xp.max(x, axis=axis, keepdims=True)
     return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)
@@ -106,7 +106,7 @@ def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool =
     axis : int, tuple of int or None
     keepdims : bool
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     largest = xp.max(x, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))

@@ -62,14 +62,14 @@ def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = F
     """
     (x,) = fitted("logsumexp", (x,))
     if b is None:
-        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
     xp = x.__array_namespace__()
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, 0.0)
     total = sum(b * exp(x - largest), axis=axis, keepdims=True)
     zero = total == 0
     y = xp.where(zero, -math.inf, log(xp.where(zero, 1.0, total)) + largest)
-    return y if keepdims else sum(y, axis=axis)  # type: ignore[no-any-return]  # primitives
+    return y if keepdims else sum(y, axis=axis)
 
 
 def softmax(x: Any, /, axis: Axis = None) -> Variable:
@@ -80,7 +80,7 @@ def softmax(x: Any, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.softmax(*fitted("softmax", (x,)), axis=axis)  # type: ignore[no-any-return]  # a primitive
+    return exponentials.softmax(*fitted("softmax", (x,)), axis=axis)
 
 
 def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
@@ -91,4 +91,4 @@ def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.log_softmax(*fitted("log_softmax", (x,)), axis=axis)  # type: ignore[no-any-return]  # as above
+    return exponentials.log_softmax(*fitted("log_softmax", (x,)), axis=axis)

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from xpgrad.array_api.copying import astype
 from xpgrad.backend.plugins import plugins
@@ -12,10 +12,12 @@ from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Namespace
 
-Function = Callable[..., Any]
+P = ParamSpec("P")
 
 
-def special(*, of_complex: Function | None = None, **rules: Rule) -> Callable[[Function], Callable[..., Variable]]:
+def special(
+    *, of_complex: Callable[[Variable], Variable] | None = None, **rules: Rule
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
     """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`.
 
     Parameters
@@ -26,16 +28,18 @@ def special(*, of_complex: Function | None = None, **rules: Rule) -> Callable[[F
         As for `elementwise`.
     """
 
-    def define(body: Function) -> Callable[..., Variable]:
-        primitive = elementwise(same_dtype=True, label=None, extension="special", **rules)(body)
-        return promoted(_by_single_precision(primitive), of_complex)
+    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
+        return promoted(_by_single_precision(elementwise(extension="special", **rules)(body)), of_complex)
 
     return define
 
 
-def promoted(function: Function, of_complex: Function | None = None) -> Callable[..., Variable]:
+def promoted(
+    function: Callable[P, Variable], of_complex: Callable[[Variable], Variable] | None = None
+) -> Callable[P, Variable]:
     """Return a primitive, or a function that wraps one, so that its operands are `fitted` first."""
-    name, count = function.__name__, len(function.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
+    call: Callable[..., Variable] = function
+    name, count = call.__name__, len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
     @functools.wraps(function)
     def promoting(*operands: Any, **parameters: Any) -> Variable:
@@ -43,17 +47,18 @@ def promoted(function: Function, of_complex: Function | None = None) -> Callable
         for x in arrays:
             if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
                 if of_complex is not None and not _is_scalar(x) and (x := as_variable(x)).node.spec.complex:
-                    return of_complex(x)  # type: ignore[no-any-return]  # a Variable
+                    return of_complex(x)
                 operands = *fitted(name, arrays), *operands[count:]
                 break
-        return function(*operands, **parameters)  # type: ignore[no-any-return]  # a primitive
+        return call(*operands, **parameters)
 
     return promoting
 
 
-def _by_single_precision(primitive: Function) -> Function:
+def _by_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variable]:
     """Return `primitive`, half precision by way of single: libraries of such functions have no loops for less."""
-    count = len(primitive.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
+    call: Callable[..., Variable] = primitive
+    count = len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
     @functools.wraps(primitive)
     def function(*operands: Any, **parameters: Any) -> Variable:
@@ -62,9 +67,9 @@ def _by_single_precision(primitive: Function) -> Function:
             if x._node.spec.half:
                 break
         else:
-            return primitive(*operands, **parameters)  # type: ignore[no-any-return]  # a primitive
+            return call(*operands, **parameters)
         wide = [astype(x, x._node.spec.wide, copy=False) for x in arrays]
-        y = primitive(*wide, *operands[count:], **parameters)
+        y = call(*wide, *operands[count:], **parameters)
         dtypes = {x.dtype for x in arrays}
         return astype(y, dtypes.pop()) if len(dtypes) == 1 else y
 
@@ -73,7 +78,7 @@ def _by_single_precision(primitive: Function) -> Function:
 
 def either(xp: Namespace, condition: Array, one: float, other: float, like: Array) -> Array:
     """Return one of two numbers, elementwise, in the dtype of `like`; the standard's `where` takes one at most."""
-    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp._backend.handle_of(like)), other)
+    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp.device_of(like)), other)
 
 
 def fitted(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
+from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
@@ -24,7 +24,7 @@ def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 
 def recording() -> bool:
     """Tell whether this thread makes a graph."""
-    return not switches().mode & PLAIN_OFF
+    return not switches().mode & NO_GRAD
 
 
 class Mode:

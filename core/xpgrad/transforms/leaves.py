@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
+from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import same_place, spec_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.transforms.trees import Structure, leaves_in, where
 from xpgrad.types import Array, Namespace

@@ -222,4 +222,4 @@ def _stacked(parts: list[Variable], y: Variable, x: Variable, axis: int) -> Vari
         return constant_variable(
             x._node.spec.backend.namespace.zeros(shape, dtype=lead.dtype, device=x._node.spec.device)
         )
-    return array_api.reshape(array_api.stack(parts, axis=axis), shape)  # type: ignore[no-any-return]  # a primitive
+    return array_api.reshape(array_api.stack(parts, axis=axis), shape)

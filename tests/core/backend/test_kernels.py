@@ -41,6 +41,12 @@ class Toy:
     def has_values(self, array: Any) -> bool:
         return True
 
+    def handle_of(self, array: Any) -> str:
+        return "here"
+
+    def spec(self, array: Any) -> Any:
+        return SimpleNamespace(shape=array.shape)
+
 
 @pytest.fixture
 def declared() -> Iterator[None]:

@@ -14,17 +14,15 @@ from xpgrad_numpy.kernels.statistical import STATISTICAL
 from xpgrad_numpy.kernels.windows import WINDOWS
 
 KERNELS = {
-    **CONVOLUTION,
     **ELEMENTWISE,
     **INDEXING,
     **LINALG,
     **LINEAR,
     **MANIPULATION,
-    **NEURAL,
-    **NORMALIZATION,
-    **POOLING,
     **STATISTICAL,
-    **WINDOWS,
     "accumulate": accumulate,
     "scatter_add": scatter_add,
 }
+"""What overrides kernels of `xpgrad.array_api` and of the graph."""
+NETWORKS = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
+"""What overrides kernels of `xpgrad.functions`, which is imported late."""

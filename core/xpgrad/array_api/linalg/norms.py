@@ -49,7 +49,7 @@ def power_norm(xp: Namespace, x: Array, /, ord: float, axis: Axis = None, *, kee
 def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
     """Return the largest of numbers that are not negative; 0 where there is none."""
     pick = max if reduced_count(x.node.spec, axis) else sum
-    return pick(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+    return pick(x, axis=axis, keepdims=keepdims)
 
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Variable:
@@ -82,19 +82,19 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
     if not spec.differentiable:
         raise DtypeError(f"vector_norm: expected a floating-point dtype, got {spec!r}; use astype")
     if ord == 2:
-        return euclidean_norm(x, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+        return euclidean_norm(x, axis=axes, keepdims=keepdims)
     if ord == 0:
         ones = astype(x != 0, spec.dtype)
         total = sum(ones, axis=axes, keepdims=keepdims)
-        return real(total) if spec.complex else total  # type: ignore[no-any-return]  # as above
+        return real(total) if spec.complex else total
     size = abs(x)
     if ord == math.inf:
         return _largest(size, axes, keepdims)
     if ord == -math.inf:
-        return min(size, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+        return min(size, axis=axes, keepdims=keepdims)
     if ord == 1:
-        return sum(size, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
-    return power_norm(size, ord=ord, axis=axes, keepdims=keepdims)  # type: ignore[no-any-return]  # as above
+        return sum(size, axis=axes, keepdims=keepdims)
+    return power_norm(size, ord=ord, axis=axes, keepdims=keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Variable:
@@ -122,7 +122,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro"
     x = as_variable(x)
     matrices(x, "matrix_norm")
     if ord is None or ord == "fro":
-        return euclidean_norm(x, axis=(-2, -1), keepdims=keepdims)  # type: ignore[no-any-return]  # a primitive
+        return euclidean_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
         values = svdvals(x)
         pick = sum if ord == "nuc" else _largest if ord == 2 else min

@@ -50,7 +50,7 @@ def matrix_power(x: Any, n: int, /) -> Variable:
             result = x if result is None else matmul(result, x)
         power >>= 1
         if not power:
-            return positive(result) if n == 1 else result  # type: ignore[no-any-return]  # a primitive
+            return positive(result) if n == 1 else result
         x = matmul(x, x)
 
 
