@@ -60,9 +60,9 @@ def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = F
     keepdims : bool
         Leave reduced axes with length 1.
     """
-    (x,) = fitted("logsumexp", (x,))
     if b is None:
-        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
+        return exponentials.logsumexp(*fitted("logsumexp", (x,)), axis=axis, keepdims=keepdims)
+    x, b = fitted("logsumexp", (x, b))
     xp = x.__array_namespace__()
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, 0.0)

@@ -17,7 +17,7 @@ ellipkm1 exp1 expi hyp1f1 spence
 bei ber dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kei ker kve modstruve ndtri_exp owens_t struve
 wrightomega yv"""
 ORDERED = {"expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma"}
-NUMPYS = {"cbrt": np.cbrt, "exp2": np.exp2}
+NUMPYS = {"special.cbrt": np.cbrt, "special.exp2": np.exp2, "fmod": np.fmod, "logaddexp2": np.logaddexp2}
 """What NumPy has itself: vectorised, and as exact as SciPy's."""
 HALF = np.dtype(np.float16)
 PARTS = {
@@ -32,11 +32,11 @@ NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys()
 
 def find(name: str) -> Kernel | None:
     """Return NumPy's or SciPy's function for the kernel `name`, None where SciPy has none or is not installed."""
+    if name in NUMPYS:
+        return NUMPYS[name]
     extension, _, name = name.rpartition(".")
-    if extension != "special":
+    if extension != "special" or name not in NAMES:
         return None
-    if name not in NAMES:
-        return NUMPYS.get(name)
     scipy_special = _library()
     theirs, part = PARTS.get(name, (ORDERED.get(name, name), None))
     found = getattr(scipy_special, theirs, None)

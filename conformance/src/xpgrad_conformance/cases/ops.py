@@ -113,20 +113,8 @@ ELEMENTWISE = (
     _ops("rad2deg", lambda ops, x: ops.rad2deg(x), np.rad2deg, elementwise=True),
     _ops("angle", lambda ops, x: ops.angle(x), np.angle, elementwise=True, complex=True, dtype="real"),
     _ops("angle-degrees", lambda ops, x: ops.angle(x, deg=True), lambda x: np.angle(x, True), order=1, dtype="real"),
-    _ops("sinc", lambda ops, x: ops.sinc(x), np.sinc, elementwise=True),
-    _ops(
-        "sinc-zero",
-        lambda ops, x: ops.sinc(x),
-        lambda x: 1 - (np.pi * x) ** 2 / 6 + (np.pi * x) ** 4 / 120 - (np.pi * x) ** 6 / 5040,
-        (Input(values=[0.0, 1e-3, -1e-4]),),
-    ),
-    _ops("logsumexp", lambda ops, x: ops.logsumexp(x), lambda x: np.log(np.exp(x).sum())),
-    _ops(
-        "logsumexp-axis",
-        lambda ops, x: ops.logsumexp(x, axis=(0, 2), keepdims=True),
-        lambda x: np.log(np.exp(x).sum((0, 2), keepdims=True)),
-        CUBE,
-    ),
+    _ops("fmod", lambda ops, x, y: ops.fmod(x, y), np.fmod, (Input(), Input((4,), 0.3, 0.9)), order=1),
+    _ops("logaddexp2", lambda ops, x, y: ops.logaddexp2(x, y), np.logaddexp2, (Input(), Input((4,)))),
     _ops(
         "apply_where",
         lambda ops, x: ops.apply_where(x > 0, x, lambda x: x**1.5, lambda x: x**3),
