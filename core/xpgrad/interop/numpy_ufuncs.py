@@ -133,7 +133,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return our function by the name of a ufunc of SciPy's: ``scipy.special.erf(v)`` comes here, and ``np.cbrt(v)``."""
+    """Return the special function of a ufunc's name: of ``scipy.special.erf(v)``, and of ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None
