@@ -10,7 +10,7 @@ from xpgrad.array_api.magnitude import abs as abs_
 from xpgrad.array_api.selection import where
 from xpgrad.array_api.trigonometric import sin
 from xpgrad.graph.variable import Variable
-from xpgrad.special.gamma_functions import sine_and_cosine
+from xpgrad.special.gamma_functions import sine, sine_and_cosine
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import legendre, summed
 from xpgrad.types import Array, Namespace
@@ -159,7 +159,7 @@ def sinc(xp: Namespace, x: Array, /) -> Array:
     """
     zero = x == 0
     safe = xp.where(zero, 1.0, x)
-    return xp.where(zero, 1.0, sine_and_cosine(xp, safe)[0] / (math.pi * safe))
+    return xp.where(zero, 1.0, sine(xp, safe) / (math.pi * safe))
 
 
 @functools.lru_cache(16)
@@ -189,10 +189,10 @@ def sinc_of(xp: Namespace, x: Array, /, n: int) -> Array:
     for coefficient in reversed(rest):
         inner = inner * square + coefficient
     large = xp.where(near, 1.0, x)
-    sine, cosine = sine_and_cosine(xp, large)
-    outer = sine / (math.pi * large)
+    sin_large, cos_large = sine_and_cosine(xp, large)
+    outer = sin_large / (math.pi * large)
     for k in range(1, n + 1):
-        turned = (sine, cosine, -sine, -cosine)[k % 4]
+        turned = (sin_large, cos_large, -sin_large, -cos_large)[k % 4]
         outer = (math.pi ** (k - 1) * turned - k * outer) / large
     return xp.where(near, inner * small if n % 2 else inner, outer)
 
@@ -260,7 +260,7 @@ def sindg(xp: Namespace, x: Array, /) -> Array:
     ----------
     x : Variable or array, real, degrees
     """
-    return sine_and_cosine(xp, x / 180)[0]
+    return sine(xp, x / 180)
 
 
 @special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))
