@@ -58,7 +58,7 @@ class Testbed:
     __test__ = False  # no class of tests, whatever pytest makes of its name
 
     def __init__(self, *, lazy: bool = False, name: str = "") -> None:
-        self.library = PretendLibrary(plugins.role("cpu"), DEVICES, lazy=lazy)
+        self.library = PretendLibrary(plugins.host, DEVICES, lazy=lazy)
         self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None

@@ -32,7 +32,7 @@ def with_current_device(bed: Testbed) -> CurrentDevice:
                 made.device = arg.device
         return made
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         before, current.name = current.name, device.handle
 
         def undo() -> None:
@@ -53,7 +53,7 @@ def with_current_device(bed: Testbed) -> CurrentDevice:
 
     change(bed.library, place=lambda devices: current.name, call=call)
     bed.backend.has_current_device, bed.backend.in_place_from = True, 0
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
     change(bed.backend, follow=follow)
     return current
 
@@ -75,7 +75,7 @@ def leaks(bed: Testbed) -> None:
     with_current_device(bed)
     current = [DEVICES[0]]
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         before, current[0] = current[0], device.handle
         return lambda: current.__setitem__(0, before)
 
@@ -90,7 +90,7 @@ def leaks(bed: Testbed) -> None:
         return call
 
     change(bed.library, place=lambda devices: current[0])
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
     change(bed.backend, follow=follow)
 
 
@@ -110,27 +110,27 @@ def not_restored(bed: Testbed) -> None:
     change(bed.backend, follow=follow)
 
 
-@fault("current-device-not-undone", "enter makes a device current and gives nothing that undoes it", "V")
+@fault("current-device-not-undone", "activate makes a device current and gives nothing that undoes it", "V")
 def not_undone(bed: Testbed) -> None:
     current = with_current_device(bed)
-    change(bed.backend, enter=lambda device: setattr(current, "name", device.handle))
+    change(bed.backend, activate=lambda device: setattr(current, "name", device.handle))
 
 
 @fault("current-device-back-to-the-first", "leaving a scope makes the first device current, not the one before", "V")
 def back_to_the_first(bed: Testbed) -> None:
     current = with_current_device(bed)
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         current.name = device.handle
         return lambda: setattr(current, "name", DEVICES[0])
 
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
 
 
-@fault("current-device-not-entered", "enter does nothing, though the library has a current device", "V")
+@fault("current-device-not-entered", "activate does nothing, though the library has a current device", "V")
 def not_entered(bed: Testbed) -> None:
     with_current_device(bed)
-    change(bed.backend, enter=lambda device: None)
+    change(bed.backend, activate=lambda device: None)
 
 
 @fault("current-device-not-followed", "functions compute on the current device, wherever their arrays are", "V")

@@ -175,7 +175,7 @@ def path_remembers(bed: Testbed) -> None:
 @fault("direct-path-shares", "a direct path from the host takes over the host's memory", "T")
 def path_shares(bed: Testbed) -> None:
     def path(source: Device, target: Device) -> Any:
-        if source.backend is not plugins.role("cpu") or target.backend is not bed.backend:
+        if source.backend is not plugins.host or target.backend is not bed.backend:
             return None
         return lambda array: bed.library.array(array, target.handle)
 

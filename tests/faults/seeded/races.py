@@ -115,7 +115,7 @@ def defaults_of_one_thread(bed: Testbed) -> None:
 def current_device_leaks(bed: Testbed) -> None:
     current = [bed.library.devices[0]]
 
-    def enter(device: Any) -> Any:
+    def activate(device: Any) -> Any:
         before, current[0] = current[0], device.handle
 
         def undo() -> None:
@@ -126,7 +126,7 @@ def current_device_leaks(bed: Testbed) -> None:
     def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         return bed.library.call(np.zeros, shape, dtype=dtype, device=device or current[0])
 
-    bed.backend.enter = enter
+    bed.backend.activate = activate
     bed.library.names["zeros"] = zeros
 
 
