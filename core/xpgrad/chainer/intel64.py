@@ -1,6 +1,6 @@
 """Chainer's `backends.intel64`: whether a plugin serves Intel's arrays, under iDeep's names."""
 
-from xpgrad.graph.methods.moving import intel64
+from xpgrad.chainer.moves import intel64
 
 LEVELS = "==always", ">=auto"
 

@@ -75,7 +75,12 @@ def _plain(option: Any) -> Any:
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
-    name, call = function.__name__, cast("Callable[..., Variable]", function)
+    return real(function, function.__name__)
+
+
+def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
+    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not real."""
+    call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
@@ -83,6 +88,7 @@ def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
             real_floating(x, name)
         return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}) if args or kwargs else call(x)
 
+    checked.__name__ = checked.__qualname__ = name
     return cast("Callable[P, Variable]", checked)
 
 

@@ -8,10 +8,10 @@ from xpgrad.plugin import CHAPTERS, Backend
 from xpgrad.types import Kernel
 from xpgrad_chx.evaluation import anything, binary, parameterised, unary
 
-_MORE_OF_ONE = "duplicate matrix_transpose relu sigmoid"
-_MORE_OF_TWO = "matmul tanh.x sigmoid.x affine.x affine.W"
-_OF_ONE_AND_PARAMETERS = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min permute_dims prod
-reshape softmax squeeze std sum sum_to var"""
+_MORE_OF_ONE = "duplicate matrix_transpose relu special.expit"
+_MORE_OF_TWO = "matmul tanh.x affine.x affine.W"
+_OF_ONE_AND_PARAMETERS = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis
+permute_dims prod reshape softmax squeeze std sum sum_to var"""
 
 # `clip` is no kernel: it is composed of minimum and maximum.
 _TAKES = {name: getattr(getattr(np, name), "nin", 1) for name in CHAPTERS["elementwise"] if name != "clip"}
