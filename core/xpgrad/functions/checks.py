@@ -88,7 +88,6 @@ def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
 
 def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
     """Return `function`, which takes one array, under Chainer's name for it, refusing what is not floating-point."""
-
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)

@@ -6,12 +6,12 @@ from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating
 from xpgrad.graph.variable import as_variable
-from xpgrad.types import Array
+from xpgrad.types import AnyArray
 
 __all__ = ["dropout"]
 
 
-def dropout(x: Any, ratio: float = 0.5, *, mask: Array | None = None, return_mask: bool = False) -> Any:
+def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
     """Return `x` with a part of its elements set to 0 and the others scaled up, while `config.train` is True.
 
     Parameters

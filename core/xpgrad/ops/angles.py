@@ -1,26 +1,26 @@
 """Angles in their units, and the normalised sine."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api.copying import imag, real
 from xpgrad.array_api.magnitude import abs as abs_
 from xpgrad.array_api.selection import where
 from xpgrad.array_api.trigonometric import atan2, sin
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 
-def deg2rad(x: Any, /) -> Variable:
+def deg2rad(x: AnyArray, /) -> Variable:
     """An angle in radians from one in degrees, elementwise."""
     return as_variable(x) * (math.pi / 180)
 
 
-def rad2deg(x: Any, /) -> Variable:
+def rad2deg(x: AnyArray, /) -> Variable:
     """An angle in degrees from one in radians, elementwise."""
     return as_variable(x) * (180 / math.pi)
 
 
-def angle(x: Any, /, *, deg: bool = False) -> Variable:
+def angle(x: AnyArray, /, *, deg: bool = False) -> Variable:
     """Argument of a complex number, from -pi to pi (in degrees if `deg`), elementwise.
 
     Parameters
@@ -37,7 +37,7 @@ def angle(x: Any, /, *, deg: bool = False) -> Variable:
 _TERMS = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
 
 
-def sinc(x: Any, /) -> Variable:
+def sinc(x: AnyArray, /) -> Variable:
     """Normalised sine ``sin(pi x) / (pi x)``, elementwise; 1 at 0.
 
     Near 0 it is computed as a power series, so that it and its derivatives are right there.

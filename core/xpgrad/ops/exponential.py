@@ -1,7 +1,6 @@
 """Exponentials that do not overflow: the logistic function, its inverse, and the logarithm of a sum."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.exponential import exp, log, log1p, logaddexp
@@ -10,16 +9,16 @@ from xpgrad.array_api.statistical import Axis, with_kept_axes
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
-def expit(x: Any, /) -> Variable:
+def expit(x: AnyArray, /) -> Variable:
     """Logistic function ``1 / (1 + exp(-x))``, elementwise, without overflow."""
     x = as_variable(x)
     return exp(-logaddexp(-x, zeros_like(x)))
 
 
-def logit(x: Any, /) -> Variable:
+def logit(x: AnyArray, /) -> Variable:
     """Inverse of the logistic function, ``log(x / (1 - x))``, elementwise; -inf at 0, inf at 1, NaN beyond."""
     return log(x) - log1p(-as_variable(x))
 
@@ -32,7 +31,7 @@ def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
 
 
 @primitive(x=_logsumexp_rule)
-def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def logsumexp(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Logarithm of the sum of exponentials over `axis`, without overflow.
 
     Parameters

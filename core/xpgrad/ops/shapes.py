@@ -6,10 +6,10 @@ from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.current import current_device
 from xpgrad.backend.device import get_device
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Dtype
+from xpgrad.types import AnyArray, Dtype
 
 
-def atleast_nd(x: Any, /, *, ndim: int) -> Variable:
+def atleast_nd(x: AnyArray, /, *, ndim: int) -> Variable:
     """`x` with axes of length 1 in front, up to `ndim` of them."""
     x = as_variable(x)
     return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)

@@ -1,17 +1,16 @@
 """The logistic function, its inverse and logarithm, and sums of exponentials."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api.exponential import exp, log
 from xpgrad.array_api.statistical import Axis, max, sum
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import either, fitted, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 @special(x=lambda xp, gy, x: gy * (xp.special.expit(x) * xp.special.expit(-x)))
-def expit(xp: Namespace, x: Array, /) -> Array:
+def expit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logistic function, ``1 / (1 + exp(-x))``, elementwise, without overflow and with accurate tails.
 
     Parameters
@@ -23,7 +22,7 @@ def expit(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.expit(-x))
-def log_expit(xp: Namespace, x: Array, /) -> Array:
+def log_expit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the logistic function, elementwise, without overflow.
 
     Parameters
@@ -34,7 +33,7 @@ def log_expit(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy / (x * (1 - x)))
-def logit(xp: Namespace, x: Array, /) -> Array:
+def logit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the odds, ``log(x / (1 - x))``, elementwise: the inverse of `expit`.
 
     Parameters
@@ -59,7 +58,7 @@ def _shift(x: Variable, axis: Axis) -> Variable:
     return xp.where(xp.isfinite(largest), largest, 0.0)  # type: ignore[no-any-return]  # a primitive
 
 
-def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = False) -> Variable:
+def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Return the logarithm of the sum of exponentials over `axis`, without overflow.
 
     Parameters
@@ -81,7 +80,7 @@ def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = F
     return y if keepdims else sum(y, axis=axis)
 
 
-def softmax(x: Any, /, axis: Axis = None) -> Variable:
+def softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     """Return exponentials divided by their sum over `axis`.
 
     Parameters
@@ -94,7 +93,7 @@ def softmax(x: Any, /, axis: Axis = None) -> Variable:
     return e / sum(e, axis=axis, keepdims=True)
 
 
-def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
+def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     """Return the logarithm of `softmax`.
 
     Parameters
@@ -104,4 +103,4 @@ def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
     """
     (x,) = fitted("log_softmax", (x,))
     shifted = x - _shift(x, axis)
-    return shifted - log(sum(exp(shifted), axis=axis, keepdims=True))  # type: ignore[no-any-return]  # primitives
+    return shifted - log(sum(exp(shifted), axis=axis, keepdims=True))

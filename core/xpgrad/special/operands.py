@@ -19,7 +19,8 @@ def special(**rules: Rule) -> Callable[[Callable[Concatenate[Namespace, P], Arra
     """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`."""
 
     def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
-        primitive: Callable[..., Variable] = elementwise(extension="special", **rules)(body)
+        decorate = elementwise(same_dtype=True, label=None, extension="special", **rules)
+        primitive: Callable[..., Variable] = decorate(body)
         name, count = body.__name__, len(primitive.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
         @functools.wraps(primitive)
