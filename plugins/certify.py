@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def installed(place: Path, plugins: list[str]) -> Path:
-    """Return the Python of a fresh environment in which the wheels of xpgrad and of some plugins are installed."""
+    """Return the Python of a fresh environment with the wheels of xpgrad, the suite and some plugins."""
     sources = [ROOT, ROOT / "conformance", *(ROOT / "plugins" / f"xpgrad-{name}" for name in plugins)]
     quiet = "-qq", "--disable-pip-version-check"
     wheels = place / "wheels"
@@ -79,12 +79,11 @@ def installed(place: Path, plugins: list[str]) -> Path:
     )
     venv.create(place / "env", with_pip=True)
     python = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    own = next(wheels.glob("xpgrad-*.whl"))
-    others = [wheel for wheel in wheels.glob("*.whl") if wheel != own]
     constraints = place / "constraints.txt"
     constraints.write_text("\n".join(pins()), encoding="utf-8")
-    wanted = [str(own), *map(str, others)]
-    subprocess.run([python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wanted], check=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wheels.glob("*.whl")], check=True
+    )
     return python
 
 

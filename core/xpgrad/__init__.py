@@ -1,14 +1,21 @@
 """xpgrad: define-by-run automatic differentiation for every Python Array API library."""
 
-import sys
-from typing import Any
+import sys as _sys
+from typing import Any as _Any
 
-from xpgrad import array_api, functions, utils
+from xpgrad import array_api, utils
 from xpgrad.backend import random
-from xpgrad.backend.current import use, using_device
-from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.current import get_device, use, using_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import get_dtype, mixed16
-from xpgrad.backend.modules import get_array_module, get_array_types, get_cpu_array_types, is_arrays_compatible
+from xpgrad.backend.kernels import table as _kernels
+from xpgrad.backend.modules import (
+    get_array_module,
+    get_array_types,
+    get_cpu_array_types,
+    get_device_from_array,
+    is_arrays_compatible,
+)
 from xpgrad.chainer.function import Function, FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (
@@ -48,6 +55,7 @@ from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
+from xpgrad.listing import missing_name as _missing_name
 from xpgrad.watch.anomaly import anomaly_detection
 from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 
@@ -60,35 +68,43 @@ __all__ = [  # noqa: RUF022 - in the order of a reader's interest
     "DebugMode", "anomaly_detection", "get_dtype", "mixed16", "get_array_types", "get_cpu_array_types",
     "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
-    "array_api", "functions",
+    "array_api",
     "AnomalyError", "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError",
     "GradientError", "GraphEndWarning", "GraphError", "NotANumber", "PluginError", "ShapeError", "SingularMatrix",
     "SpecifierError", "StructureError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 
-_LAZY = {
+_LATE = {
+    "backend": "xpgrad.backend",
     "backends": "xpgrad.backends",
     "cuda": "xpgrad.chainer.cuda",
-    "gradient_check": "xpgrad.testing.gradient_check",
-    "testing": "xpgrad.testing",
+    "fft": "xpgrad.fft",
     "function_hooks": "xpgrad.function_hooks",
+    "functions": "xpgrad.functions",
+    "gradient_check": "xpgrad.testing.gradient_check",
+    "linalg": "xpgrad.linalg",
     "ops": "xpgrad.ops",
     "plugin": "xpgrad.plugin",
-    "transforms": "xpgrad.transforms",
     "scipy": "xpgrad.scipy",
+    "special": "xpgrad.special",
+    "testing": "xpgrad.testing",
+    "transforms": "xpgrad.transforms",
 }
+"""Modules that are imported when they are first asked for: most programs need few of them."""
+_kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
-def __getattr__(name: str) -> Any:
-    """Import the parts that most programs do not need when they are first asked for.
+def __getattr__(name: str) -> _Any:
+    """Return a module that is imported late, or a function by NumPy's name: ``xpgrad.tensordot``.
 
-    The rest are functions by NumPy's names: ``xpgrad.tensordot``, ``xpgrad.linalg.norm``.
+    Those functions are for libraries that dispatch on the module of an array's type; `dir` does not list them.
     """
-    if name in _LAZY:
+    if name in _LATE:
         import importlib
 
-        return importlib.import_module(_LAZY[name])
+        found = globals()[name] = importlib.import_module(_LATE[name])
+        return found
     if not name.startswith("_"):
         from xpgrad.interop.names import find
 
@@ -96,16 +112,16 @@ def __getattr__(name: str) -> Any:
             return find(name)
         except AttributeError:
             pass
-    raise AttributeError(f"module 'xpgrad' has no attribute {name!r}")
+    raise _missing_name("xpgrad", name, lambda: [*__dir__(), *(f"array_api.{each}" for each in array_api.__all__)])
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*__all__, *_LATE})
 
 
 _numpy_protocol.bind()
 _attributes.bind()
-if "einops" in sys.modules:  # else its user imports the module: there is no hook for what is imported later
+if "einops" in _sys.modules:  # else its user imports the module: there is no hook for what is imported later
     try:
         from xpgrad.interop import einops as _einops  # noqa: F401 - it registers itself
     except ImportError:  # a version that keeps its backends elsewhere; importing the module oneself says so

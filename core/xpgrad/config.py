@@ -15,8 +15,8 @@ from contextlib import ContextDecorator
 from contextvars import ContextVar, copy_context
 from typing import Any, TextIO
 
-PLAIN_OFF = 1  # mode bit: enable_backprop is False
-CAREFUL = 2  # mode bit: debug mode, or function hooks are active
+NO_GRAD = 1  # mode bit: enable_backprop is False
+WATCHED = 2  # mode bit: debug mode, or function hooks are active
 GUARDED = 4  # mode bit: detect_mutation is True
 
 
@@ -116,8 +116,8 @@ class Switches:
     def refresh(self) -> None:
         """Compute `mode` again, after a global entry changed."""
         read = global_config.__dict__ | self.overlay
-        recording = 0 if read.get("enable_backprop", True) else PLAIN_OFF
-        careful = CAREFUL if read.get("debug", False) or self.hooks else 0
+        recording = 0 if read.get("enable_backprop", True) else NO_GRAD
+        careful = WATCHED if read.get("debug", False) or self.hooks else 0
         self.mode = recording | careful | (GUARDED if read.get("detect_mutation", False) else 0)
 
     def unguarded(self) -> "Switches":

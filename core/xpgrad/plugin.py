@@ -1,21 +1,23 @@
 """Everything that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
+from xpgrad.backend.checks import check_cast
+from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.device import Device
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.limits import FloatLimits
-from xpgrad.backend.loading import API_VERSION
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
+from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION",
@@ -29,12 +31,15 @@ __all__ = [
     "Geometry",
     "Spec",
     "block",
+    "check_cast",
     "config",
     "flat_index",
     "hookimpl",
     "register",
     "scatter_add_by_sorting",
 ]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 def register(plugin: Any, name: str) -> Backend:

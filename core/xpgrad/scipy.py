@@ -12,14 +12,17 @@ All functions that are made here take the further arguments that SciPy's ``args=
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
+from xpgrad.listing import listed as _listed
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
@@ -29,6 +32,8 @@ from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
 
 __all__ = ["hess", "hvp", "jac", "ravel", "residuals", "value_and_grad"]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 class Layout:
@@ -117,7 +122,7 @@ def value_and_grad(
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
-        return float(plugins.unwrap(value)), _vector(flatten(found)[0])
+        return float(unwrap(value)), _vector(flatten(found)[0])
 
     return function
 
@@ -209,7 +214,7 @@ def jac(
 def _on_host(x: Any) -> Array:
     """Return a leaf as a float64 array of the host, in memory of its own."""
     host = plugins.role("cpu")
-    array = plugins.unwrap(x)
+    array = unwrap(x)
     if plugins.is_scalar(array):
         return host.asarray([array], host.namespace.float64)
     copy = plugins.backend_of(array).to_host(array)

@@ -1,4 +1,4 @@
-"""The checks of every family on correct backends; that faults fail them is shown by ``xpgrad conform --self-test``."""
+"""The checks of every family on correct backends; that faults fail them is shown by ``make self-test``."""
 
 import gc
 import re

@@ -120,7 +120,8 @@ def registered(plugin: Any, name: str = "parcel") -> Iterator[Any]:
     finally:
         plugins._manager.unregister(plugin)
         del plugins.records[module]
-        plugins._given = {key: given for key, given in plugins._given.items() if name not in key and module not in key}
+        plugins._providers.remove(name)
+        plugins._providers.remove(module)
         plugins.by_type = {kind: each for kind, each in plugins.by_type.items() if each is not backend}
         installed = plugins.installed
         left = {each: entries for each, entries in installed.backends.items() if each != name}

@@ -1,26 +1,110 @@
-"""What `dir` lists, for those who complete names by the tab key."""
+"""The front door: what `dir` lists, and what is said of a name that is not there."""
 
+import importlib
+import inspect
 import subprocess
 import sys
 
 import pytest
 
-LATE = {
-    "xpgrad": {"ops", "transforms", "scipy", "cuda", "backends", "plugin", "testing", "gradient_check"},
-    "xpgrad.functions": {"lstm", "convolution_2d", "batch_normalization", "erf"},
-    "xpgrad.array_api": {"special", "linalg", "zeros", "float64"},
-}
+import xpgrad
+
+ROOT = """
+AnomalyError BackendMismatch BackendUnavailable ChangedArray DebugMode Device DeviceMismatch DtypeError Function
+FunctionAdapter FunctionHook FunctionNode GradientError GraphEndWarning GraphError NotANumber Parameter PluginError
+Scatter ShapeError SingularMatrix SpecifierError StructureError UnknownArray Variable VariableNode XpgradError
+__version__ anomaly_detection array_api as_array as_variable backend backends backward config cuda elementwise fft
+force_backprop_mode function_hooks functions get_array_module get_array_types get_cpu_array_types get_device
+get_device_from_array get_dtype get_function_hooks global_config grad gradient_check is_arrays_compatible is_debug
+linalg mixed16 no_backprop_mode ops plugin primitive random scipy set_debug special testing transforms use using_config
+using_device utils
+"""
+LATE = """
+backends cuda fft function_hooks functions gradient_check linalg ops plugin scipy special testing transforms
+"""
+DOORS = """
+xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backends xpgrad.fft
+xpgrad.functions xpgrad.linalg xpgrad.ops xpgrad.plugin xpgrad.scipy xpgrad.special xpgrad.testing xpgrad.transforms
+xpgrad.utils
+"""
+IMPLIED = {"array_api", "__array_api_version__", "__array_namespace_info__", "__version__"}
 
 
-@pytest.mark.parametrize("module", LATE)
-def test_dir_lists_what_is_loaded_late_and_nothing_that_is_not_there(module: str) -> None:
+def test_the_root_lists_exactly_what_there_is() -> None:
+    assert dir(xpgrad) == sorted(ROOT.split())
+
+
+def test_what_is_late_is_an_attribute_after_import_xpgrad_alone_which_does_not_import_it() -> None:
     program = f"""
-import importlib
-module = importlib.import_module("{module}")
-assert {LATE[module]!r} <= set(dir(module)), {LATE[module]!r} - set(dir(module))
-assert not [name for name in dir(module) if not hasattr(module, name)]
-if module.__name__ == "xpgrad.functions":
-    assert set(dir(module)) == set(module.__all__)
+import sys, xpgrad
+listed = dir(xpgrad)
+for name in {LATE.split()!r}:
+    assert name in listed, name
+    if name != "cuda":
+        assert f"xpgrad.{{name}}" not in sys.modules, name
+for name in {LATE.split()!r}:
+    assert type(getattr(xpgrad, name)).__name__ == "module", name
+assert dir(xpgrad) == listed
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("door", DOORS.split())
+def test_what_is_listed_is_there_and_is_no_tool_of_the_module(door: str) -> None:
+    module = importlib.import_module(door)
+    listed = dir(module)
+    assert listed == sorted(set(listed))
+    assert set(module.__all__) <= set(listed)
+    for name in listed:
+        value = getattr(module, name)
+        assert not name.startswith("_") or name in IMPLIED, name
+        assert not inspect.ismodule(value) or name in (*module.__all__, *LATE.split(), "backend"), name
+        assert getattr(value, "__module__", None) != "typing", name
+
+
+@pytest.mark.parametrize("name", ["__array_namespace__", "linalg", "fft"])
+def test_the_namespace_of_a_variable_lists_no_tools(device, name: str) -> None:
+    namespace = xpgrad.Variable(device.backend.namespace.ones(2)).__array_namespace__()
+    module = namespace if name == "__array_namespace__" else getattr(namespace, name)
+    assert [each for each in dir(module) if each.startswith("_") and each not in IMPLIED] == []
+    assert all(hasattr(module, each) for each in dir(module))
+    assert set(module.__name__.split(".")) <= {"xpgrad", "array_api", device.backend.name, "linalg", "fft"}
+
+
+@pytest.mark.parametrize(
+    ("door", "name", "close"),
+    [
+        ("xpgrad", "gard", "grad"),
+        ("xpgrad", "Varible", "Variable"),
+        ("xpgrad", "summ", "array_api.sum"),
+        ("xpgrad", "qqqqqq", None),
+        ("xpgrad.functions", "relux", "relu"),
+        ("xpgrad.functions", "sigmod", "sigmoid"),
+        ("xpgrad.array_api", "tanhh", "tanh"),
+        ("xpgrad.array_api.linalg", "nv", "inv"),
+        ("xpgrad.array_api.fft", "ftt", "fft"),
+        ("xpgrad.linalg", "nrm", "norm"),
+        ("xpgrad.ops", "einsm", "einsum"),
+        ("xpgrad.special", "gamm", "gamma"),
+        ("xpgrad.transforms", "jacfdw", "jacfwd"),
+        ("xpgrad.backend", "GpuDevce", "GpuDevice"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_closest_one(door: str, name: str, close: str | None) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(importlib.import_module(door), name)
+    question = f"; did you mean {close!r}?" if close else ""
+    assert str(caught.value) == f"module {door!r} has no attribute {name!r}{question}"
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("name", ["sum", "tensordot", "transpose", "linalg.norm", "linalg.det", "fft.fft2", "max"])
+def test_a_function_by_numpys_name_says_what_it_is_and_is_not_listed_at_the_root(name: str) -> None:
+    chapter, _, short = name.rpartition(".")
+    module = importlib.import_module(f"xpgrad.{chapter}") if chapter else xpgrad
+    function = getattr(module, short)
+    assert f"`numpy.{name}` of Variables" in function.__doc__
+    assert (function.__module__, function.__qualname__) == (module.__name__, short)
+    assert "object at 0x" not in str(inspect.signature(function))
+    assert chapter or short not in dir(xpgrad)

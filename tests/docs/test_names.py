@@ -21,6 +21,7 @@ import xpgrad.functions
 import xpgrad.plugin
 import xpgrad.transforms
 import xpgrad_chx
+import xpgrad_conformance
 import xpgrad_numpy
 from xpgrad.backend.kernels import table
 
@@ -37,6 +38,7 @@ CLASSES = {
 }
 ROOTS: dict[str, Any] = CLASSES | {
     "xpgrad": xpgrad,
+    "xpgrad_conformance": xpgrad_conformance,
     "F": xpgrad.functions,
     "xp": xpgrad.array_api,
     "chx": xpgrad_chx,
@@ -50,8 +52,8 @@ OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "
 WORDS = {
     "CHANGELOG.md": "align brentq deepcopy reindex sortby",  # of SciPy, Python and xarray
     "CONTRIBUTING.md": "make",
-    "backends.md": "boxed chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
-    "design.md": "cpu gpu native protocol.py",
+    "backends.md": "boxed conformance generator integers json chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
+    "design.md": "Bed cpu gpu native protocol.py",
     "devices.md": "available",
     "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
@@ -89,7 +91,7 @@ def vocabulary() -> frozenset[str]:
     """Every name of a module, class, function, attribute, parameter, kernel or fact."""
     known = {*xpgrad.backend._CLASSES, "__torch_function__"}  # of backends that may not be here
     known |= {*dir(builtins), *keyword.kwlist, *dir(np), *dir(np.ndarray), *dir(np.linalg), *xpgrad.plugin.FACTS}
-    for module in modules(xpgrad, xpgrad_chx, xpgrad_numpy):
+    for module in modules(xpgrad, xpgrad_conformance, xpgrad_chx, xpgrad_numpy):
         known.update(module.__name__.split("."), dir(module))
         for value in list(vars(module).values()):
             known |= parameters(value)

@@ -1,16 +1,14 @@
 """The self-test of the conformance suite: ``python -m tests.faults`` plants faults, and each must be found."""
 
-import os
-
 import click
 from rich.console import Console
 from rich.table import Table
 from tests.faults import FAULTS, FREEDOMS
 from tests.faults.self_test import Verdict, self_test
 
-from xpgrad.cli.conform import _bar
 from xpgrad_conformance.check import FAMILIES
-from xpgrad_conformance.plan import check_references, letter_of
+from xpgrad_conformance.command import bar, cores
+from xpgrad_conformance.plan import letter_of
 
 
 @click.command()
@@ -18,22 +16,18 @@ from xpgrad_conformance.plan import check_references, letter_of
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
 def main(without: tuple[str, ...], jobs: int | None) -> None:
     """Run the seeded faults: each must be killed, by each family that it names."""
-    if jobs is None:
-        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    raise SystemExit(_run(Console(highlight=False, markup=False), without, jobs))
+    raise SystemExit(_run(Console(highlight=False, markup=False), without, cores() if jobs is None else jobs))
 
 
 def _run(console: Console, without: tuple[str, ...], jobs: int) -> int:
     """Run the seeded faults, print the kill matrix, and return the exit code."""
-
     try:
         letters = [letter_of(family) for family in without]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    check_references()
-    with _bar(console) as bar:
-        task = bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
-        verdict = self_test(without=letters, jobs=jobs, progress=lambda name: bar.update(task, advance=1))
+    with bar(console) as progress_bar:
+        task = progress_bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
+        verdict = self_test(without=letters, jobs=jobs, progress=lambda name: progress_bar.update(task, advance=1))
     _print_matrix(console, verdict)
     for fault, letter in verdict.survivors:
         console.print(f"{fault} survives the family {letter}", style="red")
@@ -51,7 +45,6 @@ def _run(console: Console, without: tuple[str, ...], jobs: int) -> int:
 
 
 def _print_matrix(console: Console, verdict: Verdict) -> None:
-
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("fault", overflow="ellipsis", no_wrap=True)
     for family in FAMILIES:

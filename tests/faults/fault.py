@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.faults.bed import Bed
+from tests.faults.bed import Bed, change
+
+Plant = Callable[[Bed], None]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Fault:
     id: str
     title: str
     families: str
-    plant: Callable[[Bed], None]
+    plant: Plant
     cases: tuple[str, ...] = ()
     lazy: bool = False
 
@@ -49,22 +51,60 @@ class Freedom:
 
     id: str
     title: str
-    plant: Callable[[Bed], None]
+    plant: Plant
     lazy: bool = False
 
 
 def fault(
     id: str, title: str, families: str, cases: tuple[str, ...] = (), *, lazy: bool = False
-) -> Callable[[Callable[[Bed], None]], Fault]:
+) -> Callable[[Plant], Fault]:
     """Return a decorator that makes a `Fault` of the function that plants it."""
     return lambda plant: Fault(id, title, families, plant, cases, lazy)
 
 
-def freedom(id: str, title: str, *, lazy: bool = False) -> Callable[[Callable[[Bed], None]], Freedom]:
+def freedom(id: str, title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:
     """Return a decorator that makes a `Freedom` of the function that plants it."""
     return lambda plant: Freedom(id, title, plant, lazy)
 
 
-def faults_in(names: dict[str, Any]) -> tuple[Fault, ...]:
-    """Return the faults among the names of a module, in the order in which they were written."""
-    return tuple(value for value in names.values() if isinstance(value, Fault))
+# How a fault of one row is planted
+
+
+def replace(name: str, function: Callable[..., Any]) -> Plant:
+    """Replace a function of the namespace by ``function(original, *args, **kwargs)`` of NumPy arrays."""
+    return lambda bed: bed.replace(name, function)
+
+
+def operator(name: str, function: Callable[..., Any]) -> Plant:
+    """Replace an operator, ``__add__``, by ``function(x, *others)`` of NumPy arrays."""
+    return lambda bed: bed.operator(name, function)
+
+
+def both(name: str, operator: str, function: Callable[..., Any]) -> Plant:
+    """Replace a function of two arrays and its operator by ``function(x1, x2)`` of NumPy arrays."""
+    return lambda bed: bed.both(name, operator, function)
+
+
+def kernel(name: str, function: Callable[..., Any]) -> Plant:
+    """Give the backend the kernel `name`: ``function(*arrays, **parameters)`` of NumPy arrays."""
+    return lambda bed: bed.kernel(name, function)
+
+
+def install(source: str, **options: Any) -> Plant:
+    """Install a distribution whose plugin has these lines."""
+    return lambda bed: bed.install(source, **options)
+
+
+def on_backend(**methods: Any) -> Plant:
+    """Replace methods or attributes of the backend."""
+    return lambda bed: change(bed.backend, **methods)
+
+
+def on_library(**methods: Any) -> Plant:
+    """Replace methods or attributes of the library."""
+    return lambda bed: change(bed.library, **methods)
+
+
+def on_arrays(**methods: Any) -> Plant:
+    """Replace methods of the type of the library's arrays."""
+    return lambda bed: change(bed.library.Array, **methods)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
-from xpgrad.graph.specs import check_cast
+from xpgrad.plugin import check_cast
 from xpgrad.types import Dtype
 from xpgrad_chx import graph
 from xpgrad_chx.arithmetic import Arithmetic

@@ -10,7 +10,7 @@ import xpgrad
 from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
-from xpgrad_numpy.kernels import KERNELS, special
+from xpgrad_numpy.kernels import KERNELS, NETWORKS, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
 
@@ -59,8 +59,8 @@ class NumPyBackend(Backend):
         return KERNELS
 
     def late_override(self, name: str) -> Kernel | None:
-        """Return SciPy's special function `name`, if SciPy is installed."""
-        return special.find(name)
+        """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
+        return NETWORKS.get(name) or special.find(name)
 
     def devices(self) -> Sequence[Device]:
         """Return the host."""

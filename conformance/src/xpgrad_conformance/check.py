@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xpgrad_conformance.table.case import Case
 
@@ -116,8 +116,3 @@ def check(
         return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in)
 
     return make
-
-
-def checks_in(names: dict[str, Any]) -> tuple[Check, ...]:
-    """Return the checks among the names of a module, in the order in which they were written."""
-    return tuple(value for value in names.values() if isinstance(value, Check))

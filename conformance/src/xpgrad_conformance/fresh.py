@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.discovery import Entry
 from xpgrad.backend.loading import root_of
 from xpgrad.backend.plugins import OWN, plugins
 from xpgrad.backend.record import PluginRecord
+from xpgrad.plugin import Backend
 
 HEAVY = "cupy dask dpnp jax mlx mxnet ndonnx paddle sparse tensorflow torch"
 """Libraries that take a second or hundreds of megabytes to import, which only their own plugins may do."""

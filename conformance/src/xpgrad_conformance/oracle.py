@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Variable, as_array, grad
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable, as_array
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative
 from xpgrad_conformance.subject import Subject

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.current import using_device
+from xpgrad import using_device
 from xpgrad.errors import MissingFunction
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.plan import Item
 
 STATES = "passed", "failed", "expected", "skipped"

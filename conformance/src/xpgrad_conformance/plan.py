@@ -1,13 +1,11 @@
 """What is to run: every check, where and on what it runs, each with its permanent name."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from typing import NamedTuple
 
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device
+from xpgrad import Device
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.cases.special import CASES as SPECIAL
 from xpgrad_conformance.check import BY_LETTER, Check
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.subject import Subject
@@ -58,17 +56,6 @@ class Item(NamedTuple):
         if self.dtype is None:
             made.dtype = made.wide
         return made
-
-
-def check_references(cases: Iterable[Case | None] = CASES) -> None:
-    """Raise `ModuleNotFoundError`, before anything runs, if some of these cases need SciPy and it is not installed."""
-    special = {case.name for case in SPECIAL}
-    if find_spec("scipy") is None and any(case is not None and case.name in special for case in cases):
-        raise ModuleNotFoundError(
-            "conform: SciPy, which has the references of the special functions, is not installed; "
-            "pip install 'xpgrad[conformance]'",
-            name="scipy",
-        )
 
 
 def plan(

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
+from xpgrad.plugin import Backend
 from xpgrad.types import Array
 
 INDEX_FUNCTIONS = frozenset(

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xpgrad.backend import random
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import FACTS, Capabilities
-from xpgrad.backend.device import Device
+from xpgrad import Device, random
 from xpgrad.backend.kernels import library_function, table
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.errors import MissingFunction
+from xpgrad.plugin import FACTS, Backend, Capabilities
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.types import Array
 

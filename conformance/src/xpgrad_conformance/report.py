@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from xpgrad.backend.capabilities import Capabilities
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import STATES, Outcome

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import xpgrad
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device, get_device
+from xpgrad import Device, get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
+from xpgrad.plugin import Backend, Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
-from xpgrad_conformance.plan import PROFILES, Item, check_references, letter_of, plan
+from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.report import Report
 from xpgrad_conformance.workers import Order, outcomes
@@ -85,8 +84,6 @@ def conform(
     ------
     BackendUnavailable, SpecifierError
         There is no such backend or device.
-    ModuleNotFoundError
-        SciPy is not installed, and a case needs it.
     ValueError
         An unknown profile, family or case; a share such as the third of two.
     """
@@ -103,7 +100,6 @@ def conform(
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
     items = order.plan()
-    check_references(item.case for item in items)
     found: list[Outcome] = []
     wrong = mismatches(devices, given)
     while True:

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import Device, Variable, as_array
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import Device
 from xpgrad.backend.standard import DTYPES
-from xpgrad.graph.variable import Variable, as_array
+from xpgrad.plugin import Backend, Capabilities
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.testing.differences import random_values
 from xpgrad.types import Array, Namespace

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from xpgrad.backend.capabilities import Capabilities
-from xpgrad.backend.device import get_device
+from xpgrad import get_device
+from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan

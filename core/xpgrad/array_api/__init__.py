@@ -74,6 +74,7 @@ from xpgrad.array_api.trigonometric import acos, asin, atan, atan2, cos, sin, ta
 from xpgrad.array_api.utility import all, any, diff
 from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
+from xpgrad.listing import missing_name as _missing_name
 
 __all__ = [  # noqa: RUF022 - by chapter
     "add", "constant_power", "divide", "floor_divide", "multiply", "negative", "positive", "pow", "remainder", "square",
@@ -133,10 +134,10 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(_namespace(current_device().backend), name)
     except AttributeError:
-        raise AttributeError(f"xpgrad.array_api has no {name!r}") from None
+        raise _missing_name(__name__, name, __dir__) from None
 
 
 def __dir__() -> list[str]:
     from xpgrad.backend.current import current_device
 
-    return sorted({*globals(), *_SUBMODULES, *vars(_namespace(current_device().backend))})
+    return dir(_namespace(current_device().backend))

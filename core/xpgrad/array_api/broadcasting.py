@@ -17,5 +17,5 @@ def sum_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
     axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
     if not axes:
         return x
-    total = xp.astype(xp.sum(x, axis=axes, keepdims=True, dtype=xp._backend.wide(x.dtype)), x.dtype, copy=False)
+    total = xp.astype(xp.sum(x, axis=axes, keepdims=True, dtype=xp.backend.wide(x.dtype)), x.dtype, copy=False)
     return total if total.shape == shape else xp.reshape(total, shape)

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.checks import check_cast
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.specs import check_cast
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
 

@@ -8,8 +8,8 @@ from xpgrad.array_api.copying import astype
 from xpgrad.array_api.copying import copy as copied
 from xpgrad.array_api.manipulation import stack
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import current_device, get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable

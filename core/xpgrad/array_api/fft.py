@@ -16,6 +16,7 @@ from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.listing import missing_name
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 __all__ = [  # noqa: RUF022 - in the standard's order
@@ -314,8 +315,12 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 def __getattr__(name: str) -> Any:
     """Return a creation function of the default device's backend."""
     if name not in CREATORS:
-        raise AttributeError(f"xpgrad.array_api.fft has no {name!r}")
+        raise missing_name(__name__, name, __dir__)
     from xpgrad.array_api.namespace import namespace
     from xpgrad.backend.current import current_device
 
     return getattr(namespace(current_device().backend).fft, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *CREATORS])

@@ -10,7 +10,7 @@ from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, config, switches
+from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
 from xpgrad.graph.parameterised import indexer
 from xpgrad.graph.primitive import primitive
@@ -28,7 +28,7 @@ def getitem(xp: Namespace, x: AnyArray, /, index: Index) -> Array:
 
     The index is as `prepared` returns it; ``x[index]`` takes Variables and lists too.
     """
-    return indexing.getitem(xp._backend, x, index)
+    return indexing.getitem(xp.backend, x, index)
 
 
 def _careful_getitem(x: Variable, index: Index) -> Variable:
@@ -51,7 +51,7 @@ def prepared(x: Variable, index: Index, operation: str) -> Index:
     if x._array is None:
         raise UnknownArray(f"{operation}: the Variable is uninitialised; give it data first")
     items = index if type(index) is tuple else (index,)
-    if switches().mode & CAREFUL and config.debug and sum(type(item) is EllipsisType for item in items) > 1:
+    if switches().mode & WATCHED and config.debug and sum(type(item) is EllipsisType for item in items) > 1:
         raise ValueError(f"{operation}: expected at most one ellipsis (...) in an index, got {index}")
     made = tuple([item if type(item) in PLAIN else _prepared(x, item, operation) for item in items])
     return made if type(index) is tuple else made[0]
@@ -135,7 +135,7 @@ def setitem(xp: Namespace, x: AnyArray, u: Operand, /, index: Index) -> Array:
         Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
     index : index as `prepared` returns it
     """
-    return indexing.setitem(xp._backend, x, u, index)
+    return indexing.setitem(xp.backend, x, u, index)
 
 
 def assign(x: Variable, index: Index, u: Any, /) -> None:
@@ -151,7 +151,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
     index = prepared(x, index, "setitem")
     node = x.node
     leaf = node.creator_node is None
-    if leaf and node.requires_grad and not switches().mode & PLAIN_OFF:
+    if leaf and node.requires_grad and not switches().mode & NO_GRAD:
         raise GraphError(
             f"setitem: the Variable of {node.spec!r} is a leaf that requires a gradient, so assigning to its elements "
             "cannot be recorded; assign to a copy, v = xpgrad.array_api.copy(v), or inside no_backprop_mode()"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import current_device, get_device
+from xpgrad.backend.device import Device
 from xpgrad.types import Dtype
 
 

@@ -8,7 +8,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    sign = xp.sign(x)
+    sign = xp.complex_sign(x) if x_spec.complex else xp.sign(x)  # real signs have no gradient
     return gy * (xp.conj(sign) if x_spec.complex else sign)
 
 

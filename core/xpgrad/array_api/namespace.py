@@ -13,6 +13,7 @@ from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import table
 from xpgrad.graph.methods.convertible import API_VERSIONS
+from xpgrad.listing import listed, missing_name
 
 SUBMODULES = ("special",)  # that no import of xpgrad needs
 table.late |= {name: f"xpgrad.{name}" for name in SUBMODULES}
@@ -43,6 +44,8 @@ def namespace(backend: Backend) -> types.ModuleType:
     names["__array_namespace_info__"] = functools.partial(NamespaceInfo, backend)
     names["linalg"] = shared.linalg
     names["fft"] = _extension(made, fft, fft.creators(backend))
+    public = {*names, *SUBMODULES}
+    names["__dir__"] = lambda: sorted(public)
     names["__getattr__"] = functools.partial(_late, made)
     vars(made).update(names)
     return made
@@ -51,7 +54,9 @@ def namespace(backend: Backend) -> types.ModuleType:
 def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str, Any]) -> types.ModuleType:
     """Return the namespace of an extension: the functions that all backends share, and the backend's own."""
     made = types.ModuleType(f"{parent.__name__}.{shared.__name__.rpartition('.')[2]}", shared.__doc__)
-    vars(made).update({name: getattr(shared, name) for name in shared.__all__} | own)
+    names = {name: getattr(shared, name) for name in shared.__all__} | own
+    vars(made).update(names)
+    vars(made)["__getattr__"], vars(made)["__dir__"] = listed(made.__name__, list(names))
     return made
 
 
@@ -65,4 +70,4 @@ def _late(made: types.ModuleType, name: str) -> Any:
             return vars(made).setdefault(name, find(name))
         except AttributeError:
             pass
-    raise AttributeError(f"{made.__name__} has no {name!r}")
+    raise missing_name(made.__name__, name, functools.partial(dir, made))

@@ -4,17 +4,10 @@ float16 ends at 65,504 and has whole numbers up to 2,048, bfloat16 up to 256. Wh
 count is therefore computed in `Spec.wide`, which is the array's own dtype from float32 on, and rounded once at the end.
 """
 
-from types import ModuleType
 from typing import Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Array, Dtype, Kernel, Namespace
-
-
-def spec_in(xp: Namespace, x: Array) -> Spec:
-    """Return the spec of `x`, an array of the library of `xp`, or in a recorded sweep a Variable."""
-    spec: Spec = x.node.spec if isinstance(xp, ModuleType) else xp._backend.spec(x)
-    return spec
 
 
 def widened(xp: Namespace, x: Array, spec: Spec) -> Array:
@@ -36,7 +29,7 @@ def reduced(xp: Namespace, reduction: Kernel, x: Array, dtype: Dtype | None = No
     """Return a library's reduction of `x`; without a `dtype` that of half precision is made in the wide dtype."""
     if dtype is not None:
         return reduction(x, dtype=dtype, **parameters)
-    wide = xp._backend.wide(x.dtype)
+    wide = xp.backend.wide(x.dtype)
     if wide == x.dtype:
         return reduction(x, **parameters)
     return xp.astype(reduction(xp.astype(x, wide), **parameters), x.dtype)

@@ -1,8 +1,8 @@
 """Searching and counting: positions and numbers, which have no gradients."""
 
 from xpgrad.array_api.statistical import Axis
+from xpgrad.backend.checks import beside
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -30,7 +30,7 @@ def searchsorted(
     xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, side: str = "left", sorter: AnyArray | None = None
 ) -> Array:
     """Where the elements of `x2` would have to go into the sorted one-dimensional `x1`."""
-    order = None if sorter is None else beside(xp._backend.spec(x1), sorter, "searchsorted")
+    order = None if sorter is None else beside(xp.spec_of(x1), sorter, "searchsorted")
     return xp.searchsorted(x1, x2, side=side, sorter=order)
 
 

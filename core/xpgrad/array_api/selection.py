@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from xpgrad.array_api.copying import astype
+from xpgrad.backend.checks import beside
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.primitive import elementwise
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 

@@ -5,13 +5,17 @@ The names below are Chainer's.
 
 from typing import Any, ClassVar, NoReturn
 
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import CLAIMED_BY, Device, get_device, get_device_from_array, refusal
+from xpgrad.backend import random as random  # declares its kernels
+from xpgrad.backend import services as services  # which devices need
+from xpgrad.backend.current import get_device, using_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.modules import _contains_nan as _contains_nan
-from xpgrad.backend.modules import get_array_module
+from xpgrad.backend.modules import get_array_module, get_device_from_array
 from xpgrad.backend.plugins import plugins as _plugins
+from xpgrad.backend.specifiers import CLAIMED_BY, refusal
 from xpgrad.backend.transfer import copyto, from_chx, to_chx
 from xpgrad.errors import BackendUnavailable
+from xpgrad.listing import missing_name as _missing_name
 
 _CLASSES = {"CpuDevice": "cpu", "GpuDevice": "gpu", "ChainerxDevice": "native", "Intel64Device": "intel64"}
 
@@ -30,7 +34,7 @@ class _Absent(Device):
 def __getattr__(name: str) -> type[Device]:
     """Return the class of Chainer's name for a kind of device, which is its backend's own."""
     if name not in _CLASSES:
-        raise AttributeError(f"module 'xpgrad.backend' has no attribute {name!r}")
+        raise _missing_name(__name__, name, __dir__)
     word = _CLASSES[name]
     try:
         known = _plugins.knows(word)
@@ -38,6 +42,10 @@ def __getattr__(name: str) -> type[Device]:
     except BackendUnavailable as error:
         why = refusal(word) if word in CLAIMED_BY else error
         return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_CLASSES])
 
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import PluginError
 from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
@@ -148,8 +149,6 @@ class ArrayAPIBackend(Backend):
 
     def to_host(self, array: Array) -> Array:
         """Return a copy of `array` as an array of the host backend."""
-        from xpgrad.backend.plugins import plugins
-
         if self._to_host is not None:
             return self._to_host(array)
         near = next((device for device in self.devices() if device.name == f"@{self.name}:{HOST_INDEX}"), None)

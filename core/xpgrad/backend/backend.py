@@ -91,7 +91,7 @@ class Backend:
         return {}
 
     def late_override(self, name: str) -> Kernel | None:
-        """Return this backend's own kernel `name` if it comes from a library that is imported at its first use."""
+        """Return this backend's own kernel `name` of a function or from a library that is imported at its first use."""
         return None
 
     # Devices
@@ -338,15 +338,11 @@ class Backend:
 
     def fingerprint(self, array: Array) -> Any:
         """Return what differs after `array` was written to: here a checksum of its values, computed on the host."""
-        from xpgrad.backend.plugins import plugins
-
-        return plugins.role("cpu").fingerprint(self.to_host(array))
+        return Device.services.host().fingerprint(self.to_host(array))
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as text whose later lines are indented by the length of `prefix`."""
-        from xpgrad.backend.plugins import plugins
-
-        return plugins.role("cpu").array_text(self.to_host(array), prefix, separator)
+        return Device.services.host().array_text(self.to_host(array), prefix, separator)
 
     # What is asked of the host backend only
 

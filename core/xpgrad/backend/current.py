@@ -5,8 +5,9 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.specifiers import parse
 from xpgrad.config import called_with
 from xpgrad.errors import XpgradError
 from xpgrad.types import Array
@@ -27,12 +28,34 @@ def _default() -> Device:
     if plugins.default_device is None:
         specifier = os.environ.get("XPGRAD_DEVICE", "").strip()
         try:
-            plugins.default_device = get_device(specifier or -1)
+            plugins.default_device = parse(specifier or -1)
         except XpgradError as error:
             if not specifier:
                 raise
             raise type(error)(f"XPGRAD_DEVICE={specifier}: {error}") from error
     return plugins.default_device
+
+
+def get_device(specifier: Any = None) -> Device:
+    """Return the device that `specifier` names.
+
+    Parameters
+    ----------
+    specifier : Device, str, int or None
+        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a word that a plugin
+        has claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the
+        current device.
+
+    Raises
+    ------
+    SpecifierError
+        No backend understands it.
+    BackendUnavailable
+        Its backend is known but cannot be used here.
+    TypeError
+        It is no specifier at all.
+    """
+    return current_device() if specifier is None else parse(specifier)
 
 
 def set_current_device(device: Device | None) -> None:

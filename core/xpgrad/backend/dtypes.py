@@ -1,14 +1,12 @@
 """Dtypes by name: what configuration and initialisers say, as an array library calls it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device
 from xpgrad.config import config
 from xpgrad.errors import DtypeError
 from xpgrad.types import Dtype
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 
 class _Mixed16:
@@ -56,7 +54,7 @@ def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
     return dtype_of(dtype, current_device().backend)
 
 
-def dtype_of(dtype: Any, backend: "Backend") -> Dtype:
+def dtype_of(dtype: Any, backend: Backend) -> Dtype:
     """Return what the library of `backend` calls `dtype`.
 
     Parameters

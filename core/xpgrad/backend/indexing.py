@@ -3,12 +3,10 @@
 import math
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.types import Array, Index, Shape
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 BASIC = frozenset((int, slice, type(None), type(...)))
 """Types of what may stand in a basic index, which takes elements at regular distances."""
@@ -54,7 +52,7 @@ def at_axis(axis: int, item: Any) -> Index:
     return (*(slice(None),) * axis, item, ...)
 
 
-def getitem(backend: "Backend", x: Array, index: Index) -> Array:
+def getitem(backend: Backend, x: Array, index: Index) -> Array:
     """Return ``x[index]`` by the rules of basic and advanced indexing, also where the library refuses that.
 
     The standard leaves out indices for fewer axes than there are, slices beyond the ends, and index arrays mixed with
@@ -74,7 +72,7 @@ def getitem(backend: "Backend", x: Array, index: Index) -> Array:
         return backend.namespace.reshape(_picked(backend, x, places) if places else x, result)
 
 
-def _picked(backend: "Backend", x: Array, places: tuple[Array, ...]) -> Array:
+def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
     """Return ``x[places]``, also from a library that takes one index array at a time."""
     try:
         return x[places]
@@ -83,7 +81,7 @@ def _picked(backend: "Backend", x: Array, places: tuple[Array, ...]) -> Array:
         return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
-def flattened(backend: "Backend", shape: Shape, places: tuple[Array, ...]) -> Array:
+def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Array:
     """Return where the elements at `places`, an integer array for each axis, are in an array laid out flat."""
     flat: Any = 0
     for place, length in zip(places, shape, strict=True):
@@ -91,7 +89,7 @@ def flattened(backend: "Backend", shape: Shape, places: tuple[Array, ...]) -> Ar
     return flat
 
 
-def flat_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> Array:
+def flat_index(backend: Backend, shape: Shape, index: Index, device: Any) -> Array:
     """Return where the elements that an advanced `index` takes are in an array of `shape` laid out flat.
 
     For kernels of backends: whatever the index, one array of numbers says where values belong.
@@ -100,7 +98,7 @@ def flat_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> A
     return backend.namespace.reshape(flattened(backend, shape, places), result)
 
 
-def setitem(backend: "Backend", x: Array, u: Array, index: Index) -> Array:
+def setitem(backend: Backend, x: Array, u: Array, index: Index) -> Array:
     """Return a copy of `x` with `u` at `index`, also where the library cannot write there, or not at all.
 
     Of several values for one position the last one stays, or whichever the library's own assignment leaves.
@@ -147,7 +145,7 @@ def _clipped(item: slice, length: int) -> slice:
     return slice(min(start, length), max(start, stop), step)
 
 
-def full_index(backend: "Backend", shape: Shape, index: Index, device: Any) -> tuple[tuple[Array, ...], Shape]:
+def full_index(backend: Backend, shape: Shape, index: Index, device: Any) -> tuple[tuple[Array, ...], Shape]:
     """Return an integer array for each axis of `shape`, which broadcast, and the shape that indexing by `index` gives.
 
     Raises
@@ -211,7 +209,7 @@ def _is_mask(item: Any) -> bool:
     return _is_array(item) and "bool" in str(item.dtype)
 
 
-def _without_masks(backend: "Backend", items: list[Any], shape: Shape) -> list[Any]:
+def _without_masks(backend: Backend, items: list[Any], shape: Shape) -> list[Any]:
     result: list[Any] = []
     axis = 0
     for item in items:

@@ -10,15 +10,10 @@ import importlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xpgrad.errors import MissingFunction, PluginError
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.backend.spec import Spec
-
+from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
 STANDARD = ("linalg", "fft")
 """The standard's extensions: modules of the library, too."""
@@ -99,7 +94,9 @@ class KernelTable:
     ----------
     declared : dict from name to Declaration
     late : dict
-        From a kernel, or an extension, to the module that declares it.
+        From an extension to the module that declares its kernels.
+    late_packages : list of str
+        What declares kernels without an extension when it is imported.
     meant : dict from name to list of kernels
         The kernels that were given for the present definition of a primitive that is not xpgrad's own.
     """
@@ -107,8 +104,10 @@ class KernelTable:
     def __init__(self) -> None:
         self.declared: dict[str, Declaration] = {}
         self.late: dict[str, str] = {}
+        self.late_packages: list[str] = []
         self.meant: dict[str, list[Kernel]] = {}
         self._planned: dict[int, weakref.ref[Planned]] = {}
+        self._defined: dict[str, weakref.ref[Planned]] = {}
         self._numbers = count()
 
     def declare(self, declaration: Declaration) -> None:
@@ -127,15 +126,18 @@ class KernelTable:
         if OWNER not in declarations[0].name:
             for declaration in declarations:
                 self.declare(declaration)
-            self._planned[number] = weakref.ref(planned)
+            self._planned[number] = self._defined[declarations[0].name] = weakref.ref(planned)
             return
         for declaration in declarations:
             self.declared[declaration.name] = declaration
             self.meant.pop(declaration.name, None)
-        self._planned[number] = weakref.ref(planned, functools.partial(self._forget, number, declarations))
+        reference = weakref.ref(planned, functools.partial(self._forget, number, declarations))
+        self._planned[number] = self._defined[declarations[0].name] = reference
 
-    def _forget(self, number: int, declarations: Sequence[Declaration], _: object) -> None:
+    def _forget(self, number: int, declarations: Sequence[Declaration], reference: object) -> None:
         self._planned.pop(number, None)
+        if self._defined.get(declarations[0].name) is reference:
+            del self._defined[declarations[0].name]
         for declaration in declarations:
             if self.declared.get(declaration.name) is declaration:
                 del self.declared[declaration.name]
@@ -148,9 +150,16 @@ class KernelTable:
     def find(self, name: str) -> Declaration | None:
         """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
         extension = name.partition(".")[0]
-        if name not in self.declared and extension in self.late:
-            importlib.import_module(self.late[extension])
+        for module in [self.late[extension]] if extension in self.late else self.late_packages:
+            if name in self.declared:
+                break
+            importlib.import_module(module)
         return self.declared.get(name)
+
+    def definition(self, name: str) -> Planned | None:
+        """Return the primitive whose kernel is called `name`, or None."""
+        reference = self._defined.get(name) if self.find(name) is not None else None
+        return None if reference is None else reference()
 
     def forget_plans(self) -> None:
         """Empty every cache of plans, so that kernels which came later take effect."""
@@ -163,47 +172,111 @@ class KernelTable:
 table = KernelTable()
 
 
-class KernelNamespace:
-    """A backend's namespace as rules see it: the library's names, and every declared kernel in the backend's best form.
+class Library(Protocol):
+    """What a namespace of kernels asks of the backend whose it is."""
 
-    Attributes are resolved at their first use and kept until another provider of kernels is added.
+    name: str
+    namespace: Namespace
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return its own kernels by name."""
+        ...
+
+    def late_override(self, name: str) -> Kernel | None:
+        """Return its own kernel `name` that is made at its first use, if it has one."""
+        ...
+
+    def follow(self, function: Kernel) -> Kernel:
+        """Return `function` so that it computes on the device of its arrays."""
+        ...
+
+    def handle_of(self, array: Array) -> DeviceHandle:
+        """Return what the library calls the device of `array`."""
+        ...
+
+    def spec(self, array: Array) -> Any:
+        """Return what is known of `array` without it: a `Spec`."""
+        ...
+
+
+class LazyNamespace:
+    """A namespace whose names are looked up at their first use, then kept as attributes.
+
+    Parameters
+    ----------
+    find : callable
+        From a name to what it means here; it raises AttributeError for what there is not.
     """
 
-    def __init__(self, backend: "Backend") -> None:
-        self._backend = backend
-        self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        self._find = find
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        declaration = table.declared.get(name)
-        value: Any
-        if declaration is not None:
-            value = self.kernel(name)
-        elif name in EXTENSIONS:
-            value = _Extension(self, name)
-        else:
-            value = _followed(self._backend, name)
-        self.__dict__[name] = value
+        value = self._find(name)
+        if OWNER not in name:  # a user's primitive may be defined again, under the same name
+            self.__dict__[name] = value
         return value
+
+
+class KernelNamespace(LazyNamespace):
+    """A backend's namespace as rules see it: the library's names, and every declared kernel in the backend's best form.
+
+    Attributes are resolved at their first use and kept until another provider of kernels is added.
+
+    Attributes
+    ----------
+    backend : Backend
+    device_of, spec_of : callable
+        What an array's library calls its device, for `device=` of other functions; and its `Spec`.
+    """
+
+    def __init__(self, backend: Library) -> None:
+        super().__init__(self._resolved)
+        self.backend, self.device_of, self.spec_of = backend, backend.handle_of, backend.spec
+        self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
+        self._permanent = frozenset((*self.__dict__, "_permanent"))
+
+    def _resolved(self, name: str) -> Any:
+        if name in EXTENSIONS:
+            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
+        return self._named(name)
+
+    def _named(self, name: str) -> Any:
+        """Return the kernel `name`, or else what the library calls so: a function, a dtype or a constant."""
+        return _followed(self.backend, name) if table.find(name) is None else self.kernel(name)
+
+    def _in_body(self, own: str) -> LazyNamespace:
+        """Return the namespace for the default body of the kernel `own`.
+
+        There `own` is the library's function, and so are all functions of the standard's extensions.
+        """
+
+        def resolved(name: str) -> Any:
+            if name in STANDARD:
+                return LazyNamespace(lambda function: library_function(self.backend, f"{name}.{function}"))
+            return library_function(self.backend, name) if name == own else getattr(self, name)
+
+        return LazyNamespace(resolved)
 
     def set_providers(self, providers: list[tuple[str, Mapping[str, Kernel]]]) -> None:
         """Let the kernels of `providers`, the first choice first, go before the backend's own."""
         self._providers = providers
         for name in tuple(self.__dict__):  # one at a time: another thread may be computing
-            if name not in ("_backend", "_providers"):
+            if name not in self._permanent:
                 self.__dict__.pop(name, None)
         table.forget_plans()
 
     def find(self, name: str) -> Kernel | None:
         """Return the best replacement of the kernel `name`, or None if nobody provides one."""
-        own = self._backend.overrides().get(name)
+        own = self.backend.overrides().get(name)
         given = [kernels[name] for _, kernels in self._providers if name in kernels]
         if OWNER in name:
             meant = table.meant.get(name, ())
             own, given = own if own in meant else None, [each for each in given if each in meant]
         elif own is None:
-            own = self._backend.late_override(name)
+            own = self.backend.late_override(name)
         if not given:
             return own
         declaration = table.declared[name]
@@ -225,75 +298,25 @@ class KernelNamespace:
             found = self._default(declaration)
         if found is None:
             raise PluginError(
-                f"{self._backend.name}: the backend has no kernel {declaration.name!r}, which has no default"
+                f"{self.backend.name}: the backend has no kernel {declaration.name!r}, which has no default"
             )
-        return self._backend.follow(found)
+        return self.backend.follow(found)
 
     def providers(self, name: str) -> Iterator[str]:
         """Yield who provides the kernel `name`, the first choice first."""
         for provider, kernels in self._providers:
             if name in kernels:
                 yield provider
-        if name in self._backend.overrides() or self._backend.late_override(name) is not None:
-            yield self._backend.name
+        if name in self.backend.overrides() or self.backend.late_override(name) is not None:
+            yield self.backend.name
 
     def _default(self, declaration: Declaration) -> Kernel | None:
         if declaration.body is None:
             return None
-        return functools.partial(declaration.body, _BodyNamespace(self, declaration.name))
+        return functools.partial(declaration.body, self._in_body(declaration.name))
 
 
-class _Extension:
-    """An extension as rules see it: every declared kernel in its best form, else what the library's module has."""
-
-    def __init__(self, kernels: KernelNamespace, name: str) -> None:
-        self._kernels, self._name = kernels, name
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        full, kernels = f"{self._name}.{name}", self._kernels
-        value = kernels.kernel(full) if full in table.declared else _followed(kernels._backend, full)
-        self.__dict__[name] = value
-        return value
-
-
-class _BodyNamespace:
-    """The namespace that the default body of the kernel `own` computes with: there, `own` is the library's function.
-
-    So are all functions of the standard's extensions.
-    """
-
-    def __init__(self, kernels: KernelNamespace, own: str) -> None:
-        self._kernels, self._own, self._backend = kernels, own, kernels._backend
-
-    def __getattr__(self, name: str) -> Any:
-        value: Any
-        if name in STANDARD:
-            value = _LibraryExtension(self._backend, name)
-        elif name == self._own:
-            value = library_function(self._backend, name)
-        else:
-            value = getattr(self._kernels, name)
-        self.__dict__[name] = value
-        return value
-
-
-class _LibraryExtension:
-    """An extension of the library's own, without kernels."""
-
-    def __init__(self, backend: "Backend", name: str) -> None:
-        self._backend, self._name = backend, name
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = library_function(self._backend, f"{self._name}.{name}")
-        self.__dict__[name] = value
-        return value
-
-
-def library_function(backend: "Backend", name: str) -> Any:
+def library_function(backend: Library, name: str) -> Any:
     """Return what the library's namespace calls `name`, ``linalg.det`` or ``complex64``; or raise `MissingFunction`."""
     found = backend.namespace
     for part in name.split("."):
@@ -304,7 +327,7 @@ def library_function(backend: "Backend", name: str) -> Any:
     return found
 
 
-def _followed(backend: "Backend", name: str) -> Any:
+def _followed(backend: Library, name: str) -> Any:
     """Return what the library calls `name`; a function computes on the device of its arrays."""
     found = library_function(backend, name)
     return backend.follow(found) if callable(found) and not isinstance(found, type) else found
@@ -364,50 +387,17 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]
     dtype = xp.result_type(a.dtype, v.dtype)
-    zeros = xp.zeros((m - 1,), dtype=dtype, device=xp._backend.handle_of(a))
+    device = xp.device_of(a)
+    zeros = xp.zeros((m - 1,), dtype=dtype, device=device)
     padded, reverse = xp.concat([zeros, xp.astype(a, dtype), zeros]), xp.astype(xp.flip(v), dtype)
     rows = max(1, MOST_WINDOWS // m)
     parts = []
     for start in range(0, n + m - 1, rows):
         stop = min(start + rows, n + m - 1)
-        places = (
-            xp.arange(start, stop, device=xp._backend.handle_of(a))[:, None]
-            + xp.arange(m, device=xp._backend.handle_of(a))[None, :]
-        )
+        places = xp.arange(start, stop, device=device)[:, None] + xp.arange(m, device=device)[None, :]
         windows = xp.take(padded, xp.reshape(places, (-1,)), axis=0)
         parts.append(xp.matmul(xp.reshape(windows, (stop - start, m)), reverse))
     return parts[0] if len(parts) == 1 else xp.concat(parts)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
-    values, spacing = generator.random(shape), float(xp._backend.finfo(dtype).eps) / 2
-    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
-        values = values // spacing * spacing
-    return _from_host(xp._backend, values, dtype, device)
-
-
-@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
-def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
-    return _from_host(xp._backend, generator.standard_normal(shape), dtype, device)
-
-
-def _from_host(backend: "Backend", values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
-    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
-    from xpgrad.backend.plugins import plugins
-    from xpgrad.backend.transfer import transfer
-
-    host = plugins.role("cpu")
-    nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
-    moved = transfer(host.asarray(values, nearest), backend.device_for(device))
-    return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)
-
-
-def _scatter_add(spec: "Spec", parts: list[tuple[Any, Array]], /) -> Array:
-    """The signature of the one kernel that has no default."""
-    raise NotImplementedError
 
 
 table.declare(Declaration("scatter_add", 2, (), None))

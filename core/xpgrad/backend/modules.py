@@ -1,8 +1,10 @@
-"""Which library arrays belong to."""
+"""Which library and which device arrays belong to."""
 
 from collections.abc import Iterable
 from typing import Any
 
+from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, UnknownArray
 from xpgrad.types import Array, Namespace
@@ -16,7 +18,7 @@ def get_array_module(*args: Any) -> Namespace:
     host, found = plugins.role("cpu"), []
     for arg in args:
         try:
-            backend = plugins.backend_of(plugins.unwrap(arg))
+            backend = plugins.backend_of(unwrap(arg))
         except (UnknownArray, BackendUnavailable):
             continue
         if backend is not host and backend not in found:
@@ -48,4 +50,22 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
     """Tell whether all of `arrays` are of one backend; None is passed over."""
-    return len({plugins.backend_of(plugins.unwrap(array)) for array in arrays if array is not None}) < 2
+    return len({plugins.backend_of(unwrap(array)) for array in arrays if array is not None}) < 2
+
+
+def device_of(array: Array) -> Device | None:
+    """Return the device of `array`, or None if no backend serves it."""
+    try:
+        return plugins.backend_of(array).device_of(array)
+    except (UnknownArray, BackendUnavailable):
+        return None
+
+
+def get_device_from_array(*arrays: Array) -> Device:
+    """Return the device of the first array that is not the host's, else the host.
+
+    Objects that no backend here serves, Variables among them, are passed over; nothing is raised for them.
+    """
+    host = plugins.role("cpu")
+    found = (device for array in arrays if (device := device_of(array)) and device.backend is not host)
+    return next(found, host.default_device)

@@ -1,6 +1,6 @@
 """The plugin manager: which backend serves a name, a device, or an array; loads its plugin when that turns up."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -21,14 +21,11 @@ class Plugins(Loader):
     ----------
     default_device : Device or None
         The process's default, once it was asked for or set.
-    unwrap : callable
-        Returns the array that an object holds, or the object; the graph puts in what looks into Variables.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.default_device: Device | None = None
-        self.unwrap: Callable[[Any], Any] = lambda obj: obj
         self._paths: dict[tuple[int, str, str], Any] = {}
 
     def names(self) -> Iterable[str]:
@@ -161,8 +158,7 @@ class Plugins(Loader):
         """Return the backend whose library `obj` is a scalar of; None for Python's."""
         if not self.is_scalar(obj):
             return None
-        backends = (record.backend for record in self.records.values() if record.backend is not None)
-        return next((backend for backend in backends if isinstance(obj, backend.scalar_types)), None)
+        return next((backend for backend in self.backends() if isinstance(obj, backend.scalar_types)), None)
 
     # Devices
 
@@ -189,8 +185,7 @@ class Plugins(Loader):
 
     def _own(self, handle: object) -> Device | None:
         """Return the device of a loaded backend that its library calls `handle`."""
-        backends = [record.backend for record in self.records.values() if record.backend is not None]
-        devices = (device for backend in backends for device in backend.devices())
+        devices = (device for backend in self.backends() for device in backend.devices())
         return next((d for d in devices if type(d.handle) is type(handle) and d.handle == handle), None)
 
     def _parsed(self, specifier: object) -> Device | None:

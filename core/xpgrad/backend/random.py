@@ -9,11 +9,15 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
+from xpgrad.backend.kernels import kernel
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
-from xpgrad.types import Array, Dtype, Shape
+from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape
 
 
 class _Streams:
@@ -119,12 +123,35 @@ def uniform_like(spec: Spec) -> Array:
     return _draw("random_uniform", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
 
 
-def _draw(kernel: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array:
+def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array:
     backend = device.backend
     if dtype is None:
         dtype = backend.namespace.asarray(0.0, device=device.handle).dtype
     elif not backend.is_kind(dtype, "real floating"):
-        raise DtypeError(f"{kernel}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
-    draw = backend.xp.kernel(kernel)
+        raise DtypeError(f"{name}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
+    draw = backend.xp.kernel(name)
     drawn = draw(shape=tuple(shape), dtype=dtype, device=device.handle, generator=_generator(device))
     return backend.restore(drawn)
+
+
+@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
+def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
+    """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
+    values, spacing = generator.random(shape), float(xp.backend.finfo(dtype).eps) / 2
+    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
+        values = values // spacing * spacing
+    return _from_host(xp.backend, values, dtype, device)
+
+
+@kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
+def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
+    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
+    return _from_host(xp.backend, generator.standard_normal(shape), dtype, device)
+
+
+def _from_host(backend: Backend, values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
+    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
+    host = plugins.role("cpu")
+    nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
+    moved = transfer(host.asarray(values, nearest), backend.device_for(device))
+    return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)

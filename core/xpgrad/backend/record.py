@@ -1,11 +1,7 @@
 """What became of a plugin."""
 
-from typing import TYPE_CHECKING
-
+from xpgrad.backend.backend import Backend
 from xpgrad.errors import XpgradError
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 
 class PluginWarning(UserWarning):

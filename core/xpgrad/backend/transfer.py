@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
+from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, UnknownArray
 from xpgrad.types import Array
@@ -90,7 +93,7 @@ ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
 
 
 def _arrived(array: Array, moved: Array, title: str, source: Device, target: Device) -> Array:
-    if (there := Device.from_array(moved)) != target:
+    if (there := device_of(moved)) != target:
         raise PluginError(
             f"{title} from {source} to {target} gave {type(moved).__qualname__} on {there}; "
             f"expected an array on {target}"
@@ -138,8 +141,6 @@ def copyto(dst: Array, src: Array) -> None:
     backend = plugins.backend_of(dst)
     if backend.immutable:
         raise UnknownArray(f"copyto: arrays of {backend.name} cannot be written to; use get_device(...).send(src)")
-    from xpgrad.backend.current import call_on  # which knows devices, and they this module
-
     call_on(dst, dst.__setitem__, ..., fitted("copyto", dst, _as_array(src)))
 
 
@@ -167,7 +168,7 @@ def _as_array(item: Any) -> Array:
     """Return a library's scalar as a 0-d array of its library, and anything else as it is; Variables are refused."""
     if type(item) in plugins.by_type:
         return item
-    if plugins.unwrap(item) is not item:
+    if unwrap(item) is not item:
         raise UnknownArray(
             "send: expected an array, got a Variable; move it with to_device, or copy it within the graph by "
             "xpgrad.functions.copy"

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.modules import get_array_module
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto, transfer

@@ -5,11 +5,11 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, switches
+from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode, raw_rule
-from xpgrad.graph.specs import spec_of
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
 
@@ -91,7 +91,7 @@ class FunctionAdapter(FunctionNode):
             raise DtypeError(what)
         if given.shape != wanted.shape:
             raise ShapeError(what)
-        if raw_rule.get() is self or switches().mode & PLAIN_OFF:
+        if raw_rule.get() is self or switches().mode & NO_GRAD:
             return Variable(gx, requires_grad=False)
         # The end hangs on everything that the gradient depends on, so that both `backward` and `grad` run into it.
         fellows = [variable_over(node, None) for node in self.inputs] + [g for g in grad_outputs if g is not None]

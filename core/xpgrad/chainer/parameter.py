@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ShapeError
+from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.methods import moving
-from xpgrad.graph.specs import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient
 from xpgrad.types import Array, Dtype, Shape
 

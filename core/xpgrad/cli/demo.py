@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import get_device
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import xpgrad
-from xpgrad.backend.loading import API_VERSION
+from xpgrad.backend.contract import API_VERSION
 
 STAND_IN = "array_api_strict"
 """The library that is copied into the distribution, because its own arrays have a backend already."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
-from xpgrad.array_api.precision import fitted, narrowed, spec_in, widened
+from xpgrad.array_api.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real_floating, require_axis
@@ -42,7 +42,7 @@ def clipped_relu(xp: Namespace, x: AnyArray, /, z: float = 20.0) -> Array:
     x : Variable or array, real floating-point
     z : float
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 
 
@@ -252,7 +252,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
 
 
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, y * (gy - xp.sum(gy * y, axis=axis, keepdims=True)), spec)
 
@@ -272,14 +272,14 @@ def softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
     Variable, shape of `x`
         Positive, with sum 1 along `axis`.
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
 
 
 def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True), spec)
 
@@ -294,7 +294,7 @@ def log_softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
     x : Variable or array, real floating-point
     axis : int
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     shifted = x - xp.max(x, axis=axis, keepdims=True)
     return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)

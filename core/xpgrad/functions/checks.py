@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, cast
 
 from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.specs import spec_of
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.utils.type_check import InvalidType
 

@@ -11,7 +11,6 @@ from xpgrad.array_api import permute_dims, reshape
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
-from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import each, geometry_on, geometry_under, images
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -38,18 +37,12 @@ def _columns(xp: Namespace, x: Array, geometry: Geometry, groups: int) -> Array:
     return xp.reshape(xp.windows(x, geometry=geometry, fill=0.0), shape=(n, groups, rows, math.prod(geometry.out)))
 
 
-def _convolution_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, transposed_convolution)(gy, W, None, geometry=geometry, groups=groups)
-
-
-def _convolution_weight(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, window_products)(x, gy, geometry=geometry, groups=groups)
-
-
-@primitive(x=_convolution_x, W=_convolution_weight, b=_of_bias)
-def convolution(
-    xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /, geometry: Geometry, groups: int
-) -> Array:
+@primitive(
+    x=lambda xp, gy, W, geometry, groups: xp.transposed_convolution(gy, W, None, geometry=geometry, groups=groups),
+    W=lambda xp, gy, x, geometry, groups: xp.window_products(x, gy, geometry=geometry, groups=groups),
+    b=_of_bias,
+)
+def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
     """Products of the windows on `x` with the filters `W`, plus `b` if there is one.
 
     Parameters
@@ -69,15 +62,11 @@ def convolution(
     return _biased(xp, xp.reshape(y, shape=(x.shape[0], W.shape[0], *geometry.out)), b)
 
 
-def _transposed_x(xp: Namespace, gy: Array, W: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, convolution)(gy, W, None, geometry=geometry, groups=groups)
-
-
-def _transposed_weight(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, window_products)(gy, x, geometry=geometry, groups=groups)
-
-
-@primitive(x=_transposed_x, W=_transposed_weight, b=_of_bias)
+@primitive(
+    x=lambda xp, gy, W, geometry, groups: xp.convolution(gy, W, None, geometry=geometry, groups=groups),
+    W=lambda xp, gy, x, geometry, groups: xp.window_products(gy, x, geometry=geometry, groups=groups),
+    b=_of_bias,
+)
 def transposed_convolution(
     xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /, geometry: Geometry, groups: int
 ) -> Array:
@@ -102,16 +91,11 @@ def transposed_convolution(
     return _biased(xp, xp.fold(xp.reshape(made, shape=(n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b)
 
 
-def _products_x(xp: Namespace, gy: Array, g: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, transposed_convolution)(g, gy, None, geometry=geometry, groups=groups)
-
-
-def _products_g(xp: Namespace, gy: Array, x: Array, geometry: Geometry, groups: int) -> Array:
-    return here(xp, convolution)(x, gy, None, geometry=geometry, groups=groups)
-
-
-@primitive(x=_products_x, g=_products_g)
-def window_products(xp: Namespace, x: AnyArray, g: AnyArray, /, geometry: Geometry, groups: int) -> Array:
+@primitive(
+    x=lambda xp, gy, g, geometry, groups: xp.transposed_convolution(g, gy, None, geometry=geometry, groups=groups),
+    g=lambda xp, gy, x, geometry, groups: xp.convolution(x, gy, None, geometry=geometry, groups=groups),
+)
+def window_products(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Sums over batch and windows of the windows on `x` times the elements of `g`: the gradient of a weight.
 
     Parameters

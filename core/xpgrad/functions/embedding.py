@@ -4,7 +4,7 @@ import math
 
 from xpgrad import array_api
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches
+from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import AnyArray, Array, Namespace
@@ -37,7 +37,7 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
     numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
     if rows.ndim != 2:
         raise invalid("embed_id", "W of shape (V, K)", f"W is {rows!r}")
-    if switches().mode & CAREFUL and config.debug:
+    if switches().mode & WATCHED and config.debug:
         _check(as_array(x), rows, ignore_label)
     flat = array_api.reshape(x, shape=(math.prod(numbers.shape),))
     if ignore_label is None:

@@ -15,7 +15,7 @@ def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | Non
     """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
-    wide = xp._backend.wide(y.dtype)
+    wide = xp.backend.wide(y.dtype)
     hit = xp.astype(best == labels, wide)
     if ignore_label is None:
         return xp.astype(xp.mean(hit), y.dtype, copy=False)

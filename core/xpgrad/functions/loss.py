@@ -1,14 +1,13 @@
 """Losses of classification: cross entropies of logits and labels."""
 
 import math
-from types import ModuleType
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api.precision import divided, narrowed, spec_in, widened
+from xpgrad.array_api.precision import divided, narrowed, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, config, switches
+from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
 from xpgrad.functions.checks import (
     Accepted,
@@ -19,7 +18,6 @@ from xpgrad.functions.checks import (
     require_integral,
     require_real_floating,
 )
-from xpgrad.functions.kernels import here
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
@@ -71,7 +69,7 @@ def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -
 
 
 def _softmax_of_score_rule(xp: Namespace, gy: Array, y: Array) -> Array:
-    spec = spec_in(xp, y)
+    spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, y * (gy - xp.sum(gy * y, axis=1, keepdims=True)), spec)
 
@@ -82,16 +80,11 @@ def softmax_of_score(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> A
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)
 
 
-def _weighted_x(xp: Namespace, gy: Array, weights: Array, share: Array) -> Array:
-    return here(xp, weighted)(gy, weights, share)
-
-
-def _weighted_share(xp: Namespace, gy: Array, x: Array, weights: Array) -> Array:
-    return here(xp, weighted)(gy, weights, x)
-
-
-@elementwise(x=_weighted_x, share=_weighted_share)
-def weighted(xp: Namespace, x: AnyArray, weights: AnyArray, share: AnyArray, /) -> Array:
+@elementwise(
+    x=lambda xp, gy, weights, share: xp.weighted(gy, weights, share),
+    share=lambda xp, gy, x, weights: xp.weighted(gy, weights, x),
+)
+def weighted(xp: Namespace, x: Array, weights: Array, share: Array, /) -> Array:
     """Product of `x` with weights and share; 0 where a weight is 0, whatever `x` is there."""
     return xp.where(weights == 0, 0.0, x * (weights * share))
 
@@ -100,22 +93,20 @@ def _count(xp: Namespace, t: Array, spec: Spec, normalize: bool, ignore_label: i
     """Return by what the sum of the losses is divided: the number of examples, of those that count if `normalize`."""
     if not normalize:
         return spec.shape[0] or 1
-    return here(xp, labels_count)(t, spec=spec, ignore_label=ignore_label)
+    return xp.labels_count(t, spec=spec, ignore_label=ignore_label)
 
 
 def _cross_entropy_rule(
     xp: Namespace, gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Spec,
     normalize: bool, ignore_label: int, reduce: str,
 ) -> Array:  # fmt: skip
-    if isinstance(xp, ModuleType):
-        t = as_variable(t)  # which the fast way into functions is for
-    chosen = here(xp, labels_one_hot)(t, spec=x_spec, ignore_label=ignore_label)
-    weights = here(xp, labels_weight)(t, weight, spec=x_spec, ignore_label=ignore_label)
+    chosen = xp.labels_one_hot(t, spec=x_spec, ignore_label=ignore_label)
+    weights = xp.labels_weight(t, weight, spec=x_spec, ignore_label=ignore_label)
     if reduce == "no":
         share = xp.reshape(gy, shape=weights.shape)
     else:
         share = divided(xp, gy, _count(xp, t, x_spec, normalize, ignore_label), x_spec)
-    return here(xp, weighted)(here(xp, softmax_of_score)(x, score) - chosen, weights, share)
+    return xp.weighted(xp.softmax_of_score(x, score) - chosen, weights, share)
 
 
 @primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)
@@ -127,7 +118,7 @@ def cross_entropy(
 
     `score` is ``log_softmax(x)`` where it has been computed already; the kernel ``cross_entropy.x`` gets it back.
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     log_p = xp.log_softmax(x, axis=1) if score is None else score
     chosen = xp.labels_one_hot(t, spec=spec, ignore_label=ignore_label)
     weights = xp.labels_weight(t, weight, spec=spec, ignore_label=ignore_label)
@@ -193,7 +184,7 @@ def softmax_cross_entropy(
         class_weight = _class_weight(class_weight, spec)
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
-    if switches().mode & CAREFUL and config.debug:
+    if switches().mode & WATCHED and config.debug:
         _check_labels(as_array(t), target, spec.shape[1], ignore_label)
     score = spec.backend.xp.log_softmax(as_array(x), axis=1) if cache_score else None
     return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)

@@ -13,7 +13,6 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
-from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import window_sums
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -39,10 +38,6 @@ def inverse_deviation(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axi
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
-def _projected_rule(xp: Namespace, gy: Array, direction: Array, scale: Array, axis: Axes) -> Array:
-    return here(xp, projected)(gy, direction, scale, axis=axis)
-
-
 def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, scale: Array, axis: Axes) -> Array:
     gy = gy * scale
     return -(
@@ -50,12 +45,12 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
     )
 
 
-def _projected_scale(xp: Namespace, gy: Array, y: Array, scale: Array, axis: Axes) -> Array:
-    return xp.sum(gy * y, axis=axis, keepdims=True) / scale
-
-
-@primitive(g=_projected_rule, direction=_projected_direction, scale=_projected_scale)
-def projected(xp: Namespace, g: AnyArray, direction: AnyArray, scale: AnyArray, /, axis: Axes) -> Array:
+@primitive(
+    g=lambda xp, gy, direction, scale, axis: xp.projected(gy, direction, scale, axis=axis),
+    direction=_projected_direction,
+    scale=lambda xp, gy, y, scale, axis: xp.sum(gy * y, axis=axis, keepdims=True) / scale,
+)
+def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
     It is the gradient of `standardized`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
@@ -65,8 +60,8 @@ def projected(xp: Namespace, g: AnyArray, direction: AnyArray, scale: AnyArray, 
 
 
 def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:
-    scale = here(xp, inverse_deviation)(x, inverse, axis=axis, eps=eps)
-    return here(xp, projected)(gy, y, scale, axis=axis)
+    scale = xp.inverse_deviation(x, inverse, axis=axis, eps=eps)
+    return xp.projected(gy, y, scale, axis=axis)
 
 
 @primitive(x=_standardized_rule)

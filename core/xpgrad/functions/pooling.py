@@ -9,7 +9,6 @@ from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, require_integral, require_real_floating
 from xpgrad.functions.checks import known_spec as _known_spec
-from xpgrad.functions.kernels import here
 from xpgrad.functions.windows import each, geometry_on, geometry_under, images, spread, window_sums
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -30,45 +29,33 @@ def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
     """Return which elements of windows are the largest, and how many they are, at least 1 (all may be NaN)."""
     largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
-    count = xp.sum(xp.astype(largest, xp._backend.wide(x.dtype)), axis=geometry.within)
+    count = xp.sum(xp.astype(largest, xp.backend.wide(x.dtype)), axis=geometry.within)
     return largest, xp.where(count == 0, 1.0, count)
 
 
-def _largest_rule(xp: Namespace, gy: Array, x: Array, y: Array, geometry: Geometry) -> Array:
-    return here(xp, dealt)(gy, x, y, geometry=geometry)
-
-
-@primitive(label="max_pooling", x=_largest_rule)
-def window_maxima(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
+@primitive(label="max_pooling", x=lambda xp, gy, x, y, geometry: xp.dealt(gy, x, y, geometry=geometry))
+def window_maxima(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Largest elements of windows; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.max(xp.windows(x, geometry=geometry, fill=-math.inf), axis=geometry.within)
 
 
-def _dealt_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Geometry) -> Array:
-    return here(xp, collected)(gy, x, top, geometry=geometry)
-
-
-@primitive(g=_dealt_rule)
-def dealt(xp: Namespace, g: AnyArray, x: AnyArray, top: AnyArray, /, geometry: Geometry) -> Array:
+@primitive(g=lambda xp, gy, x, top, geometry: xp.collected(gy, x, top, geometry=geometry))
+def dealt(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `g` is shared by the largest elements of its window on `x`.
 
     `top` has the windows' largest elements. It is linear in `g`, and constant in `x` wherever there is a derivative.
     """
     largest, count = _ties(xp, x, top, geometry)
-    spec = xp._backend.spec(g)
+    spec = xp.spec_of(g)
     share = _over_windows(xp, widened(xp, g, spec) / count, geometry)
     return narrowed(xp, xp.fold(xp.where(largest, share, 0.0), geometry=geometry), spec)
 
 
-def _collected_rule(xp: Namespace, gy: Array, x: Array, top: Array, geometry: Geometry) -> Array:
-    return here(xp, dealt)(gy, x, top, geometry=geometry)
-
-
-@primitive(g=_collected_rule)
-def collected(xp: Namespace, g: AnyArray, x: AnyArray, top: AnyArray, /, geometry: Geometry) -> Array:
+@primitive(g=lambda xp, gy, x, top, geometry: xp.dealt(gy, x, top, geometry=geometry))
+def collected(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Means of `g` over the largest elements of windows on `x`; the gradient of `dealt`."""
     largest, count = _ties(xp, x, top, geometry)
-    spec = xp._backend.spec(g)
+    spec = xp.spec_of(g)
     taken = xp.where(largest, xp.windows(widened(xp, g, spec), geometry=geometry, fill=0.0), 0.0)
     return narrowed(xp, xp.sum(taken, axis=geometry.within) / count, spec)
 
@@ -256,23 +243,15 @@ def unpooling_3d(
     return _unpooled("unpooling_3d", 3, x, ksize, stride, pad, outsize, cover_all)
 
 
-def _upsampled_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
-    return here(xp, picked)(gy, indexes, geometry=geometry)
-
-
-@primitive(x=_upsampled_rule)
-def upsampled(xp: Namespace, x: AnyArray, indexes: AnyArray, /, geometry: Geometry) -> Array:
+@primitive(x=lambda xp, gy, indexes, geometry: xp.picked(gy, indexes, geometry=geometry))
+def upsampled(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `x` is added at the element of its window that `indexes` numbers."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
 
-def _picked_rule(xp: Namespace, gy: Array, indexes: Array, geometry: Geometry) -> Array:
-    return here(xp, upsampled)(gy, indexes, geometry=geometry)
-
-
-@primitive(x=_picked_rule)
-def picked(xp: Namespace, x: AnyArray, indexes: AnyArray, /, geometry: Geometry) -> Array:
+@primitive(x=lambda xp, gy, indexes, geometry: xp.upsampled(gy, indexes, geometry=geometry))
+def picked(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Elements of the windows on `x` that `indexes` numbers; the gradient of `upsampled`."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry, fill=0.0), 0.0), axis=geometry.within)
@@ -280,7 +259,7 @@ def picked(xp: Namespace, x: AnyArray, indexes: AnyArray, /, geometry: Geometry)
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
     """Return which elements of windows are those that `indexes` numbers."""
-    device = xp._backend.handle_of(indexes)
+    device = xp.device_of(indexes)
     numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
     return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
         xp, indexes, geometry

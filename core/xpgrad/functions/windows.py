@@ -9,7 +9,6 @@ from xpgrad.array_api.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
-from xpgrad.functions.kernels import here
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
@@ -17,11 +16,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 __all__ = ["im2col"]
 
 
-def _windows_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
-    return here(xp, fold)(gy, geometry=geometry)
-
-
-@primitive(x=_windows_rule)
+@primitive(x=lambda xp, gy, geometry: xp.fold(gy, geometry=geometry))
 def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
     """Elements of the windows on images.
 
@@ -36,7 +31,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     -------
     Variable, shape (N, C, *geometry.ksize, *geometry.out)
     """
-    behind, count, device = geometry.behind, geometry.ndim, xp._backend.handle_of(x)
+    behind, count, device = geometry.behind, geometry.ndim, xp.device_of(x)
     for i in range(count):
         x = _extended(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
         inside = xp.arange(geometry.ksize[i], device=device)[:, None] * geometry.dilate[i]
@@ -47,11 +42,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     return xp.permute_dims(x, axes=(0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
 
 
-def _fold_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
-    return here(xp, windows)(gy, geometry=geometry, fill=0.0)
-
-
-@primitive(x=_fold_rule)
+@primitive(x=lambda xp, gy, geometry: xp.windows(gy, geometry=geometry, fill=0.0))
 def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images on which every element of their windows is added in its place; what lies outside is dropped.
 
@@ -64,7 +55,7 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     -------
     Variable, shape (N, C, *geometry.size)
     """
-    count, spec = geometry.ndim, xp._backend.spec(x)
+    count, spec = geometry.ndim, xp.spec_of(x)
     x = widened(xp, x, spec)
     x = xp.permute_dims(x, axes=(0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
     for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
@@ -87,7 +78,7 @@ def _extended(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill
     for width, place in (before, 0), (behind, 2):
         if width:
             shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
-            parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=xp._backend.handle_of(x)))
+            parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=xp.device_of(x)))
     return xp.concat(parts, axis=axis) if len(parts) > 1 else x
 
 
@@ -100,21 +91,13 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
-def _window_sums_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
-    return here(xp, spread)(gy, geometry=geometry)
-
-
-@primitive(x=_window_sums_rule)
+@primitive(x=lambda xp, gy, geometry: xp.spread(gy, geometry=geometry))
 def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
 
 
-def _spread_rule(xp: Namespace, gy: Array, geometry: Geometry) -> Array:
-    return here(xp, window_sums)(gy, geometry=geometry)
-
-
-@primitive(x=_spread_rule)
+@primitive(x=lambda xp, gy, geometry: xp.window_sums(gy, geometry=geometry))
 def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, called_with, config, switches, unguarded_mode
+from xpgrad.config import GUARDED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
 from xpgrad.errors import (
     BackendMismatch,
     DeviceMismatch,
@@ -152,7 +152,7 @@ def _operand(scalar: Any) -> str:
 def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
     """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
     mode = switches().mode
-    if mode & (CAREFUL | GUARDED) == GUARDED:
+    if mode & (WATCHED | GUARDED) == GUARDED:
         return guarded(definition, operands, parameters)  # type: ignore[no-any-return]  # a Variable
     if definition.variadic:
         operands = list(operands[0])
@@ -178,7 +178,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     plan = plan_for(definition, type(lead), backend)
     function: Any = None
     hooks: list[Any] = []
-    if mode & CAREFUL:
+    if mode & WATCHED:
         function = new(DebugApplication)
         function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
         function._origin = function.stack = None
@@ -193,14 +193,14 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     out = _run(plan, definition, arrays, parameters)
     for hook in hooks:
         hook.forward_postprocess(function, tuple(visible))
-    if mode & CAREFUL and config.debug:
+    if mode & WATCHED and config.debug:
         inspection.check_finite((out,), function, "forward", arrays)
     y = output(out, backend.spec(out))
     needed = tuple(
         node is not None and node.requires_grad and (definition.variadic or x in definition.rules)
         for x, node in zip(definition.inputs * (len(nodes) if definition.variadic else 1), nodes, strict=True)
     )
-    if mode & PLAIN_OFF or True not in needed or not y._node.spec.differentiable:
+    if mode & NO_GRAD or True not in needed or not y._node.spec.differentiable:
         return y
     function = new(Application) if function is None else function
     function.pullback = plan.pullback(needed)
@@ -209,7 +209,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     function.rank = max(node.rank for node, need in zip(nodes, needed, strict=True) if need and node is not None)
     node = y._node
     node.creator_node, node.rank, node.requires_grad = function, function.rank + 1, True
-    if mode & GUARDED or (mode & CAREFUL and config.debug):
+    if mode & GUARDED or (mode & WATCHED and config.debug):
         function.guard()
     return y
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
+from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.parameter import Parameter
@@ -13,9 +14,9 @@ from xpgrad.errors import GradientError
 from xpgrad.graph.application import output
 from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.gradients import check_gradient
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
 

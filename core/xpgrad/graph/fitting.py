@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from xpgrad.backend.checks import broadcast, is_shape
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ChangedArray, DtypeError, ShapeError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.scatter import LAZY
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import broadcast, is_shape
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Shape
 from xpgrad.watch.inspection import annotated

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, GUARDED, PLAIN_OFF, config, switches
+from xpgrad.config import GUARDED, NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import lock
@@ -220,19 +220,19 @@ class FunctionNode:
         arrays = tuple(x._array for x in variables)
         _check_families(self, variables)
         mode = switches().mode
-        if mode & CAREFUL and config.debug:
+        if mode & WATCHED and config.debug:
             inspection.note(self)
         self._check_types(arrays)
-        hooks = inspection.hooks_of(self) if mode & CAREFUL or self._hooks else ()
+        hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else ()
         for hook in hooks:
             hook.forward_preprocess(self, tuple(map(carried.visible, arrays)))
         self._kept_inputs = self._kept_outputs = None
         outputs = self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
         for hook in hooks:
             hook.forward_postprocess(self, tuple(map(carried.visible, arrays)))
-        if mode & CAREFUL and config.debug:
+        if mode & WATCHED and config.debug:
             inspection.check_finite(outputs, self, "forward", arrays)
-        return self._connect(variables, arrays, outputs, recording=not mode & PLAIN_OFF)
+        return self._connect(variables, arrays, outputs, recording=not mode & NO_GRAD)
 
     def _connect(
         self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, config, switches
+from xpgrad.config import NO_GRAD, backprop_mode, called_with, config, switches
 from xpgrad.graph import carried
 from xpgrad.graph.function_node import FunctionNode, raw_rule
 from xpgrad.graph.private import check_unwritten, may_share, private
@@ -65,7 +65,7 @@ def _guarded(
 
 def by_user(function: Callable[..., Any], *args: Any) -> Any:
     """Return what a hook returns, which may make graphs and sweep them, whatever the mode."""
-    return called_with(backprop_mode(True), function, *args) if switches().mode & PLAIN_OFF else function(*args)
+    return called_with(backprop_mode(True), function, *args) if switches().mode & NO_GRAD else function(*args)
 
 
 def writing(hooks: Iterable[Any]) -> bool:
@@ -158,7 +158,7 @@ def _pulled(sweep: "Sweep", f: FunctionNode, gys: tuple[Any, ...], targets: tupl
         values = {} if recorded else backprop_mode(False)
     elif not recorded or raw_rule.get() is not None:
         values = {raw_rule: None if recorded else f}
-        if switches().mode & PLAIN_OFF:
+        if switches().mode & NO_GRAD:
             values |= backprop_mode(True)
     try:
         if values:

@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.checks import check_cast, check_still
 from xpgrad.backend.indexing import BASIC
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, switches
+from xpgrad.config import WATCHED, switches
 from xpgrad.graph.application import Application, apply, guarded, keep, plan_for
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.specs import check_cast, check_still
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -125,7 +125,7 @@ def indexer(definition: Definition, careful: Function) -> Function:
                 plan = plan_for(definition, type(left))
             mode = switches().mode
             if mode > 1:
-                return careful(x, index) if mode & CAREFUL else guarded(definition, (x, index), {}, "index")
+                return careful(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
             out = plan.kernel(left, index=index)
             if type(out) is not plan.array_type:
                 out = plan.restore(out)

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec
 from xpgrad.backend.kernels import is_own, qualified_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.config import CAREFUL, GUARDED, switches
+from xpgrad.config import GUARDED, WATCHED, switches
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.application import Application, apply, guarded, plan_for
 from xpgrad.graph.definition import Definition, Rule
@@ -311,7 +311,7 @@ def _careful(definition: Definition, x1: Any, x2: Any, is_operator: bool) -> Any
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
         return NotImplemented
-    if is_operator and switches().mode & (CAREFUL | GUARDED) == GUARDED:
+    if is_operator and switches().mode & (WATCHED | GUARDED) == GUARDED:
         return guarded(definition, (x1, x2), {}, "operator" if isinstance(x1, Variable) else "reflected")
     return apply(definition, (x1, x2), {})
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
-from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_still
+from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
 
@@ -264,11 +264,11 @@ def _recorded(definition: Definition, backend: Backend, needed: tuple[bool, ...]
 
 
 def _recorded_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
-    rule, namespace = definition.rules[x], slot.functions.namespace
+    rule, xp = definition.rules[x], recorded_namespace(backend)
     values = [_value(definition, name) for name in definition.asks[x]]
     if rule is identity:
         return lambda f, gy, node: gy
-    return lambda f, gy, node: rule(namespace(backend), gy, *[value(f, node) for value in values])
+    return lambda f, gy, node: rule(xp, gy, *[value(f, node) for value in values])
 
 
 def _value(definition: Definition, name: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from xpgrad.config import CAREFUL, set_hooks, switches, using_config
+from xpgrad.config import WATCHED, set_hooks, switches, using_config
 from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
 from xpgrad.graph.function_node import FunctionNode
@@ -95,7 +95,7 @@ def _measured(sweep: InnerSweep, f: FunctionNode, gxs: Sequence[Any]) -> Sequenc
 @contextmanager
 def unobserved() -> Iterator[None]:
     """Context manager in which functions are applied without debug mode, and no function hook is called."""
-    if not switches().mode & CAREFUL:
+    if not switches().mode & WATCHED:
         yield
         return
     hooks = switches().hooks

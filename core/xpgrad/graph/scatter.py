@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.backend.scattering import scattered
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.product import MOST_PRODUCTS, Product, multiplied
+from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Index, Shape
 
@@ -84,7 +85,7 @@ class Gathered:
     def _multiply(self) -> None:
         products, self.products = self.products, []
         backend = self.spec.backend
-        self._add_dense(multiplied(slot.functions.namespace(backend) if self.recorded else backend.xp, products), True)
+        self._add_dense(multiplied(recorded_namespace(backend) if self.recorded else backend.xp, products), True)
 
     def flush(self) -> Any:
         """Return the dense total; all scatters go into it by one kernel."""

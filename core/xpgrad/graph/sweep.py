@@ -13,20 +13,21 @@ from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import CAREFUL, PLAIN_OFF, backprop_mode, called_with, config, switches
+from xpgrad.config import NO_GRAD, WATCHED, backprop_mode, called_with, config, switches
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import carried, hooked
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.gradients import check_device
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import LAZY, Gathered, dense
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_device, same_place
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad.watch import anomaly, inspection
@@ -85,7 +86,7 @@ class Sweep:
         self.made: dict[Key, tuple[Any, Variable]] = {}
         self.named: dict[VariableNode, Variable] = {}
         self.retain_graph = retain_graph
-        self.careful = bool(switches().mode & CAREFUL)
+        self.careful = bool(switches().mode & WATCHED)
         self.slots: dict[Key, Any] = {}
         self.owned: set[Key] = set()  # slots whose total the sweep itself made by adding
         self.borrowed: set[Key] = set()  # slots of roots whose only contribution may be somebody else's memory
@@ -103,7 +104,7 @@ class Sweep:
     def run(self) -> "Sweep":
         """Run the sweep to its end, and return it."""
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
-        if self.recorded and switches().mode & PLAIN_OFF:
+        if self.recorded and switches().mode & NO_GRAD:
             values |= backprop_mode(True)
         return called_with(values, self._run) if values else self._run()
 

@@ -6,22 +6,24 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.checks import check_still, same_place, spec_of
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import replace
+from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.methods import copies, moving, text
 from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.node import VariableNode, leaf_node
-from xpgrad.graph.specs import check_gradient, check_gradient_variable, check_still, same_place, spec_of
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
 new = object.__new__
 
 
-class Variable(Convertible):
+class Variable(ArrayHolder, Convertible):
     """An array that remembers how it was computed.
 
     Parameters
@@ -483,6 +485,3 @@ def as_variable(obj: Any) -> Variable:
 def as_array(obj: Any) -> Array:
     """Return the array of a Variable, or `obj` itself."""
     return obj._array if isinstance(obj, Variable) else obj
-
-
-plugins.unwrap = as_array

@@ -6,7 +6,7 @@ there is no such attribute. Python itself suggests a name that is nearly that of
 
 from typing import Any, NoReturn
 
-from xpgrad import array_api, functions
+from xpgrad import array_api
 from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.variable import Variable
 
@@ -78,6 +78,16 @@ OF_OPS = (
     "rad2deg", "scatter_add", "sinc",
 )  # fmt: skip
 """Functions of `xpgrad.ops`, which is not imported for their names."""
+OF_FUNCTIONS = (
+    "absolute", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "batch_inv", "batch_matmul", "broadcast", "cast",
+    "clipped_relu", "crelu", "digamma", "dropout", "dstack", "einsum", "elu", "erf", "erfc", "erfcinv", "erfcx",
+    "erfinv", "fix", "fliplr", "flipud", "fmod", "get_item", "hard_sigmoid", "hinge", "hstack", "huber_loss",
+    "identity", "layer_normalization", "leaky_relu", "lgamma", "linear", "log_ndtr", "log_softmax", "logsumexp",
+    "maxout", "mean_squared_error", "ndtr", "ndtri", "normalize", "polygamma", "prelu", "relu", "relu6", "rollaxis",
+    "rsqrt", "select_item", "selu", "separate", "sigmoid", "softmax", "softmax_cross_entropy", "softplus",
+    "split_axis", "squared_error", "swish", "vstack", "zeta",
+)  # fmt: skip
+"""Functions of `xpgrad.functions`, which is not imported for their names: those that one may look for in an array."""
 
 
 class Elsewhere:
@@ -94,7 +104,7 @@ class Elsewhere:
 
 def table() -> dict[str, str]:
     """Return for each name the expression to use, that of the standard before Chainer's."""
-    found = {name: f"xpgrad.functions.{name}(v)" for name in functions.__all__}
+    found = {name: f"xpgrad.functions.{name}(v)" for name in OF_FUNCTIONS}
     found |= {name: f"xpgrad.ops.{name}(v)" for name in OF_OPS}
     for chapter in ("linalg", "fft"):
         names = getattr(array_api, chapter).__all__

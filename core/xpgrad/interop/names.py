@@ -3,26 +3,20 @@
 They call ``xpgrad.tensordot``, ``xpgrad.linalg.norm`` and so on with NumPy's arguments.
 """
 
-import functools
-import types
 from typing import Any
 
 from xpgrad import array_api, ops
 from xpgrad.interop.numpy_functions import FUNCTIONS
 
-CHAPTERS = ("linalg", "fft")
-
 
 def find(name: str) -> Any:
-    """Return what stands for ``numpy.name``: NumPy's function, else the standard's, else that of `xpgrad.ops`.
+    """Return the function of Variables for ``numpy.name``: NumPy's, else the standard's, else that of `xpgrad.ops`.
 
     Raises
     ------
     AttributeError
         There is none.
     """
-    if name in CHAPTERS:
-        return _chapter(name)
     try:
         return beyond(name)
     except AttributeError:
@@ -44,11 +38,8 @@ def beyond(name: str) -> Any:
     raise AttributeError(f"neither NumPy's functions of Variables nor xpgrad.ops have {name!r}")
 
 
-@functools.cache
-def _chapter(name: str) -> types.ModuleType:
-    """Return a module with the functions of one chapter, NumPy's form of them first."""
-    made = types.ModuleType(f"xpgrad.{name}", f"The functions of `xpgrad.array_api.{name}`, with NumPy's arguments.")
-    standard = vars(getattr(array_api, name, None) or types.ModuleType(name))
-    vars(made).update({key: f for key, f in standard.items() if not key.startswith("_")})
-    vars(made).update({key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")})
-    return made
+def chapter(name: str) -> dict[str, Any]:
+    """Return the functions of `numpy.linalg` or `numpy.fft`, and those that only the standard has, by name."""
+    standard = getattr(array_api, name)
+    found = {each: getattr(standard, each) for each in standard.__all__}
+    return found | {key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")}

@@ -13,7 +13,10 @@ Function = Callable[..., Any]
 
 
 class Refused:
-    """Stands as the default of an argument that has no meaning for Variables; NumPy's own default may pass."""
+    """Default of an argument that has no meaning for Variables; NumPy's own default may pass."""
+
+    def __repr__(self) -> str:
+        return "<not for Variables>"
 
 
 REFUSED: Any = Refused()
@@ -38,20 +41,32 @@ _ADVICE = {
 
 
 def numpy_function(*names: str) -> Callable[[Function], Function]:
-    """Enter the decorated function in the table under NumPy's `names`; its REFUSED arguments are refused."""
+    """Enter the decorated function in the table under NumPy's `names`; its REFUSED arguments are refused.
+
+    In the table it has the first of the names, the module of `xpgrad` that it is found in, and a docstring.
+    """
 
     def enter(function: Function) -> Function:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
         refused = {
             p.name: i if p.kind is p.POSITIONAL_OR_KEYWORD else sys.maxsize
             for i, p in enumerate(parameters)
             if p.default is REFUSED
         }
+        _describe(function, names[0])
         for name in names:
             TABLE[name] = _checked(name, function, refused) if refused else function
         return function
 
     return enter
+
+
+def _describe(function: Function, name: str) -> None:
+    chapter, _, short = name.rpartition(".")
+    function.__module__ = f"xpgrad.{chapter}" if chapter else "xpgrad"
+    function.__name__ = function.__qualname__ = short
+    own = f"\n\n{function.__doc__}" if function.__doc__ else ""
+    function.__doc__ = f"`numpy.{name}` of Variables, differentiable, with NumPy's names and order of arguments.{own}"
 
 
 def _checked(name: str, function: Function, refused: dict[str, int]) -> Function:

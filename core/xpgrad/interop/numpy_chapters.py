@@ -4,6 +4,7 @@ The standard's functions are looked up when they are called.
 """
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import functools
 import math
 from typing import Any
 
@@ -72,6 +73,7 @@ def _delegated(chapter: str, name: str, inputs: int = 1) -> None:
     """Enter a function that has the standard's name and arguments, looked up when it is called."""
 
     @numpy_function(f"{chapter}.{name}")
+    @functools.wraps(getattr(getattr(xp, chapter), name), updated=())  # its docstring and signature
     def delegated(*args: Any, out: Any = REFUSED, **kwargs: Any) -> Any:
         arrays = alike(*args[:inputs]) if inputs > 1 else [as_variable(args[0])]
         return part(chapter, name)(*arrays, *args[inputs:], **kwargs)

@@ -1,6 +1,7 @@
 """NumPy's mathematical functions that are no ufuncs, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import functools
 import math
 from typing import Any
 
@@ -201,6 +202,7 @@ def _standard(name: str, inputs: int = 1) -> None:
     """Enter a function that has the standard's name and arguments, looked up when it is called."""
 
     @numpy_function(name)
+    @functools.wraps(getattr(xp, name), updated=())  # its docstring and signature
     def delegated(*args: Any, **kwargs: Any) -> Any:
         function = getattr(xp, name, None)
         if function is None:

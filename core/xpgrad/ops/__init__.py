@@ -3,6 +3,9 @@
 They follow array-api-extra where that has a function, else NumPy. What the standard has is in `xpgrad.array_api`.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from xpgrad.listing import listed as _listed
 from xpgrad.ops.angles import angle, deg2rad, rad2deg, sinc
 from xpgrad.ops.choice import apply_where
 from xpgrad.ops.closeness import allclose, isclose
@@ -57,3 +60,6 @@ __all__ = [  # noqa: RUF022 - by module
     "nunique", "setdiff1d", "union1d",
     "atleast_nd", "default_dtype",
 ]  # fmt: skip
+
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

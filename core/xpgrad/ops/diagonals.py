@@ -5,8 +5,7 @@ from typing import Any
 from xpgrad.array_api.creation import handle_on
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import current_device, get_device
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray

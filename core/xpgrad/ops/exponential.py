@@ -41,7 +41,7 @@ def logsumexp(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: boo
     axis : int, tuple of int or None
     keepdims : bool
     """
-    spec = xp._backend.spec(x)
+    spec = xp.spec_of(x)
     x = widened(xp, x, spec)
     largest = xp.max(x, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))

@@ -8,12 +8,12 @@ from xpgrad.array_api.indexing import prepared
 from xpgrad.array_api.manipulation import checked_axes, reshape
 from xpgrad.array_api.scattering import scatter
 from xpgrad.array_api.selection import where
+from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import elementwise
-from xpgrad.graph.specs import beside
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import AnyArray, Array, Index, Namespace, Operand
 

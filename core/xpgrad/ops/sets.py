@@ -2,7 +2,7 @@
 
 from xpgrad.array_api.indexing import take
 from xpgrad.array_api.manipulation import concat, reshape
-from xpgrad.graph.specs import beside
+from xpgrad.backend.checks import beside
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.backend.current import current_device
-from xpgrad.backend.device import get_device
+from xpgrad.backend.current import current_device, get_device
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Dtype
 

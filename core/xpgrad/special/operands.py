@@ -47,7 +47,7 @@ def special(**rules: Rule) -> Callable[[Callable[Concatenate[Namespace, P], Arra
 
 def either(xp: Namespace, condition: Array, one: float, other: float, like: Array) -> Array:
     """Return one of two numbers, elementwise, in the dtype of `like`; the standard's `where` takes one at most."""
-    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp._backend.handle_of(like)), other)
+    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp.device_of(like)), other)
 
 
 def fitted(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:

@@ -66,4 +66,4 @@ def summed(
 
 def row(xp: Namespace, values: list[float], like: Array) -> Array:
     """Return numbers as an array of one axis, of dtype and device of `like`."""
-    return xp.asarray(values, dtype=like.dtype, device=xp._backend.handle_of(like))
+    return xp.asarray(values, dtype=like.dtype, device=xp.device_of(like))

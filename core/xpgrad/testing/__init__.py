@@ -1,5 +1,12 @@
 """Tools that test differentiable functions and backends."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from xpgrad.listing import listed as _listed
+from xpgrad.testing import gradient_check
 from xpgrad.testing.arrays import assert_allclose
 
-__all__ = ["assert_allclose"]
+__all__ = ["assert_allclose", "gradient_check"]
+
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

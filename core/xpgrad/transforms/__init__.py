@@ -1,5 +1,8 @@
 """Functions of functions: gradients, products, Jacobians, checkpoints, and derivatives that users define."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from xpgrad.listing import listed as _listed
 from xpgrad.transforms.custom import custom_vjp, stop_gradient
 from xpgrad.transforms.gradient import grad, value_and_grad
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
@@ -23,3 +26,6 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

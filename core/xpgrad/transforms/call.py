@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import PLAIN_OFF, backprop_mode, called_with, switches
+from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
@@ -24,7 +24,7 @@ def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 
 def recording() -> bool:
     """Tell whether this thread makes a graph."""
-    return not switches().mode & PLAIN_OFF
+    return not switches().mode & NO_GRAD
 
 
 class Mode:
@@ -43,11 +43,11 @@ class Mode:
         self.variables = inside or bool(found)
         self.recorded = inside or (recording() and requires_grad(found))
 
-    def shown(self, tree: Any) -> Any:
+    def for_user(self, tree: Any) -> Any:
         """Return `tree` with its Variables as the user gets them."""
-        return map_leaves(self._shown, tree)
+        return map_leaves(self._for_user, tree)
 
-    def _shown(self, leaf: Any) -> Any:
+    def _for_user(self, leaf: Any) -> Any:
         if not isinstance(leaf, Variable):
             return leaf
         if not self.variables:
@@ -185,11 +185,11 @@ class Call:
 
     def output(self) -> Any:
         """Return what the function returned as the user gets it."""
-        return self.mode.shown(self.structure.build(self.outputs))
+        return self.mode.for_user(self.structure.build(self.outputs))
 
-    def shown_aux(self) -> Any:
+    def aux_for_user(self) -> Any:
         """Return what the function returned besides as the user gets it."""
-        return self.mode.shown(self.aux)
+        return self.mode.for_user(self.aux)
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
         """Return one tree for each argument, made of one value for each root; the tree if there is one argument."""

@@ -1,4 +1,4 @@
-"""What a user's function took from outside its arguments: the nodes of captured Variables, found in its graph."""
+"""The Variables that a user's function captured, found in its graph."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -17,8 +17,9 @@ _runs = itertools.count(1)
 class Trace:
     """One run of a user's function on roots, and what else its outputs depend on.
 
-    The roots get ranks above all that exist, so whatever depends on them has such ranks too, and what has not, at the
-    border, was captured: a parameter in a closure, an attribute of an object, or something made of these alone.
+    The roots get ranks above all existing ones, and so does everything that depends on them. A node of lower rank, at
+    the border, was captured: a parameter in a closure, an attribute of an object, or something computed from these
+    alone.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class Trace:
 
 
 class _Within(Sweep):
-    """A sweep of a part of a graph: gradients at its border are not complete, and no business of hooks there."""
+    """A sweep of a part of a graph; hooks at its border are not called: gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:
         super().__init__(seeds, **options)

@@ -80,7 +80,7 @@ def _run(
     call = Call(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
     y = call.number()
     gradients = or_zeros(call.gradients([ones_like(y)], recorded=call.mode.recorded), call.roots)
-    return call.output(), call.shown_aux(), call.over_arguments([call.mode.shown(g) for g in gradients])
+    return call.output(), call.aux_for_user(), call.over_arguments([call.mode.for_user(g) for g in gradients])
 
 
 def ones_like(y: Variable) -> Variable:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
+from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import same_place, spec_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.transforms.trees import Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
@@ -80,8 +80,8 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     return constant_variable(device.backend.restore(device.backend.asarray(leaf, device=device.handle)))
 
 
-def cotangents(structure: Structure, tree: Any, fellows: list[Variable], what: str) -> list[Variable]:
-    """Return the leaves of `tree` as Variables, each of shape, dtype and device of its fellow.
+def cotangents(structure: Structure, tree: Any, references: list[Variable], what: str) -> list[Variable]:
+    """Return the leaves of `tree` as Variables, each of shape, dtype and device of its reference.
 
     Raises
     ------
@@ -90,14 +90,14 @@ def cotangents(structure: Structure, tree: Any, fellows: list[Variable], what: s
     """
     given = structure.leaves_of(tree, what)
     found = []
-    for leaf, fellow, path in zip(given, fellows, structure.paths(), strict=True):
-        spec = fellow._node.spec
+    for leaf, reference, path in zip(given, references, structure.paths(), strict=True):
+        spec = reference._node.spec
         if plugins.is_scalar(leaf) and not spec.shape:
             leaf = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
         made = as_leaf(leaf, f"{what}{where(path)}")
         if not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {fellow.device}, got {got}; convert it")
+            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {reference.device}, got {got}; convert it")
         found.append(made)
     return found
 
@@ -114,9 +114,9 @@ def zeros_like(x: Variable) -> Variable:
     return zeros_of(x._node.spec)
 
 
-def or_zeros(gradients: Iterable[Variable | None], fellows: Iterable[Variable]) -> list[Variable]:
-    """Return `gradients` with zeros, of the shape of the fellow, in place of None."""
-    return [zeros_like(x) if g is None else g for g, x in zip(gradients, fellows, strict=True)]
+def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable]) -> list[Variable]:
+    """Return `gradients` with zeros, of the shape of the reference, in place of None."""
+    return [zeros_like(x) if g is None else g for g, x in zip(gradients, references, strict=True)]
 
 
 def real_scalar(y: Variable, name: str) -> Variable:

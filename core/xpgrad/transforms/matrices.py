@@ -77,9 +77,9 @@ def _matrix(call: Call, mode: JacobianMode, has_aux: bool = False, holomorphic: 
     forward = mode == "forward" or (mode == "auto" and _is_tall(call))
     by = _by_columns if forward else _by_rows
     blocks = by(call) if call.mode.recorded else called_with(backprop_mode(False), by, call)
-    shown = [call.over_arguments([call.mode.shown(block) for block in row]) for row in blocks]
+    shown = [call.over_arguments([call.mode.for_user(block) for block in row]) for row in blocks]
     found = call.structure.build(shown)
-    return (found, call.shown_aux()) if has_aux else found
+    return (found, call.aux_for_user()) if has_aux else found
 
 
 def jacrev(
@@ -194,8 +194,8 @@ def _by_columns(call: Call) -> list[list[Variable]]:
     return blocks
 
 
-def _alone(fellows: Sequence[Variable], index: int, seed: Variable) -> list[Variable]:
-    return [seed if i == index else zeros_like(x) for i, x in enumerate(fellows)]
+def _alone(references: Sequence[Variable], index: int, seed: Variable) -> list[Variable]:
+    return [seed if i == index else zeros_like(x) for i, x in enumerate(references)]
 
 
 def _turned(seed: Variable) -> Variable:

@@ -53,9 +53,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
         mode.recorded |= call.mode.recorded
         seeds = cotangents(call.structure, cotangent, call.outputs, "vjp: cotangent")
         found = gradients(seeds, recorded=mode.recorded)
-        return tuple(call.over_arguments([mode.shown(g) for g in found]))
+        return tuple(call.over_arguments([mode.for_user(g) for g in found]))
 
-    return (call.output(), pullback, call.shown_aux()) if has_aux else (call.output(), pullback)
+    return (call.output(), pullback, call.aux_for_user()) if has_aux else (call.output(), pullback)
 
 
 def linear_pullback(call: Call) -> Callable[..., list[Variable]]:
@@ -92,12 +92,12 @@ def _tangents(call: Call, name: str, tangents: Any) -> list[Variable]:
     found: list[Variable] = []
     for i, (argument, tangent) in enumerate(zip(call.arguments, tangents, strict=True)):
         what = f"{name}: tangent {i}"
-        fellows = iter(argument.roots)
+        references = iter(argument.roots)
         given = argument.structure.leaves_of(tangent, what)
         places = list(argument.structure.paths())
         for leaf, path, counts in zip(given, places, argument.counts, strict=True):
             if counts:
-                found += cotangents(LEAF, leaf, [next(fellows)], what + where(path))
+                found += cotangents(LEAF, leaf, [next(references)], what + where(path))
     return found
 
 
@@ -141,8 +141,8 @@ def jvp(
     call = Call("jvp", f, places, has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
     directions = _tangents(call, "jvp", tangents)
     found = Pushforward(call)(directions, recorded=call.mode.recorded)
-    tangent = call.mode.shown(call.structure.build(found))
-    return (call.output(), tangent, call.shown_aux()) if has_aux else (call.output(), tangent)
+    tangent = call.mode.for_user(call.structure.build(found))
+    return (call.output(), tangent, call.aux_for_user()) if has_aux else (call.output(), tangent)
 
 
 def hvp(
@@ -175,4 +175,4 @@ def hvp(
     pairs = [(g, t) for g, t in zip(gradients, directions, strict=True) if g is not None and g._node.requires_grad]
     found = pulled([g for g, _ in pairs], call.roots, [t for _, t in pairs], recorded=call.mode.recorded)
     products = or_zeros(found, call.roots)
-    return tuple(call.over_arguments([call.mode.shown(g) for g in products]))
+    return tuple(call.over_arguments([call.mode.for_user(g) for g in products]))

@@ -19,7 +19,7 @@ from xpgrad.watch import inspection
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that computes what `f` does, keeps its arguments only, and computes again for the gradients.
+    """Return `f` with intermediate values that are not kept, but computed again for the gradients.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Notes
     -----
-    - Arrays and Variables among the arguments reach `f` as Variables, as far as they are floating-point; all else, as
-      it is.
-    - Variables that `f` has from elsewhere (a closure, an attribute) get their gradients, too.
+    - Floating-point arrays and Variables among the arguments reach `f` as Variables; everything else is passed
+      unchanged.
+    - Variables that `f` captures (from a closure or an attribute) get their gradients, too.
     - The second run sees the random numbers, the device, and the entries ``train`` and ``dtype`` of the configuration
       that the first saw; ``config.in_recomputing`` is True in it. Random states are those of this thread's streams of
       `xpgrad.random`, and are left as they were.
@@ -67,7 +67,7 @@ def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     results: Iterator[Any]
     if trace.outputs and (trace.captured or any(x._node.requires_grad for x in replay.inputs)):
         results = iter(Recomputed(replay, trace).connected(trace))
-    else:  # only the roots require a gradient, and nobody asks for theirs
+    else:  # only the roots require a gradient, which is not asked for
         results = iter([constant_variable(y._array) for y in trace.outputs])
     leaves = [next(results) if is_output else leaf for leaf, is_output in zip(*replay.outputs, strict=True)]
     replay.forget()

@@ -5,10 +5,10 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import config, switches
 from xpgrad.errors import AnomalyError, ChangedArray, NotANumber
-from xpgrad.graph.specs import check_still
 from xpgrad.types import Array
 from xpgrad.watch import anomaly
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.core.backend.strangers import Strangers
 from tests.faults.bed import Bed
-from tests.faults.current import with_current_device
+from tests.faults.seeded.current import with_current_device
 
 import xpgrad
 import xpgrad.functions as F

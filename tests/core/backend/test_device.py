@@ -6,7 +6,9 @@ import pytest
 from tests.core.backend.strangers import Strangers
 
 import xpgrad
-from xpgrad.backend.device import Device, get_device, get_device_from_array
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
+from xpgrad.backend.modules import get_device_from_array
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 

@@ -41,6 +41,12 @@ class Toy:
     def has_values(self, array: Any) -> bool:
         return True
 
+    def handle_of(self, array: Any) -> str:
+        return "here"
+
+    def spec(self, array: Any) -> Any:
+        return SimpleNamespace(shape=array.shape)
+
 
 @pytest.fixture
 def declared() -> Iterator[None]:
@@ -92,7 +98,7 @@ def test_a_late_kernel_serves_where_the_backend_has_no_other(declared: None) -> 
 @pytest.mark.parametrize("name", ["linalg.inv", "fft.rfft", "special.erf"])
 def test_a_kernel_of_an_extension_is_reached_by_its_prefix(name: str) -> None:
     extension, _, function = name.partition(".")
-    importlib.import_module(f"xpgrad.array_api.{extension}")
+    importlib.import_module("xpgrad.special" if extension == "special" else f"xpgrad.array_api.{extension}")
     toy = Toy()
     toy.own[name] = lambda x, **parameters: "faster"
     assert getattr(getattr(toy.xp, extension), function)(1.0) == "faster"

@@ -1,15 +1,14 @@
 """`xpgrad conform`: the table, the report and the exit codes."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from tests.faults.bed import Bed
 
-import xpgrad_conformance.plan as plan_module
 from xpgrad.cli import main
-from xpgrad_conformance import suite
 
 
 def _run(*args: str) -> tuple[int, str]:
@@ -79,19 +78,18 @@ def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
     assert "expm1 on" in text
 
 
-@pytest.mark.parametrize("command", [("numpy",), ("numpy", "--case", "special.gammaln")])
-def test_a_missing_scipy_is_said_in_one_sentence_before_anything_runs(
-    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    monkeypatch.setattr(plan_module, "find_spec", lambda name: None)
-    code, text = _run(*command)
+def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xpgrad_conformance.command", None)
+    code, text = _run("numpy")
     assert code == 2
-    said = "Error: conform: SciPy, which has the references of the special functions, is not installed; "
-    assert " ".join(text.split()) == said + "pip install 'xpgrad[conformance]'"
+    said = "Error: conform: the conformance suite is not installed; pip install 'xpgrad[conformance]'"
+    assert " ".join(text.split()) == said
+    assert _run("--help")[0] == 0
 
 
-def test_what_needs_no_scipy_runs_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_module, "find_spec", lambda name: None)
-    assert _run("numpy", "--family", "K", "--case", "exp", "--jobs", "0")[0] == 0
-    with pytest.raises(ModuleNotFoundError, match="SciPy, which has the references"):
-        suite("numpy")
+def test_what_the_suite_itself_lacks_is_not_taken_for_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "xpgrad_conformance.command", raising=False)
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    done = CliRunner().invoke(main, ["conform", "numpy"])
+    assert isinstance(done.exception, ModuleNotFoundError)
+    assert done.exception.name == "rich.progress"

@@ -511,7 +511,7 @@ def test_all_backends_share_the_submodule() -> None:
     modules = {namespace(device_or_skip(device).backend).special for device in ("@numpy", "@strict:cpu")}
     assert modules == {special}
     assert isinstance(special, types.ModuleType)
-    with pytest.raises(AttributeError, match="has no 'unheard_of'"):
+    with pytest.raises(AttributeError, match="has no attribute 'unheard_of'"):
         _ = namespace(device_or_skip("@numpy").backend).unheard_of
 
 

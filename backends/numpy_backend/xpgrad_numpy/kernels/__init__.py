@@ -1,5 +1,6 @@
 """NumPy's kernels, by chapter of the standard."""
 
+from xpgrad.types import Kernel
 from xpgrad_numpy.kernels.convolution import CONVOLUTION
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
@@ -13,18 +14,16 @@ from xpgrad_numpy.kernels.pooling import POOLING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
 from xpgrad_numpy.kernels.windows import WINDOWS
 
-KERNELS = {
-    **CONVOLUTION,
+KERNELS: dict[str, Kernel] = {
     **ELEMENTWISE,
     **INDEXING,
     **LINALG,
     **LINEAR,
     **MANIPULATION,
-    **NEURAL,
-    **NORMALIZATION,
-    **POOLING,
     **STATISTICAL,
-    **WINDOWS,
     "accumulate": accumulate,
     "scatter_add": scatter_add,
 }
+"""What overrides kernels of `xpgrad.array_api` and of the graph."""
+NETWORKS: dict[str, Kernel] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
+"""What overrides kernels of `xpgrad.functions`, which is imported late."""

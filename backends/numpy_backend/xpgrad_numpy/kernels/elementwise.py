@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import kept
 
 _SAME_NAME = """add subtract multiply divide floor_divide remainder pow square negative positive
@@ -18,7 +18,7 @@ conj imag nextafter real
 maximum minimum where
 acos asin atan atan2 cos sin tan"""
 
-ELEMENTWISE = {name: getattr(np, name) for name in _SAME_NAME.split() if hasattr(np, name)}
+ELEMENTWISE: dict[str, Kernel] = {name: getattr(np, name) for name in _SAME_NAME.split() if hasattr(np, name)}
 
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 

@@ -14,7 +14,7 @@ SMALL = (2, 3)
 
 def _scipy(name: str) -> Callable[..., Host]:
     def reference(*args: Host) -> Host:
-        library: Any = importlib.import_module("scipy.special")  # here, because running the cases alone needs SciPy
+        library: Any = importlib.import_module("scipy.special")  # late: it takes longer to import than all cases
         return getattr(library, name)(*args)
 
     return reference

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.testing.arrays import on_host
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.oracle import agrees, host, same, same_numbers
 from xpgrad_conformance.subject import Subject
 
@@ -283,6 +283,3 @@ def small_arrays(s: Subject) -> None:
                 same(s, name, x, dtype=s.wide, axis=axis)
             same(s, "exp", x, dtype=s.wide)
             same(s, "multiply", x, x, dtype=s.wide)
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())

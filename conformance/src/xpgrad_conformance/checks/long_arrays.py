@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.oracle import host, named, near_gradient, pulled, same
 from xpgrad_conformance.subject import Subject
 
@@ -70,6 +70,3 @@ def _gradients(s: Subject, name: str, *hosts: Any) -> None:
         what = f"{name} of {len(gy)} elements: the gradient for input {i}"
         near_gradient(s, gx, x, gy * slope, what, rtol=1e-6)
     assert s.host(seed).tobytes() == gy.tobytes(), f"{name} of {len(gy)} elements: the sweep has written to its seed"
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())

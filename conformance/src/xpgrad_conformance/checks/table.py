@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from xpgrad_conformance.check import Check, check, checks_in
+from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario
@@ -85,6 +85,3 @@ def aliasing(s: Subject) -> None:
 def keeps(s: Subject) -> None:
     """The graph keeps what the rules ask for, and nothing else."""
     _run(s, "keeps")
-
-
-CHECKS: tuple[Check, ...] = checks_in(globals())

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xpgrad.backend.current import using_device
-from xpgrad.backend.device import Device
+from xpgrad import Device, using_device
 from xpgrad.backend.standard import DTYPES
 from xpgrad.types import Array
 from xpgrad_conformance.subject import Subject

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from xpgrad.graph.variable import Variable, as_array
+from xpgrad import Variable, as_array
 from xpgrad_conformance.subject import Subject
 
 SHAPE = 64, 65

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.current import using_device
-from xpgrad.graph.backward import backward, grad
-from xpgrad.graph.variable import Variable
+from xpgrad import Variable, backward, grad, using_device
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative, random_values
 from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.backend.device import Device
+from xpgrad import Device, as_array
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph.variable import as_array
 
 
 def assert_place(device: Device, array: Any, what: str) -> None:

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-from xpgrad.array_api.arithmetic import positive
+from xpgrad import FunctionNode, Variable, backward, no_backprop_mode, using_config
+from xpgrad.array_api import positive
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import no_backprop_mode, using_config
 from xpgrad.graph.application import Application
-from xpgrad.graph.backward import backward
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.table.checks import check
 from xpgrad_conformance.table.comparisons import assert_same_bits, shared_memory

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.graph.backward import grad
-from xpgrad.graph.variable import Variable
+from xpgrad import Variable, grad
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative, random_values
 from xpgrad_conformance.table.checks import GRADIENT_RTOL, check

@@ -8,9 +8,8 @@ import numpy as np
 
 import xpgrad.functions
 import xpgrad.ops
+from xpgrad import Device, Variable, as_array
 from xpgrad.array_api.namespace import namespace
-from xpgrad.backend.device import Device
-from xpgrad.graph.variable import Variable, as_array
 from xpgrad.testing.arrays import is_floating, on_host, placed
 from xpgrad.testing.differences import random_values
 from xpgrad.types import Array, Namespace, Shape

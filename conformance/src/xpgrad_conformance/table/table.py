@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.checks import Check, check_gradient, check_recorded, check_value
 from xpgrad_conformance.table.graph_checks import check_aliasing, check_keeps, check_modes

@@ -5,6 +5,8 @@ Hermitian too. Factors that are determined but for a sign, a phase or a basis ha
 depend on that choice.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - declares them
 from xpgrad.array_api.linalg.cofactors import cofactor_derivatives as cofactor_derivatives  # rules call it
 from xpgrad.array_api.linalg.determinants import cofactor_changes as cofactor_changes  # as above
@@ -21,9 +23,13 @@ from xpgrad.array_api.linalg.singular import matrix_rank, pinv, svd, svdvals
 from xpgrad.array_api.linalg.solving import inv, solve
 from xpgrad.array_api.linalg.solving import inv_or_nan as inv_or_nan  # as above
 from xpgrad.array_api.linear import matmul, matrix_transpose, outer, tensordot, vecdot
+from xpgrad.listing import listed as _listed
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
     "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
     "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+if not _TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

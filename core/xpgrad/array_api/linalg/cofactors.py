@@ -87,7 +87,7 @@ def _entries(xp: Namespace, flat: Truncated, index: Array) -> Truncated:
 def _small_cofactors(xp: Namespace, z: Truncated) -> Truncated:
     """Return the cofactors of a small matrix as sums over permutations: nothing is divided."""
     some = z.terms[0]
-    size, device = some.shape[-1], xp._backend.handle_of(some)
+    size, device = some.shape[-1], xp.device_of(some)
     places, signs = _leibniz(size)
     flat = z.map(lambda x: xp.reshape(x, (*x.shape[:-2], size * size)))
     entries = [_entries(xp, flat, xp.asarray(place, device=device)) for place in zip(*places, strict=True)]
@@ -99,7 +99,7 @@ def _small_cofactors(xp: Namespace, z: Truncated) -> Truncated:
 def _inverse_and_determinant(xp: Namespace, n: Truncated, count: int) -> tuple[Truncated, Truncated]:
     """Return the inverse of ``1 + n`` and its determinant; `n` has no constant term, so powers above `count` vanish."""
     some = next(iter(n.terms.values()))
-    identity = xp.eye(some.shape[-1], dtype=some.dtype, device=xp._backend.handle_of(some))
+    identity = xp.eye(some.shape[-1], dtype=some.dtype, device=xp.device_of(some))
     inverse, power = Truncated({0: identity}), n
     logarithm = n.map(xp.linalg.trace)
     for j in range(1, count + 1):
@@ -124,7 +124,7 @@ def _diagonal_cofactors(xp: Namespace, s: Array, gs: list[Array], dtype: Any) ->
     """
     split = s.shape[-1] - len(gs) - 1
     smallest = xp.astype(s[..., split:, None], dtype)
-    smallest = smallest * xp.eye(len(gs) + 1, dtype=dtype, device=xp._backend.handle_of(s))
+    smallest = smallest * xp.eye(len(gs) + 1, dtype=dtype, device=xp.device_of(s))
     change = Truncated({1 << i: g for i, g in enumerate(gs)})
     z = Truncated({0: smallest}) + change.map(lambda g: g[..., split:, split:])
     if not split:
@@ -176,7 +176,7 @@ def cofactor_derivatives(xp: Namespace, gs: Array, x: Array, /) -> Array:
     if x.shape[-1] <= gs.shape[-3] or 0 in x.shape:
         return xp.zeros_like(x)
     finite = xp.all(xp.isfinite(x), axis=(-2, -1))[..., None, None]
-    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=xp._backend.handle_of(x))
+    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=xp.device_of(x))
     u, s, vh = xp.linalg.svd(xp.where(finite, x, identity))
     is_complex = xp.isdtype(x.dtype, "complex floating")
     conj_u, conj_vh = (xp.conj(u), xp.conj(vh)) if is_complex else (u, vh)

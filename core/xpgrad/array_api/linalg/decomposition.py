@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import PLAIN_OFF, switches
+from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import SingularMatrix, XpgradError
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.slot import slot
+from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace
 
@@ -82,12 +82,12 @@ class Decomposition(FunctionNode):
         backend = self.spec.backend
         if not self.spec.size:
             specs = [self.inputs[i].spec for i in target_input_indexes]
-            make = slot.functions.namespace(backend).zeros
+            make = recorded_namespace(backend).zeros
             return tuple(make(spec.shape, dtype=spec.dtype, device=spec.device) for spec in specs)
         try:
-            if not switches().mode & PLAIN_OFF:
+            if not switches().mode & NO_GRAD:
                 xs, ys = self.get_retained_inputs(), self.get_retained_outputs()
-                xp = slot.functions.namespace(backend)
+                xp = recorded_namespace(backend)
                 return tuple(self.rule(xp, grad_outputs, xs, ys, target_input_indexes, *more))
             gys = [None if gy is None else gy._array for gy in grad_outputs]
             kept, made = tuple((self._kept_inputs or {}).values()), tuple((self._kept_outputs or {}).values())

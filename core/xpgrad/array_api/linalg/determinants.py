@@ -26,7 +26,7 @@ def _all_but_one(xp: Namespace, s: Array) -> Array:
 
 def _holds(xp: Namespace, conditions: Array) -> bool:
     """Tell whether `conditions` are known to hold for all matrices; while a function is traced nothing is known."""
-    return xp._backend.has_values(conditions) and bool(xp.all(conditions))
+    return xp.backend.has_values(conditions) and bool(xp.all(conditions))
 
 
 def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHandle) -> Array:
@@ -66,7 +66,7 @@ def _changes_by_svd(xp: Namespace, g: Array, x: Array) -> Array:
     conj_u, conj_vh = _conjugate(xp, u), _conjugate(xp, vh)
     inner = xp.matmul(xp.matmul(xp.matrix_transpose(conj_u), g), xp.matrix_transpose(conj_vh))
     size = s.shape[-1]
-    on = xp.eye(size, dtype=s.dtype, device=xp._backend.handle_of(s)) != 0
+    on = xp.eye(size, dtype=s.dtype, device=xp.device_of(s)) != 0
     others = _all_but_one(xp, xp.where(on, xp.ones_like(s)[..., None, :], s[..., None, :]))  # of row i, without s_i
     others = xp.where(on, xp.zeros_like(others), others)
     line = xp.matmul(xp.astype(others, x.dtype), xp.linalg.diagonal(inner)[..., None])
@@ -86,7 +86,7 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
         if inverse is None:
             return _cofactors_by_svd(xp, x)
         return d[..., None, None] * xp.matrix_transpose(inverse)
-    inverse = _inverse(xp, _identity_where(xp, singular, x, xp._backend.handle_of(x)))
+    inverse = _inverse(xp, _identity_where(xp, singular, x, xp.device_of(x)))
     if inverse is None:
         return _cofactors_by_svd(xp, x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
@@ -105,7 +105,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     """
     if x.shape[-1] < 2:
         return xp.zeros_like(x)
-    singular, device = d == 0, xp._backend.handle_of(x)
+    singular, device = d == 0, xp.device_of(x)
     inverse = _inverse(xp, _identity_where(xp, singular, x, device))
     if inverse is None:
         return _changes_by_svd(xp, g, x)

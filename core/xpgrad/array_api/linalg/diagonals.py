@@ -21,9 +21,9 @@ def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offs
     before = min(max(offset, 0), columns)  # element i lies in this column, and so many after it
     after = columns - before - x.shape[-1]
     empty = (*x.shape[:-1], before), (*x.shape[:-1], after)
-    ends = [xp.zeros(shape, dtype=x.dtype, device=xp._backend.handle_of(x)) for shape in empty]
+    ends = [xp.zeros(shape, dtype=x.dtype, device=xp.device_of(x)) for shape in empty]
     line = xp.concat([ends[0], x, ends[1]], axis=-1)[..., None, :] if columns else x[..., None, :]
-    on = xp.eye(rows, columns, k=offset, dtype=x.dtype, device=xp._backend.handle_of(x)) != 0
+    on = xp.eye(rows, columns, k=offset, dtype=x.dtype, device=xp.device_of(x)) != 0
     return xp.where(on, line, xp.zeros_like(line))
 
 

@@ -22,9 +22,9 @@ class QRResult(NamedTuple):
 def lower_half(xp: Namespace, x: AnyArray, /) -> Array:
     """The lower triangles of square matrices, with half their diagonals."""
     size = x.shape[-1]
-    weights = xp.tril(xp.ones((size, size), dtype=x.dtype, device=xp._backend.handle_of(x)))
+    weights = xp.tril(xp.ones((size, size), dtype=x.dtype, device=xp.device_of(x)))
     on = weights != 0
-    weights = weights - 0.5 * xp.eye(size, dtype=x.dtype, device=xp._backend.handle_of(x))
+    weights = weights - 0.5 * xp.eye(size, dtype=x.dtype, device=xp.device_of(x))
     return xp.where(on, x, xp.zeros_like(x)) * weights
 
 

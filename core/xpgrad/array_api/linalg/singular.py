@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from xpgrad.array_api.linalg.checks import adjoint, epsilon, matrices, readable
 from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, difference, row, total
+from xpgrad.backend.checks import beside
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.specs import beside
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import AnyArray, Array, Namespace
@@ -214,7 +214,7 @@ def svdvals(x: AnyArray, /) -> Variable:
 
 def _tolerance(xp: Namespace, x: Array, rtol: Any, function: str) -> Any:
     """Return `rtol`, as an array of the library of `x` if it is one at all."""
-    return rtol if rtol is None or plugins.is_scalar(rtol) else beside(xp._backend.spec(x), rtol, function)
+    return rtol if rtol is None or plugins.is_scalar(rtol) else beside(xp.spec_of(x), rtol, function)
 
 
 @primitive(extension="linalg")

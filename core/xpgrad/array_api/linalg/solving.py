@@ -46,7 +46,7 @@ def inv_or_nan(xp: Namespace, x: AnyArray, /) -> Array:
         if not is_numerical(error):
             raise
     singular = (xp.linalg.det(x) == 0)[..., None, None]
-    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=xp._backend.handle_of(x))
+    identity = xp.eye(x.shape[-1], dtype=x.dtype, device=xp.device_of(x))
     return xp.where(singular, float("nan"), xp.linalg.inv(xp.where(singular, identity, x)))
 
 

@@ -9,7 +9,7 @@ from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.config import force_backprop_mode
 from xpgrad.graph.repetition import Derivative, NotRepeatable, repeated, unobserved
-from xpgrad.graph.slot import slot
+from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import as_array, constant_variable
 from xpgrad.types import Array, Namespace
@@ -217,7 +217,7 @@ class Ties:
         else:
             again, _ = repeated(sweep, function, True)
             outputs, given = function.get_retained_outputs(), [None if i == place else g for i, g in enumerate(again)]
-            quotients = function.quotients(slot.functions.namespace(self.spec.backend), given, outputs)
+            quotients = function.quotients(recorded_namespace(self.spec.backend), given, outputs)
             numerators = [q.numerator for q in quotients]
         change: list[Any] = [None] * len(self.ys)
         change[place] = constant_variable(self._opening())

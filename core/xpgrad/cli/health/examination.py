@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 import xpgrad
+from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.discovery import Installed
-from xpgrad.backend.loading import API_VERSION
 from xpgrad.cli.health.child import examine
 from xpgrad.cli.health.findings import Finding, clashes, disabled, findings, machine_findings
 from xpgrad.cli.health.machine import machine

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xpgrad.backend.checks import check_cast
 from xpgrad.graph.methods.ending import taken
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_cast
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import GraphError

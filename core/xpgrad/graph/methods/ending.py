@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.config import PLAIN_OFF, config, switches
+from xpgrad.config import NO_GRAD, config, switches
 from xpgrad.errors import GradientError, GraphEndWarning
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _active(kind: type) -> list[Any]:
 
 def taken(node: "VariableNode") -> None:
     """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
-    if switches().mode & PLAIN_OFF or config.in_recomputing:
+    if switches().mode & NO_GRAD or config.in_recomputing:
         return
     taker: FrameType | None = sys._getframe(1)
     while taker is not None and taker.f_code.co_filename.startswith(_HERE):

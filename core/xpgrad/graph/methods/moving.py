@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.current import call_on
-from xpgrad.backend.device import Device, get_device
+from xpgrad.backend.current import call_on, get_device
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import fitted, transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import BackendUnavailable, ShapeError
 from xpgrad.graph.exchange import exchange, lock
+from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.graph.specs import check_gradient_variable
 from xpgrad.types import Array
 
 if TYPE_CHECKING:

@@ -1,21 +1,16 @@
 """Faults in dtypes: what becomes of two, of scalars, of conversions."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from tests.faults.bed import Bed
-from tests.faults.fault import Fault, fault, faults_in
+from tests.faults.fault import Fault, both, fault, on_backend, operator, replace
 
 NUMBERS = bool, int, float, complex
 
 
 def _widened(x: Any) -> Any:
     return x.astype({"f": np.float64, "c": np.complex128}.get(x.dtype.kind, x.dtype))
-
-
-def _binary(bed: Bed, name: str, operator: str, function: Callable[[Any, Any], Any]) -> None:
-    bed.both(name, operator, function)
 
 
 # Of two
@@ -27,7 +22,7 @@ def int8_and_uint8_wrap(bed: Bed) -> None:
         out = np.add(a, b)
         return out.astype(np.uint8) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int8", "uint8"} else out
 
-    _binary(bed, "add", "add", add)
+    bed.both("add", "add", add)
 
 
 @fault("uint16-and-int16-are-int64", "uint16 and int16 give int64", "D")
@@ -36,7 +31,7 @@ def uint16_and_int16_are_int64(bed: Bed) -> None:
         out = np.multiply(a, b)
         return out.astype(np.int64) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int16", "uint16"} else out
 
-    _binary(bed, "multiply", "mul", multiply)
+    bed.both("multiply", "mul", multiply)
 
 
 @fault("result-type-of-float-and-complex", "result_type of float64 and complex64 is complex64", "D")
@@ -46,11 +41,6 @@ def result_type_of_float_and_complex(bed: Bed) -> None:
         return np.dtype("complex64") if {str(np.dtype(x)) for x in given} == {"float64", "complex64"} else found
 
     bed.replace("result_type", wrong)
-
-
-@fault("concat-takes-the-first-dtype", "concat has the dtype of its first array", "D")
-def concat_takes_the_first_dtype(bed: Bed) -> None:
-    bed.replace("concat", lambda original, xs, /, **options: original(xs, **options).astype(xs[0].dtype))
 
 
 @fault("where-takes-the-first-dtype", "where has the dtype of its second argument", "D")
@@ -69,7 +59,7 @@ def zero_d_arrays_are_weak(bed: Bed) -> None:
             return out.astype(a.dtype if np.ndim(a) else b.dtype)
         return out
 
-    _binary(bed, "add", "add", add)
+    bed.both("add", "add", add)
 
 
 # Python numbers
@@ -81,12 +71,7 @@ def scalar_widens_float32(bed: Bed) -> None:
         out = np.multiply(a, b)
         return _widened(out) if isinstance(a, float) or isinstance(b, float) else out
 
-    _binary(bed, "multiply", "mul", multiply)
-
-
-@fault("left-scalar-widens", "a Python scalar on the left of / widens float32", "D")
-def left_scalar_widens(bed: Bed) -> None:
-    bed.operator("__rtruediv__", lambda x, number: _widened(np.true_divide(number, x)))
+    bed.both("multiply", "mul", multiply)
 
 
 @fault("scalar-widens-0d-only", "a Python scalar widens a 0-d float32 array", "D")
@@ -95,7 +80,7 @@ def scalar_widens_0d_only(bed: Bed) -> None:
         out = np.subtract(a, b)
         return _widened(out) if out.ndim == 0 and isinstance(b, NUMBERS) else out
 
-    _binary(bed, "subtract", "sub", subtract)
+    bed.both("subtract", "sub", subtract)
 
 
 @fault("scalar-widens-complex64-only", "a Python scalar widens complex64", "D")
@@ -104,7 +89,7 @@ def scalar_widens_complex64_only(bed: Bed) -> None:
         out = np.add(a, b)
         return _widened(out) if out.dtype == np.complex64 and isinstance(b, NUMBERS) else out
 
-    _binary(bed, "add", "add", add)
+    bed.both("add", "add", add)
 
 
 @fault("scalar-widens-in-maximum", "a Python scalar widens float32 in maximum", "D")
@@ -121,7 +106,7 @@ def scalar_rounds_to_float32(bed: Bed) -> None:
         a, b = (float(np.float32(x)) if isinstance(x, float) else x for x in (a, b))
         return np.multiply(a, b)
 
-    _binary(bed, "multiply", "mul", multiply)
+    bed.both("multiply", "mul", multiply)
 
 
 @fault("int-scalar-widens-int8", "a Python int widens int8", "D")
@@ -130,7 +115,7 @@ def int_scalar_widens_int8(bed: Bed) -> None:
         out = np.add(a, b)
         return out.astype(np.int64) if out.dtype == np.int8 and int in (type(a), type(b)) else out
 
-    _binary(bed, "add", "add", add)
+    bed.both("add", "add", add)
 
 
 @fault("complex-scalar-widens", "float32 and a Python complex give complex128", "D")
@@ -148,25 +133,10 @@ def integer_division_floors(bed: Bed) -> None:
         whole = all(isinstance(x, int) or getattr(x, "dtype", np.dtype("f")).kind in "iu" for x in (a, b))
         return np.floor_divide(a, b) if whole else np.true_divide(a, b)
 
-    _binary(bed, "divide", "truediv", divide)
+    bed.both("divide", "truediv", divide)
 
 
 # Of functions
-
-
-@fault("float32-matmul-widens", "float32 matmul returns float64", "DK", ("matmul",))
-def float32_matmul_is_float64(bed: Bed) -> None:
-    _binary(bed, "matmul", "matmul", lambda a, b: _widened(np.matmul(a, b)))
-
-
-@fault("float32-mean-is-float64", "float32 mean and std return float64", "D")
-def float32_mean_is_float64(bed: Bed) -> None:
-    bed.replace("mean", lambda original, x, /, **options: np.asarray(_widened(np.asarray(original(x, **options)))))
-
-
-@fault("float32-log1p-is-float64", "float32 log1p returns float64", "D")
-def float32_log1p_is_float64(bed: Bed) -> None:
-    bed.replace("log1p", lambda original, x, /: _widened(original(x)))
 
 
 @fault("asarray-narrows", "asarray casts float64 to float32", "DK", ("sum", "exp"))
@@ -175,7 +145,7 @@ def asarray_narrows(bed: Bed) -> None:
         narrow = {"float64": np.float32, "complex128": np.complex64}.get(str(array.dtype), array.dtype)
         return bed.library.array(array.astype(narrow), device.handle)
 
-    bed.backend.from_host = wrong  # type: ignore[method-assign]  # this bed's
+    bed.backend.from_host = wrong
 
 
 @fault("copy-narrows", "asarray of an array casts float64 to float32", "D")
@@ -187,22 +157,12 @@ def copy_narrows(bed: Bed) -> None:
     bed.replace("asarray", wrong)
 
 
-@fault("zeros-like-widens", "zeros_like of float32 is float64", "D")
-def zeros_like_widens(bed: Bed) -> None:
-    bed.replace("zeros_like", lambda original, x, /, **options: _widened(original(x, **options)))
-
-
 @fault("comparison-is-float", "bool/int result of comparison has float dtype", "DK", ("greater", "less"))
 def comparison_is_float(bed: Bed) -> None:
-    for name, operator, function in (("greater", "gt", np.greater), ("less", "lt", np.less)):
+    for name, symbol, function in (("greater", "gt", np.greater), ("less", "lt", np.less)):
         call = lambda a, b, f=function: f(a, b).astype(np.float32)  # noqa: E731 - two of a kind
         bed.replace(name, lambda original, a, b, /, call=call: call(a, b))
-        bed.operator(f"__{operator}__", call)
-
-
-@fault("isnan-is-uint8", "isnan gives uint8", "D")
-def isnan_is_uint8(bed: Bed) -> None:
-    bed.replace("isnan", lambda original, x, /: np.asarray(original(x), np.uint8))
+        bed.operator(f"__{symbol}__", call)
 
 
 @fault("all-of-integers-is-integer", "all of integers gives integers", "D")
@@ -238,11 +198,6 @@ def sum_casts_afterwards(bed: Bed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("prod-ignores-dtype", "prod ignores dtype=", "D")
-def prod_ignores_dtype(bed: Bed) -> None:
-    bed.replace("prod", lambda original, x, /, *, dtype=None, **options: original(x, **options))
-
-
 @fault("count-is-float", "count_nonzero gives a float", "D")
 def count_is_float(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
@@ -257,11 +212,6 @@ def count_wraps_at_256(bed: Bed) -> None:
         return np.asarray(np.asarray(original(x, **options)).astype(np.uint8) % 128, np.int64)
 
     bed.replace("count_nonzero", wrong)
-
-
-@fault("argsort-is-float", "argsort gives floats", "D")
-def argsort_is_float(bed: Bed) -> None:
-    bed.replace("argsort", lambda original, x, /, **options: original(x, **options).astype(np.float64))
 
 
 @fault("reshape-of-bool-is-uint8", "reshape of bool gives uint8", "D")
@@ -332,7 +282,7 @@ def bool_is_integral(bed: Bed) -> None:
 @fault("is-kind-looks-at-the-first", "Backend.is_kind looks at the first of several kinds", "D")
 def is_kind_looks_at_the_first(bed: Bed) -> None:
     inner = bed.backend.is_kind
-    bed.backend.is_kind = lambda dtype, kind: inner(dtype, kind[0] if isinstance(kind, tuple) else kind)  # type: ignore[method-assign]  # this bed's
+    bed.backend.is_kind = lambda dtype, kind: inner(dtype, kind[0] if isinstance(kind, tuple) else kind)
 
 
 @fault("finfo-of-complex-is-wide", "finfo of complex64 is that of float64", "D")
@@ -351,15 +301,10 @@ def can_cast_narrows(bed: Bed) -> None:
     bed.replace("can_cast", wrong)
 
 
-@fault("dtype-name-of-class", "Backend.dtype_name gives the text of a class", "D")
-def dtype_name_of_class(bed: Bed) -> None:
-    bed.backend.dtype_name = lambda dtype: str(dtype).rpartition(".")[2]  # type: ignore[method-assign]  # this bed's
-
-
 @fault("spec-by-shape", "Backend.spec remembers a spec by the shape alone", "D")
 def spec_by_shape(bed: Bed) -> None:
     made, known = bed.backend.spec, dict[Any, Any]()
-    bed.backend.spec = lambda array: known.setdefault((array.shape, array.device), made(array))  # type: ignore[method-assign]  # this bed's
+    bed.backend.spec = lambda array: known.setdefault((array.shape, array.device), made(array))
 
 
 # Arithmetic
@@ -374,18 +319,13 @@ def abs_of_complex_is_complex(bed: Bed) -> None:
     bed.operator("__abs__", call)
 
 
-@fault("imag-of-complex64-is-float64", "imag of complex64 is float64", "D")
-def imag_of_complex64_is_float64(bed: Bed) -> None:
-    bed.replace("imag", lambda original, x, /: _widened(np.array(original(x))))
-
-
 @fault("floor-divide-rounds-to-zero", "// of integers cuts off towards zero", "D")
 def floor_divide_truncates(bed: Bed) -> None:
     def divide(a: Any, b: Any) -> Any:
         out = np.floor_divide(a, b)
         return out + ((out < 0) & (np.remainder(a, b) != 0)).astype(out.dtype) if out.dtype.kind == "i" else out
 
-    _binary(bed, "floor_divide", "floordiv", divide)
+    bed.both("floor_divide", "floordiv", divide)
 
 
 @fault("remainder-has-c-sign", "% of integers has the sign of the dividend", "D")
@@ -394,7 +334,7 @@ def remainder_of_c(bed: Bed) -> None:
         out = np.fmod(a, b)
         return out if out.dtype.kind == "i" else np.remainder(a, b)
 
-    _binary(bed, "remainder", "mod", remainder)
+    bed.both("remainder", "mod", remainder)
 
 
 @fault("shift-without-sign", ">> of negative integers brings in zeros", "D")
@@ -404,7 +344,7 @@ def shift_without_sign(bed: Bed) -> None:
             return np.right_shift(a, b)
         return np.right_shift(np.asarray(a).view(np.uint32), np.asarray(b).astype(np.uint32)).astype(np.int32)
 
-    _binary(bed, "bitwise_right_shift", "rshift", shift)
+    bed.both("bitwise_right_shift", "rshift", shift)
 
 
 @fault("integers-through-float64", "sums of integers go by way of float64", "D")
@@ -449,4 +389,72 @@ def astype_drops_imaginary(bed: Bed) -> None:
     bed.replace("astype", wrong)
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
+FAULTS = (
+    Fault(
+        "concat-takes-the-first-dtype",
+        "concat has the dtype of its first array",
+        "D",
+        replace("concat", lambda original, xs, /, **options: original(xs, **options).astype(xs[0].dtype)),
+    ),
+    Fault(
+        "left-scalar-widens",
+        "a Python scalar on the left of / widens float32",
+        "D",
+        operator("__rtruediv__", lambda x, number: _widened(np.true_divide(number, x))),
+    ),
+    Fault(
+        "float32-matmul-widens",
+        "float32 matmul returns float64",
+        "DK",
+        both("matmul", "matmul", lambda a, b: _widened(np.matmul(a, b))),
+        ("matmul",),
+    ),
+    Fault(
+        "float32-mean-is-float64",
+        "float32 mean and std return float64",
+        "D",
+        replace("mean", lambda original, x, /, **options: np.asarray(_widened(np.asarray(original(x, **options))))),
+    ),
+    Fault(
+        "float32-log1p-is-float64",
+        "float32 log1p returns float64",
+        "D",
+        replace("log1p", lambda original, x, /: _widened(original(x))),
+    ),
+    Fault(
+        "zeros-like-widens",
+        "zeros_like of float32 is float64",
+        "D",
+        replace("zeros_like", lambda original, x, /, **options: _widened(original(x, **options))),
+    ),
+    Fault(
+        "isnan-is-uint8",
+        "isnan gives uint8",
+        "D",
+        replace("isnan", lambda original, x, /: np.asarray(original(x), np.uint8)),
+    ),
+    Fault(
+        "prod-ignores-dtype",
+        "prod ignores dtype=",
+        "D",
+        replace("prod", lambda original, x, /, *, dtype=None, **options: original(x, **options)),
+    ),
+    Fault(
+        "argsort-is-float",
+        "argsort gives floats",
+        "D",
+        replace("argsort", lambda original, x, /, **options: original(x, **options).astype(np.float64)),
+    ),
+    Fault(
+        "dtype-name-of-class",
+        "Backend.dtype_name gives the text of a class",
+        "D",
+        on_backend(dtype_name=lambda dtype: str(dtype).rpartition(".")[2]),
+    ),
+    Fault(
+        "imag-of-complex64-is-float64",
+        "imag of complex64 is float64",
+        "D",
+        replace("imag", lambda original, x, /: _widened(np.array(original(x)))),
+    ),
+)

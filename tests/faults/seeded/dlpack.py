@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
-from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
+from tests.faults.fault import Fault, Freedom, fault, replace
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.device import Device
+from xpgrad import Device
+from xpgrad.plugin import Backend
 
 HOST_MEMORY = 1, 0
 
@@ -50,21 +50,6 @@ def with_shared_memory(bed: Bed) -> None:
     change(bed.backend, from_dlpack=from_dlpack)
 
 
-@freedom("memory-of-the-host", "every device lies in host memory, from where arrays are taken over by DLPack")
-def memory_of_the_host(bed: Bed) -> None:
-    with_shared_memory(bed)
-
-
-@freedom("dlpack-on-the-first", "only arrays of the default device come in by DLPack")
-def dlpack_on_the_first(bed: Bed) -> None:
-    change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device))
-
-
-@fault("import-ignores-strides", "from_dlpack ignores strides", "X")
-def import_ignores_strides(bed: Bed) -> None:
-    _imports(bed, _plain)
-
-
 @fault("import-ignores-offset", "from_dlpack ignores the offset of a view", "X")
 def import_ignores_offset(bed: Bed) -> None:
     def values(x: Any) -> Any:
@@ -76,16 +61,6 @@ def import_ignores_offset(bed: Bed) -> None:
     _imports(bed, values)
 
 
-@fault("import-copies", "capability says `dlpack` but copies", "X")
-def import_copies(bed: Bed) -> None:
-    _imports(bed, lambda x: x.copy())
-
-
-@fault("import-makes-an-axis", "from_dlpack makes arrays of one axis of 0-d ones", "X")
-def import_makes_axis(bed: Bed) -> None:
-    _imports(bed, np.atleast_1d)
-
-
 @fault("import-narrows", "from_dlpack makes float32 of float64", "X")
 def import_narrows(bed: Bed) -> None:
     def values(x: Any) -> Any:
@@ -93,31 +68,6 @@ def import_narrows(bed: Bed) -> None:
             return x.astype(np.float32) if x.dtype == np.float64 else x
 
     _imports(bed, values)
-
-
-@fault("import-drops-imaginary", "from_dlpack takes a complex array's pairs for its first numbers", "X")
-def import_drops_imaginary(bed: Bed) -> None:
-    _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x)
-
-
-@fault("import-bool-is-bytes", "from_dlpack makes uint8 of bool", "X")
-def import_bool(bed: Bed) -> None:
-    _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x)
-
-
-@fault("import-unsigned-is-signed", "from_dlpack takes unsigned integers for signed ones", "X")
-def import_signed(bed: Bed) -> None:
-    _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x)
-
-
-@fault("import-flattens-empty", "from_dlpack gives empty arrays one axis", "X")
-def import_flattens_empty(bed: Bed) -> None:
-    _imports(bed, lambda x: x if x.size else x.reshape(-1))
-
-
-@fault("import-ignores-copy", "from_dlpack(copy=True) shares memory", "X")
-def import_ignores_copy(bed: Bed) -> None:
-    bed.replace("from_dlpack", lambda original, x, /, *, copy=None: original(x))
 
 
 @fault("import-one-buffer", "from_dlpack stages in a buffer that the next call uses again", "X")
@@ -146,11 +96,6 @@ def import_outlived(bed: Bed) -> None:
     _imports(bed, values)
 
 
-@fault("export-ignores-strides", "an array's DLPack says that views are plain", "X")
-def export_ignores_strides(bed: Bed) -> None:
-    _exports(bed, lambda array: _plain(array.inner))
-
-
 @fault("export-in-memory-order", "an array's DLPack turns the axes of a transposed view back", "X")
 def export_turns_back(bed: Bed) -> None:
     def values(array: Any) -> Any:
@@ -158,11 +103,6 @@ def export_turns_back(bed: Bed) -> None:
         return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
 
     _exports(bed, values)
-
-
-@fault("export-copies", "capability says `dlpack` but hands out copies", "X")
-def export_copies(bed: Bed) -> None:
-    _exports(bed, lambda array: array.inner.copy())
 
 
 @fault("export-one-buffer", "an array's DLPack stages in a buffer that the next one uses again", "X")
@@ -186,11 +126,6 @@ def export_outlived(bed: Bed) -> None:
         return array.inner
 
     _exports(bed, values)
-
-
-@fault("export-0-d-is-1-d", "an array's DLPack gives 0-d arrays an axis", "X")
-def export_0d(bed: Bed) -> None:
-    _exports(bed, lambda array: np.atleast_1d(array.inner))
 
 
 @fault("export-refuses-integers", "an array's DLPack knows floating-point numbers only", "X")
@@ -226,5 +161,75 @@ def takes_over(bed: Bed) -> None:
     )
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
-FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))
+FAULTS = (
+    Fault("import-ignores-strides", "from_dlpack ignores strides", "X", lambda bed: _imports(bed, _plain)),
+    Fault("import-copies", "capability says `dlpack` but copies", "X", lambda bed: _imports(bed, lambda x: x.copy())),
+    Fault(
+        "import-makes-an-axis",
+        "from_dlpack makes arrays of one axis of 0-d ones",
+        "X",
+        lambda bed: _imports(bed, np.atleast_1d),
+    ),
+    Fault(
+        "import-drops-imaginary",
+        "from_dlpack takes a complex array's pairs for its first numbers",
+        "X",
+        lambda bed: _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x),
+    ),
+    Fault(
+        "import-bool-is-bytes",
+        "from_dlpack makes uint8 of bool",
+        "X",
+        lambda bed: _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x),
+    ),
+    Fault(
+        "import-unsigned-is-signed",
+        "from_dlpack takes unsigned integers for signed ones",
+        "X",
+        lambda bed: _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x),
+    ),
+    Fault(
+        "import-flattens-empty",
+        "from_dlpack gives empty arrays one axis",
+        "X",
+        lambda bed: _imports(bed, lambda x: x if x.size else x.reshape(-1)),
+    ),
+    Fault(
+        "import-ignores-copy",
+        "from_dlpack(copy=True) shares memory",
+        "X",
+        replace("from_dlpack", lambda original, x, /, *, copy=None: original(x)),
+    ),
+    Fault(
+        "export-ignores-strides",
+        "an array's DLPack says that views are plain",
+        "X",
+        lambda bed: _exports(bed, lambda array: _plain(array.inner)),
+    ),
+    Fault(
+        "export-copies",
+        "capability says `dlpack` but hands out copies",
+        "X",
+        lambda bed: _exports(bed, lambda array: array.inner.copy()),
+    ),
+    Fault(
+        "export-0-d-is-1-d",
+        "an array's DLPack gives 0-d arrays an axis",
+        "X",
+        lambda bed: _exports(bed, lambda array: np.atleast_1d(array.inner)),
+    ),
+)
+
+
+FREEDOMS = (
+    Freedom(
+        "memory-of-the-host",
+        "every device lies in host memory, from where arrays are taken over by DLPack",
+        lambda bed: with_shared_memory(bed),
+    ),
+    Freedom(
+        "dlpack-on-the-first",
+        "only arrays of the default device come in by DLPack",
+        lambda bed: change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device)),
+    ),
+)

@@ -1,12 +1,13 @@
-"""Checks of arrays that users give: whether a backend serves them, and whether a gradient fits its array."""
+"""Checks of the arrays that users give: whether a backend takes them, and whether they have changed since."""
 
 from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, ShapeError, UnknownArray
+from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray
 from xpgrad.types import Array, Dtype, Shape
 
 
@@ -14,7 +15,7 @@ def spec_of(array: Array, operation: str) -> Spec:
     """Return the spec of `array`, or raise a TypeError that names `operation` and what came."""
     backend = plugins.by_type.get(type(array))
     if backend is None:
-        if plugins.unwrap(array) is not array:
+        if unwrap(array) is not array:
             raise UnknownArray(f"{operation}: expected an array, got a Variable; use its .array")
         try:
             backend = plugins.backend_of(array)
@@ -32,7 +33,7 @@ def spec_of(array: Array, operation: str) -> Spec:
 
 def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
     """Raise if complex values would become real ones of `dtype`; libraries drop the imaginary part, or warn at most."""
-    array = plugins.unwrap(obj)
+    array = unwrap(obj)
     backend = plugins.by_type.get(type(array))
     if backend is None or not backend.is_kind(array.dtype, "complex floating"):
         return
@@ -56,7 +57,7 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
     BackendMismatch, DeviceMismatch
         It is another library's, or on another device; nothing is converted silently.
     """
-    array = plugins.unwrap(obj)
+    array = unwrap(obj)
     given = spec_of(array, operation)
     if given.backend is spec.backend and given.device == spec.device:
         return array
@@ -77,7 +78,7 @@ def same_place(a: Spec | None, b: Spec | None) -> bool:
 
 
 def is_shape(shape: Shape, expected: Shape) -> bool:
-    """Tell whether two shapes agree; lengths that nobody knew, None or NaN in `expected`, agree with all."""
+    """Tell whether two shapes agree; unknown lengths in `expected`, None or NaN, agree with any."""
     return shape == expected or (
         len(shape) == len(expected) and all(n == m or m is None or m != m for n, m in zip(shape, expected, strict=True))
     )
@@ -97,41 +98,3 @@ def broadcast(shapes: Iterable[Shape]) -> Shape:
     """Return the shape to which `shapes` broadcast; they must fit."""
     lengths = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
     return tuple(reversed([next((n for n in each if n != 1), 1) for each in lengths]))
-
-
-def check_gradient(grad: Array, wanted: Spec | None) -> None:
-    """Raise if `grad` is no gradient of an array of spec `wanted`: by type, library, dtype, shape, device in turn."""
-    given = spec_of(grad, "Variable.grad")
-    if wanted is None or given is wanted:
-        return
-    device = wanted.backend.device_for(wanted.device)
-    if given.backend is not wanted.backend:
-        raise BackendMismatch(
-            f"Variable.grad: the array is {wanted.backend.name}'s but the gradient {given.backend.name}'s; "
-            f"move it with xpgrad.get_device('{device}').send(grad)"
-        )
-    if given.dtype != wanted.dtype:
-        raise DtypeError(f"Variable.grad: expected dtype {wanted.dtype} as in the array, got {given.dtype}; cast it")
-    if given.shape != wanted.shape:
-        raise ShapeError(f"Variable.grad: expected shape {wanted.shape} as in the array, got {given.shape}")
-    if given.device != wanted.device:
-        raise DeviceMismatch(f"Variable.grad: the array is on {device}, the gradient is not; move it there first")
-
-
-def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
-    """Raise if `grad` is neither None nor a Variable whose array is a gradient of an array of spec `wanted`."""
-    if grad is None:
-        return
-    array = plugins.unwrap(grad)
-    if array is grad:
-        raise UnknownArray(f"Variable.grad_var: expected a Variable, got {type(grad).__name__}; arrays go to grad")
-    check_gradient(array, wanted)
-
-
-def check_device(given: Spec, wanted: Spec, function: str) -> None:
-    """Raise if what a function's backward returned, of spec `given`, lies on another device than its input."""
-    if given is wanted or (given.backend is wanted.backend and given.device == wanted.device):
-        return
-    places = [spec.backend.device_for(spec.device) for spec in (given, wanted)]
-    text = f"{function}: backward returned a gradient on {places[0]} for an input on {places[1]}; move it"
-    raise DeviceMismatch(text) if given.backend is wanted.backend else BackendMismatch(text)

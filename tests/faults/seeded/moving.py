@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.bed import Bed, _scatter_add, change
-from tests.faults.fault import Fault, fault, faults_in
+from tests.faults.fault import Fault, fault, replace
 
 GATHERS = "getitem-array", "take", "take_along_axis"
 
@@ -13,32 +13,12 @@ def _scattering(bed: Bed, scatter: Any) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter)
 
 
-@fault("reshape-in-fortran-order", "reshape in Fortran order", "KG", ("reshape",))
-def reshape_in_fortran_order(bed: Bed) -> None:
-    bed.replace("reshape", lambda original, x, /, shape, **options: np.reshape(x, shape, order="F"))
-
-
 @fault("reshape-of-memory", "reshape of a view takes the memory in its own order", "K", ("reshape",))
 def reshape_of_memory(bed: Bed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
         return np.reshape(x.ravel(order="K"), shape)
 
     bed.replace("reshape", wrong)
-
-
-@fault("transpose-ignores-axes", "transpose ignores axes", "KG", ("permute_dims", "moveaxis"))
-def transpose_ignores_axes(bed: Bed) -> None:
-    bed.replace("permute_dims", lambda original, x, /, axes: np.transpose(x))
-
-
-@fault(
-    "transpose-inverts-axes",
-    "transpose takes the inverse permutation, which rank 2 does not show",
-    "KG",
-    ("permute_dims",),
-)
-def transpose_inverts_axes(bed: Bed) -> None:
-    bed.replace("permute_dims", lambda original, x, /, axes: original(x, tuple(np.argsort(np.asarray(axes) % x.ndim))))
 
 
 @fault("concat-ignores-axis", "concat ignores axis", "KG", ("concat",))
@@ -56,11 +36,6 @@ def stack_counts_from_input(bed: Bed) -> None:
         return original(arrays, axis=axis % arrays[0].ndim if axis < 0 else axis)
 
     bed.replace("stack", wrong)
-
-
-@fault("flip-does-nothing", "flip is a no-op (forward and backward agree)", "KG", ("flip", "flip-axis"))
-def flip_does_nothing(bed: Bed) -> None:
-    bed.replace("flip", lambda original, x, /, *, axis=None: x.copy())
 
 
 @fault("roll-wraps-short", "roll by a negative number rolls the other way", "KG", ("roll", "roll-axes"))
@@ -89,11 +64,6 @@ def tril_of_batches(bed: Bed) -> None:
         return out
 
     bed.replace("tril", wrong)
-
-
-@fault("squeeze-takes-all", "squeeze removes every axis of length 1", "K", ("squeeze",))
-def squeeze_takes_all(bed: Bed) -> None:
-    bed.replace("squeeze", lambda original, x, /, axis: np.squeeze(x))
 
 
 @fault("broadcast-tiles-rows", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",))
@@ -139,11 +109,6 @@ def scatter_add_last_wins(bed: Bed) -> None:
         return total
 
     _scattering(bed, wrong)
-
-
-@fault("scatter-add-last-part", "scatter_add keeps the last of several gathers only", "GHK")
-def scatter_add_last_part(bed: Bed) -> None:
-    _scattering(bed, lambda spec, parts: _scatter_add(spec, parts[-1:]))
 
 
 @fault("scatter-add-overlap", "scatter_add of several parts overwrites where they overlap", "GK")
@@ -290,4 +255,46 @@ def index_arrays_checked_flat(bed: Bed) -> None:
     change(bed.library.Array, __getitem__=getitem)
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
+FAULTS = (
+    Fault(
+        "reshape-in-fortran-order",
+        "reshape in Fortran order",
+        "KG",
+        replace("reshape", lambda original, x, /, shape, **options: np.reshape(x, shape, order="F")),
+        ("reshape",),
+    ),
+    Fault(
+        "transpose-ignores-axes",
+        "transpose ignores axes",
+        "KG",
+        replace("permute_dims", lambda original, x, /, axes: np.transpose(x)),
+        ("permute_dims", "moveaxis"),
+    ),
+    Fault(
+        "transpose-inverts-axes",
+        "transpose takes the inverse permutation, which rank 2 does not show",
+        "KG",
+        replace("permute_dims", lambda original, x, /, axes: original(x, tuple(np.argsort(np.asarray(axes) % x.ndim)))),
+        ("permute_dims",),
+    ),
+    Fault(
+        "flip-does-nothing",
+        "flip is a no-op (forward and backward agree)",
+        "KG",
+        replace("flip", lambda original, x, /, *, axis=None: x.copy()),
+        ("flip", "flip-axis"),
+    ),
+    Fault(
+        "squeeze-takes-all",
+        "squeeze removes every axis of length 1",
+        "K",
+        replace("squeeze", lambda original, x, /, axis: np.squeeze(x)),
+        ("squeeze",),
+    ),
+    Fault(
+        "scatter-add-last-part",
+        "scatter_add keeps the last of several gathers only",
+        "GHK",
+        lambda bed: _scattering(bed, lambda spec, parts: _scatter_add(spec, parts[-1:])),
+    ),
+)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
-from tests.faults.fault import Fault, fault, faults_in
+from tests.faults.fault import Fault, fault, on_backend
 
 from xpgrad.backend.plugins import plugins
 
@@ -31,16 +31,6 @@ def _reduces(bed: Bed, values: Callable[[Any], Any], device: Callable[[Any], str
     change(bed.library.Array, __reduce__=lambda self: (_again, (name, values(self.inner), device(self))))
 
 
-@fault("pickle-loses-the-device", "pickle loses the device", "R")
-def pickle_loses_device(bed: Bed) -> None:
-    _reduces(bed, lambda x: x, lambda array: DEVICES[0])
-
-
-@fault("pickle-loses-strides", "a pickled view comes back with the memory's order", "R")
-def pickle_loses_strides(bed: Bed) -> None:
-    _reduces(bed, lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x, lambda array: array.device)
-
-
 @fault("pickle-narrows", "pickle goes by text with 8 digits", "R")
 def pickle_narrows(bed: Bed) -> None:
     def values(x: Any) -> Any:
@@ -50,22 +40,12 @@ def pickle_narrows(bed: Bed) -> None:
     _reduces(bed, values, lambda array: array.device)
 
 
-@fault("pickle-widens", "a pickled float32 array comes back as float64", "R")
-def pickle_widens(bed: Bed) -> None:
-    _reduces(bed, lambda x: x.astype(float) if x.dtype == np.float32 else x, lambda array: array.device)
-
-
 @fault("pickle-refused", "pickle is declared, and arrays refuse it", "R")
 def pickle_refused(bed: Bed) -> None:
     def refuse(self: Any) -> Any:
         raise TypeError("cannot pickle this array")
 
     change(bed.library.Array, __reduce__=refuse)
-
-
-@fault("copy-shares", "copy returns another array over the same memory", "R")
-def copy_shares(bed: Bed) -> None:
-    change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
 
 
 @fault("device-names-swapped", "devices are listed in another order than they are called", "RV")
@@ -190,36 +170,6 @@ def spare_kept(bed: Bed) -> None:
     _normal(bed, values)
 
 
-@fault("uniform-reaches-one", "float32 uniform numbers are float64 ones rounded, and reach 1", "R")
-def uniform_reaches_one(bed: Bed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: generator.random(shape))
-
-
-@fault("uniform-from-minus-one", "uniform numbers are from [-1, 1)", "R")
-def uniform_from_minus_one(bed: Bed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: 2 * generator.random(shape) - 1)
-
-
-@fault("uniform-uneven", "uniform numbers are squared somewhere", "R")
-def uniform_uneven(bed: Bed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2)
-
-
-@fault("normal-half-variance", "normal numbers have half the variance", "R")
-def normal_half_variance(bed: Bed) -> None:
-    _normal(bed, lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2))
-
-
-@fault("normal-is-uniform", "normal numbers are uniform ones of the same mean and variance", "R")
-def normal_is_uniform(bed: Bed) -> None:
-    _normal(bed, lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12))
-
-
-@fault("normal-rows-repeat", "each row of normal numbers is the first one", "R")
-def normal_rows_repeat(bed: Bed) -> None:
-    _normal(bed, lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape))
-
-
 @fault("random-on-the-first", "random numbers are drawn on the default device", "RV")
 def random_on_first(bed: Bed) -> None:
     for name, draw in DRAWS:
@@ -234,16 +184,6 @@ def random_in_float64(bed: Bed) -> None:
         bed.kernels[name] = lambda shape, dtype, device, generator, draw=draw: bed.library.array(
             np.asarray(draw(generator, shape)), device
         )
-
-
-@fault("dtype-types-unnamed", "dtype_name does not know the types that the namespace has for dtypes", "R")
-def dtype_types_unnamed(bed: Bed) -> None:
-    change(bed.backend, dtype_name=lambda dtype: str(dtype).rpartition(".")[2])
-
-
-@fault("random-0-d-is-1-d", "a single random number has shape (1,)", "R")
-def random_0d(bed: Bed) -> None:
-    _draws(bed, lambda draw, shape, device, generator: draw(generator, shape or (1,)))
 
 
 @fault("random-empty-refused", "no random numbers at all are an error", "R")
@@ -287,4 +227,83 @@ def pickle_begins_vector_anew(bed: Bed) -> None:
     _reduces(bed, values, lambda array: array.device)
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
+FAULTS = (
+    Fault(
+        "pickle-loses-the-device",
+        "pickle loses the device",
+        "R",
+        lambda bed: _reduces(bed, lambda x: x, lambda array: DEVICES[0]),
+    ),
+    Fault(
+        "pickle-loses-strides",
+        "a pickled view comes back with the memory's order",
+        "R",
+        lambda bed: _reduces(
+            bed, lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x, lambda array: array.device
+        ),
+    ),
+    Fault(
+        "pickle-widens",
+        "a pickled float32 array comes back as float64",
+        "R",
+        lambda bed: _reduces(
+            bed, lambda x: x.astype(float) if x.dtype == np.float32 else x, lambda array: array.device
+        ),
+    ),
+    Fault(
+        "copy-shares",
+        "copy returns another array over the same memory",
+        "R",
+        lambda bed: change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device)),
+    ),
+    Fault(
+        "uniform-reaches-one",
+        "float32 uniform numbers are float64 ones rounded, and reach 1",
+        "R",
+        lambda bed: _uniform(bed, lambda generator, shape, dtype: generator.random(shape)),
+    ),
+    Fault(
+        "uniform-from-minus-one",
+        "uniform numbers are from [-1, 1)",
+        "R",
+        lambda bed: _uniform(bed, lambda generator, shape, dtype: 2 * generator.random(shape) - 1),
+    ),
+    Fault(
+        "uniform-uneven",
+        "uniform numbers are squared somewhere",
+        "R",
+        lambda bed: _uniform(bed, lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2),
+    ),
+    Fault(
+        "normal-half-variance",
+        "normal numbers have half the variance",
+        "R",
+        lambda bed: _normal(bed, lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2)),
+    ),
+    Fault(
+        "normal-is-uniform",
+        "normal numbers are uniform ones of the same mean and variance",
+        "R",
+        lambda bed: _normal(bed, lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12)),
+    ),
+    Fault(
+        "normal-rows-repeat",
+        "each row of normal numbers is the first one",
+        "R",
+        lambda bed: _normal(
+            bed, lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape)
+        ),
+    ),
+    Fault(
+        "dtype-types-unnamed",
+        "dtype_name does not know the types that the namespace has for dtypes",
+        "R",
+        on_backend(dtype_name=lambda dtype: str(dtype).rpartition(".")[2]),
+    ),
+    Fault(
+        "random-0-d-is-1-d",
+        "a single random number has shape (1,)",
+        "R",
+        lambda bed: _draws(bed, lambda draw, shape, device, generator: draw(generator, shape or (1,))),
+    ),
+)

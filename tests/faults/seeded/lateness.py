@@ -3,18 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
-from tests.faults.fault import Fault, fault, faults_in
+from tests.faults.bed import Bed, change
+from tests.faults.fault import Fault, fault, on_arrays, on_backend
 
 
 def _early(convert: Any) -> Any:
     """Return a method of arrays that converts what the host sees, without a wait."""
     return lambda this: convert(this.shown)
-
-
-@fault("to-host-does-not-wait", "to_host does not wait", "Y", lazy=True)
-def to_host_does_not_wait(bed: Bed) -> None:
-    bed.backend.to_host = bed.backend.seen  # type: ignore[method-assign]
 
 
 @fault("small-to-host-does-not-wait", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True)
@@ -24,22 +19,7 @@ def small_to_host_does_not_wait(bed: Bed) -> None:
     def to_host(array: Any) -> Any:
         return bed.backend.seen(array) if array.size <= 16 else correct(array)
 
-    bed.backend.to_host = to_host  # type: ignore[method-assign]
-
-
-@fault("float-does-not-wait", "float does not wait", "Y", lazy=True)
-def float_does_not_wait(bed: Bed) -> None:
-    bed.library.Array.__float__ = _early(float)  # type: ignore[method-assign]
-
-
-@fault("bool-does-not-wait", "bool does not wait", "Y", lazy=True)
-def bool_does_not_wait(bed: Bed) -> None:
-    bed.library.Array.__bool__ = _early(bool)  # type: ignore[method-assign]
-
-
-@fault("int-does-not-wait", "int does not wait", "Y", lazy=True)
-def int_does_not_wait(bed: Bed) -> None:
-    bed.library.Array.__int__ = _early(int)  # type: ignore[method-assign]
+    bed.backend.to_host = to_host
 
 
 @fault("printing-does-not-wait", "array_text does not wait", "Y", lazy=True)
@@ -49,12 +29,7 @@ def printing_does_not_wait(bed: Bed) -> None:
     def array_text(array: Any, prefix: str, separator: str) -> str:
         return inner.array_text(array.shown, prefix, separator)
 
-    bed.backend.array_text = array_text  # type: ignore[method-assign]
-
-
-@fault("dlpack-does-not-wait", "__dlpack__ does not wait", "Y", lazy=True)
-def dlpack_does_not_wait(bed: Bed) -> None:
-    bed.library.Array.__dlpack__ = lambda this, **options: this.shown.__dlpack__(**options)  # type: ignore[method-assign]
+    bed.backend.array_text = array_text
 
 
 @fault("synchronize-knows-one-device", "synchronize takes the default device only", "Y", lazy=True)
@@ -64,7 +39,7 @@ def synchronize_knows_one_device(bed: Bed) -> None:
             raise ValueError(f"no queue for device {device.handle}")
         bed.library.wait()
 
-    bed.backend.synchronize = synchronize  # type: ignore[method-assign]
+    bed.backend.synchronize = synchronize
 
 
 @fault("synchronize-drops-work", "synchronize gives up the work that is not done", "Y", lazy=True)
@@ -75,7 +50,7 @@ def synchronize_drops_work(bed: Bed) -> None:
                 array.inner = array.shown
         bed.library.wait()
 
-    bed.backend.synchronize = synchronize  # type: ignore[method-assign]
+    bed.backend.synchronize = synchronize
 
 
 @fault("moved-before-done", "a copy to another device does not wait for the values", "Y", lazy=True)
@@ -83,12 +58,7 @@ def moved_before_done(bed: Bed) -> None:
     def to_device(this: Any, device: str, /) -> Any:
         return bed.library.array(bed.library.inner.copy(this.shown), device)
 
-    bed.library.Array.to_device = to_device  # type: ignore[method-assign]
-
-
-@fault("to-host-shares-memory", "to_host hands out the memory of the array", "Y")
-def to_host_shares_memory(bed: Bed) -> None:
-    bed.backend.to_host = lambda array: array.inner  # type: ignore[method-assign]
+    bed.library.Array.to_device = to_device
 
 
 @fault("moved-later", "a copy to another device reads its source when the host waits", "Y", lazy=True)
@@ -98,7 +68,7 @@ def moved_later(bed: Bed) -> None:
         bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
         return made
 
-    bed.library.Array.to_device = to_device  # type: ignore[method-assign]
+    bed.library.Array.to_device = to_device
 
 
 @fault("from-host-reads-later", "from_host returns before the copy is done", "Y", lazy=True)
@@ -110,12 +80,7 @@ def from_host_reads_later(bed: Bed) -> None:
         bed.library.unfinished.append(lambda: np.copyto(made.inner, array))
         return made
 
-    bed.backend.from_host = from_host  # type: ignore[method-assign]
-
-
-@fault("from-host-shares-memory", "from_host takes the host's memory over", "Y")
-def from_host_shares_memory(bed: Bed) -> None:
-    bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)  # type: ignore[method-assign]
+    bed.backend.from_host = from_host
 
 
 @fault("accumulate-reads-early", "accumulate does not wait for its second argument", "Y", lazy=True)
@@ -159,11 +124,6 @@ def errors_come_late(bed: Bed) -> None:
     bed.both("multiply", "mul", multiply)
 
 
-@fault("nan-is-sought-early", "has_nan does not wait", "Y", lazy=True)
-def nan_is_sought_early(bed: Bed) -> None:
-    bed.backend.has_nan = lambda array: bool(np.isnan(array.shown).any())  # type: ignore[method-assign]
-
-
 @fault("operands-are-read-later", "multiply and exp read their inputs when the host waits", "Y", lazy=True)
 def operands_are_read_later(bed: Bed) -> None:
     for name, compute in (("__mul__", np.multiply), ("exp", np.exp)):
@@ -186,7 +146,62 @@ def writes_are_put_off(bed: Bed) -> None:
     def assign(this: Any, key: Any, value: Any) -> None:
         bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
 
-    bed.library.Array.__setitem__ = assign  # type: ignore[method-assign]
+    bed.library.Array.__setitem__ = assign
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
+FAULTS = (
+    Fault(
+        "to-host-does-not-wait",
+        "to_host does not wait",
+        "Y",
+        lambda bed: change(bed.backend, to_host=bed.backend.seen),
+        lazy=True,
+    ),
+    Fault(
+        "float-does-not-wait",
+        "float does not wait",
+        "Y",
+        lambda bed: change(bed.library.Array, __float__=_early(float)),
+        lazy=True,
+    ),
+    Fault(
+        "bool-does-not-wait",
+        "bool does not wait",
+        "Y",
+        lambda bed: change(bed.library.Array, __bool__=_early(bool)),
+        lazy=True,
+    ),
+    Fault(
+        "int-does-not-wait",
+        "int does not wait",
+        "Y",
+        lambda bed: change(bed.library.Array, __int__=_early(int)),
+        lazy=True,
+    ),
+    Fault(
+        "dlpack-does-not-wait",
+        "__dlpack__ does not wait",
+        "Y",
+        on_arrays(__dlpack__=lambda this, **options: this.shown.__dlpack__(**options)),
+        lazy=True,
+    ),
+    Fault(
+        "to-host-shares-memory",
+        "to_host hands out the memory of the array",
+        "Y",
+        on_backend(to_host=lambda array: array.inner),
+    ),
+    Fault(
+        "from-host-shares-memory",
+        "from_host takes the host's memory over",
+        "Y",
+        lambda bed: change(bed.backend, from_host=lambda array, device: bed.library.array(array, device.handle)),
+    ),
+    Fault(
+        "nan-is-sought-early",
+        "has_nan does not wait",
+        "Y",
+        on_backend(has_nan=lambda array: bool(np.isnan(array.shown).any())),
+        lazy=True,
+    ),
+)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
-from tests.faults.fault import Fault, fault, faults_in
+from tests.faults.fault import Fault, fault
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad.backend.plugins import plugins
 
 CHUNK = 65536  # elements that a wrong loop moves
@@ -43,16 +43,6 @@ def _memory_order(x: Any) -> Any:
     return np.resize(flat, x.shape).astype(x.dtype) if x.size else x.copy()
 
 
-@fault("move-shares-memory", "to_device returns the same buffer", "TA")
-def move_shares(bed: Bed) -> None:
-    _to_device(bed, lambda x: x)
-
-
-@fault("move-keeps-the-tag", "to_device keeps the old device tag", "TV")
-def move_keeps_tag(bed: Bed) -> None:
-    change(bed.library.Array, to_device=lambda self, device, /: bed.library.array(self.inner.copy(), self.device))
-
-
 @fault("move-moves-the-argument", "to_device changes the array that it is given, and returns it", "T")
 def move_moves_argument(bed: Bed) -> None:
     def to_device(self: Any, device: Any, /) -> Any:
@@ -73,11 +63,6 @@ def move_tags_first(bed: Bed) -> None:
     change(bed.library.Array, to_device=to_device)
 
 
-@fault("move-in-memory-order", "to_device copies a view's memory in its order, not by its strides", "T")
-def move_in_memory_order(bed: Bed) -> None:
-    _to_device(bed, _memory_order)
-
-
 @fault("move-ignores-signs-of-steps", "to_device takes negative strides for positive ones", "T")
 def move_ignores_signs(bed: Bed) -> None:
     def forwards(x: Any) -> Any:
@@ -96,16 +81,6 @@ def move_by_float64(bed: Bed) -> None:
     _to_device(bed, values)
 
 
-@fault("move-drops-signs-of-zero", "to_device adds the array to zeros, so that -0.0 becomes 0.0", "T")
-def move_drops_signs_of_zero(bed: Bed) -> None:
-    _to_device(bed, lambda x: np.zeros_like(x) + x if x.dtype.kind == "f" else x.copy())
-
-
-@fault("move-conjugates", "to_device swaps the sign of imaginary parts", "T")
-def move_conjugates(bed: Bed) -> None:
-    _to_device(bed, lambda x: np.conj(x).copy())
-
-
 @fault("move-second-is-the-first", "to_device keeps what moved by shape and dtype, and gives it again", "T")
 def move_again(bed: Bed) -> None:
     moved: dict[Any, Any] = {}
@@ -119,26 +94,6 @@ def move_to_last_shares(bed: Bed) -> None:
         return bed.library.array(values, device.handle)
 
     change(bed.backend, move=move)
-
-
-@fault("views-share-when-moved", "to_device copies plain arrays, and returns the same buffer for views", "T")
-def move_views_shares(bed: Bed) -> None:
-    _to_device(bed, lambda x: x.copy() if x.base is None else x)
-
-
-@fault("from-host-shares", "from_host takes over the host's memory", "T")
-def from_host_shares(bed: Bed) -> None:
-    _from_host(bed, lambda x: x)
-
-
-@fault("from-host-0-d-shares", "from_host takes over the host's memory of 0-d arrays", "T")
-def from_host_0d_shares(bed: Bed) -> None:
-    _from_host(bed, lambda x: x if x.ndim == 0 else x.copy())
-
-
-@fault("from-host-read-only-shares", "from_host takes over the host's memory of arrays that are read-only", "T")
-def from_host_read_only_shares(bed: Bed) -> None:
-    _from_host(bed, lambda x: x.copy() if x.flags.writeable else x)
 
 
 @fault("from-host-one-buffer", "from_host stages in a pinned buffer that the next call uses again", "T")
@@ -155,16 +110,6 @@ def from_host_one_buffer(bed: Bed) -> None:
     _from_host(bed, values)
 
 
-@fault("from-host-ignores-strides", "from_host copies a view's memory in its order, not by its strides", "T")
-def from_host_ignores_strides(bed: Bed) -> None:
-    _from_host(bed, _memory_order)
-
-
-@fault("from-host-fortran-order", "from_host reads arrays of three axes in Fortran order", "T")
-def from_host_fortran(bed: Bed) -> None:
-    _from_host(bed, lambda x: x.ravel(order="F").reshape(x.shape) if x.ndim > 2 else x.copy())
-
-
 @fault("from-host-one-chunk", "from_host moves only the first 64k elements", "T")
 def from_host_one_chunk(bed: Bed) -> None:
     def values(x: Any) -> Any:
@@ -179,16 +124,6 @@ def from_host_one_chunk(bed: Bed) -> None:
 def from_host_first(bed: Bed) -> None:
     from_host = bed.backend.from_host
     change(bed.backend, from_host=lambda array, device: from_host(array, bed.backend.default_device))
-
-
-@fault("from-host-one-axis", "from_host makes arrays of one axis of 0-d ones", "T")
-def from_host_one_axis(bed: Bed) -> None:
-    _from_host(bed, lambda x: np.atleast_1d(x).copy())
-
-
-@fault("to-host-shares", "to_host gives the array's own memory", "T")
-def to_host_shares(bed: Bed) -> None:
-    _to_host(bed, lambda x: x)
 
 
 @fault("to-host-one-buffer", "to_host stages in a buffer that the next call uses again", "T")
@@ -212,16 +147,6 @@ def to_host_whole_chunks(bed: Bed) -> None:
         return made
 
     _to_host(bed, values)
-
-
-@fault("to-host-empty-flat", "to_host gives empty arrays one axis", "T")
-def to_host_empty_flat(bed: Bed) -> None:
-    _to_host(bed, lambda x: x.copy() if x.size else x.reshape(-1))
-
-
-@fault("to-host-bool-is-bytes", "to_host gives bool as uint8", "T")
-def to_host_bool(bed: Bed) -> None:
-    _to_host(bed, lambda x: x.astype(np.uint8) if x.dtype == bool else x.copy())
 
 
 @fault("writes-to-a-copy", "accumulate-in-place writes to a copy", "T")
@@ -267,14 +192,96 @@ def path_wrong_way(bed: Bed) -> None:
     bed.path = path
 
 
-@fault("from-host-columns-share", "from_host takes over the host's memory of arrays in column order", "T")
-def from_host_columns_share(bed: Bed) -> None:
-    _from_host(bed, lambda x: x if x.flags.f_contiguous and not x.flags.c_contiguous else x.copy())
-
-
-@fault("to-host-views-share", "to_host copies plain arrays, and gives the memory of transposed ones", "T")
-def to_host_views_share(bed: Bed) -> None:
-    _to_host(bed, lambda x: x if x.base is not None and x.ndim == 2 and x.strides[0] < x.strides[1] else x.copy())
-
-
-FAULTS: tuple[Fault, ...] = faults_in(globals())
+FAULTS = (
+    Fault("move-shares-memory", "to_device returns the same buffer", "TA", lambda bed: _to_device(bed, lambda x: x)),
+    Fault(
+        "move-keeps-the-tag",
+        "to_device keeps the old device tag",
+        "TV",
+        lambda bed: change(
+            bed.library.Array, to_device=lambda self, device, /: bed.library.array(self.inner.copy(), self.device)
+        ),
+    ),
+    Fault(
+        "move-in-memory-order",
+        "to_device copies a view's memory in its order, not by its strides",
+        "T",
+        lambda bed: _to_device(bed, _memory_order),
+    ),
+    Fault(
+        "move-drops-signs-of-zero",
+        "to_device adds the array to zeros, so that -0.0 becomes 0.0",
+        "T",
+        lambda bed: _to_device(bed, lambda x: np.zeros_like(x) + x if x.dtype.kind == "f" else x.copy()),
+    ),
+    Fault(
+        "move-conjugates",
+        "to_device swaps the sign of imaginary parts",
+        "T",
+        lambda bed: _to_device(bed, lambda x: np.conj(x).copy()),
+    ),
+    Fault(
+        "views-share-when-moved",
+        "to_device copies plain arrays, and returns the same buffer for views",
+        "T",
+        lambda bed: _to_device(bed, lambda x: x.copy() if x.base is None else x),
+    ),
+    Fault("from-host-shares", "from_host takes over the host's memory", "T", lambda bed: _from_host(bed, lambda x: x)),
+    Fault(
+        "from-host-0-d-shares",
+        "from_host takes over the host's memory of 0-d arrays",
+        "T",
+        lambda bed: _from_host(bed, lambda x: x if x.ndim == 0 else x.copy()),
+    ),
+    Fault(
+        "from-host-read-only-shares",
+        "from_host takes over the host's memory of arrays that are read-only",
+        "T",
+        lambda bed: _from_host(bed, lambda x: x.copy() if x.flags.writeable else x),
+    ),
+    Fault(
+        "from-host-ignores-strides",
+        "from_host copies a view's memory in its order, not by its strides",
+        "T",
+        lambda bed: _from_host(bed, _memory_order),
+    ),
+    Fault(
+        "from-host-fortran-order",
+        "from_host reads arrays of three axes in Fortran order",
+        "T",
+        lambda bed: _from_host(bed, lambda x: x.ravel(order="F").reshape(x.shape) if x.ndim > 2 else x.copy()),
+    ),
+    Fault(
+        "from-host-one-axis",
+        "from_host makes arrays of one axis of 0-d ones",
+        "T",
+        lambda bed: _from_host(bed, lambda x: np.atleast_1d(x).copy()),
+    ),
+    Fault("to-host-shares", "to_host gives the array's own memory", "T", lambda bed: _to_host(bed, lambda x: x)),
+    Fault(
+        "to-host-empty-flat",
+        "to_host gives empty arrays one axis",
+        "T",
+        lambda bed: _to_host(bed, lambda x: x.copy() if x.size else x.reshape(-1)),
+    ),
+    Fault(
+        "to-host-bool-is-bytes",
+        "to_host gives bool as uint8",
+        "T",
+        lambda bed: _to_host(bed, lambda x: x.astype(np.uint8) if x.dtype == bool else x.copy()),
+    ),
+    Fault(
+        "from-host-columns-share",
+        "from_host takes over the host's memory of arrays in column order",
+        "T",
+        lambda bed: _from_host(bed, lambda x: x if x.flags.f_contiguous and not x.flags.c_contiguous else x.copy()),
+    ),
+    Fault(
+        "to-host-views-share",
+        "to_host copies plain arrays, and gives the memory of transposed ones",
+        "T",
+        lambda bed: _to_host(
+            bed, lambda x: x if x.base is not None and x.ndim == 2 and x.strides[0] < x.strides[1] else x.copy()
+        ),
+    ),
+)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from tests.faults.bed import DEVICES, Bed, change
-from tests.faults.fault import Fault, Freedom, fault, faults_in, freedom
+from tests.faults.fault import Freedom, fault
 
-from xpgrad.backend.device import Device
+from xpgrad import Device
 from xpgrad.types import Kernel
 from xpgrad_conformance.pretend import PretendArray
 
@@ -68,11 +68,6 @@ def place_of(args: Any, otherwise: str) -> str:
             if found:
                 return found
     return otherwise
-
-
-@freedom("current-device", "the library computes on a current device of each thread, wherever its arrays are")
-def current_device(bed: Bed) -> None:
-    with_current_device(bed)
 
 
 @fault("current-device-leaks", "default-device context leaks to other threads", "V")
@@ -175,5 +170,10 @@ def other_threads(bed: Bed) -> None:
     change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])
 
 
-FAULTS: tuple[Fault, ...] = faults_in(globals())
-FREEDOMS: tuple[Freedom, ...] = tuple(value for value in globals().values() if isinstance(value, Freedom))
+FREEDOMS = (
+    Freedom(
+        "current-device",
+        "the library computes on a current device of each thread, wherever its arrays are",
+        lambda bed: with_current_device(bed),
+    ),
+)

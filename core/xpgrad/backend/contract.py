@@ -1,0 +1,98 @@
+"""What a plugin must fulfil to be taken: the version of the contract, its hooks, its backend."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.kernels import check_kernels, table
+from xpgrad.backend.record import PluginRecord
+from xpgrad.errors import PluginError
+
+API_VERSION = 1
+"""Version of the contract in `hookspecs`."""
+
+
+def check_api(module: Any, origin: str) -> None:
+    """Raise `PluginError` if a plugin does not support this version of the contract."""
+    supported = getattr(module, "xpgrad_api", None)
+    if supported is None:
+        return
+    if not isinstance(supported, tuple | list) or [type(version) for version in supported] != [int, int]:
+        raise PluginError(f"{origin}: expected xpgrad_api = (lowest, highest) of two integers, got {supported!r}")
+    low, high = supported
+    if not low <= API_VERSION <= high:
+        raise PluginError(
+            f"{origin}: the plugin supports versions {low} to {high} of the plugin contract, "
+            f"but this xpgrad has version {API_VERSION}; upgrade the plugin or xpgrad"
+        )
+
+
+def check_marked(module: Any, hooks: Mapping[str, Any], origin: str) -> None:
+    """Raise `PluginError` if a function with the name of a hook is not marked as one."""
+    for name in hooks:
+        function = getattr(module, name, None)
+        if callable(function) and not hasattr(function, "xpgrad_impl"):
+            raise PluginError(f"{origin}: the function {name} is not decorated with @hookimpl")
+
+
+def check_backend(backend: object, record: PluginRecord, others: Iterable[PluginRecord]) -> Backend:
+    """Return what a plugin gives as its backend, or raise `PluginError`.
+
+    Parameters
+    ----------
+    backend : object
+    record : PluginRecord
+    others : iterable of PluginRecord
+        Those of the plugins that were loaded before.
+    """
+    if not isinstance(backend, Backend):
+        raise PluginError(f"{record.origin}: xpgrad_backend returned {type(backend).__name__}, expected a Backend")
+    taken = [other for other in others if other.backend is not None]
+    _check_name(backend, record, taken)
+    _check_capabilities(backend, record.origin)
+    _check_own_kernels(backend, record.origin)
+    _check_types(backend, record.origin, taken)
+    return backend
+
+
+def _check_name(backend: Backend, record: PluginRecord, taken: Iterable[PluginRecord]) -> None:
+    origin = record.origin
+    if backend.name not in record.names:
+        said = f"registers it as {', '.join(map(repr, record.names))}" if record.names else "does not register it"
+        raise PluginError(
+            f"{origin}: the plugin calls its backend {backend.name!r}, but the distribution {said} "
+            "in the entry points of the group xpgrad.backends"
+        )
+    for other in taken:
+        if other.backend is not None and other.backend.name == backend.name:
+            raise PluginError(f"{origin} and {other.origin} both call a backend {backend.name!r}; uninstall one")
+
+
+def _check_capabilities(backend: Backend, origin: str) -> None:
+    if backend.declared is None:
+        return
+    from xpgrad.backend.capabilities import Capabilities  # imported already by a plugin that declares some
+
+    if not isinstance(backend.declared, Capabilities):
+        raise PluginError(f"{origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
+
+
+def _check_own_kernels(backend: Backend, origin: str) -> None:
+    own = backend.overrides()
+    check_kernels(own, origin, backend.name)
+    for name, declaration in table.declared.items():
+        if declaration.body is None and not declaration.optional and name not in own:
+            raise PluginError(f"{origin}: backend {backend.name} must give the kernel {name!r}, which has no default")
+
+
+def _check_types(backend: Backend, origin: str, taken: Iterable[PluginRecord]) -> None:
+    kinds = backend.array_types
+    if not kinds or not all(isinstance(kind, type) for kind in kinds):
+        raise PluginError(f"{origin}: expected the types of arrays in array_types, got {kinds!r}")
+    owners = {kind: other.backend.name for other in taken if other.backend for kind in other.backend.array_types}
+    for kind in kinds:
+        if kind in owners:
+            raise PluginError(
+                f"{origin}: backends {owners[kind]} and {backend.name} both list "
+                f"{kind.__module__}.{kind.__qualname__}; uninstall one of them"
+            )

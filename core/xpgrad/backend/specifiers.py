@@ -1,0 +1,74 @@
+"""Device specifiers: how text, a number or a library's own device object becomes a `Device`."""
+
+from typing import Any
+
+from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import BackendUnavailable, SpecifierError
+
+CLAIMED_BY = {"intel64": "xpgrad-dpnp"}
+"""The distributions of plugins for prefixes that Chainer's programs use, where they do not come with xpgrad."""
+
+
+def parse(specifier: Any) -> Device:
+    """Return the device that `specifier` names; it is as `get_device` takes it, but not None."""
+    if isinstance(specifier, Device):
+        return specifier
+    if isinstance(specifier, int) and not isinstance(specifier, bool):
+        return _numbered(specifier)
+    if not isinstance(specifier, str):
+        device = None if isinstance(specifier, bool) else plugins.parse_foreign_device(specifier)
+        if device is None:
+            kind = type(specifier)
+            title = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {title}")
+        return device
+    if specifier.removeprefix("-").isdecimal():
+        return _numbered(int(specifier))
+    if not specifier.startswith("@"):
+        device = plugins.parse_device(specifier)
+        if device is None:
+            raise refusal(specifier)
+        return device
+    name, *index = specifier[1:].split(":")
+    if not plugins.knows(name):
+        device = plugins.parse_device(specifier)  # a plugin that claims the word may take it like a backend's name
+        if device is None:
+            raise refusal(specifier)
+        return device
+    if "" in index:
+        raise SpecifierError(f"get_device: {specifier!r} has an empty part; expected '@{name}' or '@{name}:index'")
+    return plugins.backend(name).device(":".join(index) or None)
+
+
+def _numbered(number: int) -> Device:
+    if number < -1:
+        raise SpecifierError(f"get_device: expected a GPU's number, or -1 for the host, got {number}")
+    if number == -1:
+        return plugins.role("cpu").device(None)
+    return plugins.role("gpu").device(str(number))
+
+
+def refusal(specifier: str) -> SpecifierError | BackendUnavailable:
+    """Return the error for a specifier that no plugin here understands."""
+    word = specifier.removeprefix("@").partition(":")[0]
+    if word not in CLAIMED_BY or word in plugins.installed.words:
+        return SpecifierError(_unknown(specifier))
+    plugin = CLAIMED_BY[word]
+    off = plugins.installed.disabled.get(plugin.removeprefix("xpgrad-"))
+    return BackendUnavailable(
+        f"{word}: the plugin that serves {specifier!r}, {plugin}, is {off or f'not installed; pip install {plugin}'}"
+    )
+
+
+def _unknown(specifier: str) -> str:
+    import difflib  # only for a message
+
+    word, colon, index = specifier.removeprefix("@").partition(":")
+    meant = {name: f"@{name}{colon}{index}" for name in plugins.names()}
+    meant |= {claimed: f"{claimed}{colon}{index}" for claimed in plugins.installed.words if claimed not in meant}
+    meant["cpu"] = str(plugins.role("cpu").default_device)
+    close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
+    advice = f"did you mean {meant[close[0]]!r}? " if close and meant[close[0]] != specifier else ""
+    here = ", ".join(f"@{name}" for name in sorted(plugins.names()))
+    return f"get_device: unknown device {specifier!r}; {advice}backends here: {here}"

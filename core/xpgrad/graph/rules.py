@@ -1,0 +1,58 @@
+"""What rules compute with in a recorded sweep: the same names as in a raw one, on Variables."""
+
+import functools
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.kernels import EXTENSIONS, LazyNamespace, table
+from xpgrad.backend.spec import Spec
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+from xpgrad.types import DeviceHandle
+
+
+class RecordedNamespace(LazyNamespace):
+    """Every primitive by the name of its kernel, and what else the differentiable namespace of a backend has.
+
+    So a rule may call ``xp.linalg.cofactors(x, d)`` or ``getattr(xp, "module:f")(x)`` and need not know whether it is
+    given arrays, by a raw sweep, or Variables, by a recorded one.
+
+    Attributes
+    ----------
+    backend : Backend
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(self._resolved)
+        self.backend = backend
+
+    def device_of(self, x: Any) -> DeviceHandle:
+        """Return what the library of `x`, a Variable or an array, calls its device."""
+        return x._node.spec.device if isinstance(x, Variable) else self.backend.handle_of(x)
+
+    def spec_of(self, x: Any) -> Spec:
+        """Return shape, dtype and device of `x`, a Variable or an array."""
+        return x._node.spec if isinstance(x, Variable) else self.backend.spec(x)
+
+    def _resolved(self, name: str) -> Any:
+        if name in EXTENSIONS:
+            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
+        return self._named(name)
+
+    def _named(self, name: str) -> Any:
+        definition: Any = table.definition(name)
+        if definition is not None:
+            return definition.paths["public"]
+        found = slot.functions.namespace(self.backend)
+        try:
+            for part in name.split("."):
+                found = getattr(found, part)
+        except AttributeError:
+            raise AttributeError(
+                f"xp.{name}: no primitive is called {name!r}, and the namespace of {self.backend.name} Variables does "
+                'not have it; a rule finds a primitive of another package as getattr(xp, "module:function")'
+            ) from None
+        return found
+
+
+recorded_namespace = functools.cache(RecordedNamespace)

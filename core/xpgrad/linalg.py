@@ -1,0 +1,22 @@
+"""Linear algebra with NumPy's names and arguments: `numpy.linalg` of Variables, and the rest of the standard's chapter.
+
+`xpgrad.array_api.linalg` has the standard's functions alone.
+"""
+
+from typing import TYPE_CHECKING
+
+from xpgrad.interop.names import chapter as _chapter
+from xpgrad.listing import listed as _listed
+
+if TYPE_CHECKING:
+    from xpgrad.array_api.linalg import *  # noqa: F403
+    from xpgrad.interop.numpy_chapters import norm as norm
+    from xpgrad.interop.numpy_equations import cond as cond
+    from xpgrad.interop.numpy_equations import lstsq as lstsq
+    from xpgrad.interop.numpy_equations import tensorinv as tensorinv
+    from xpgrad.interop.numpy_equations import tensorsolve as tensorsolve
+    from xpgrad.interop.numpy_matrices import multi_dot as multi_dot
+else:
+    globals().update(_chapter("linalg"))
+    __all__ = list(_chapter("linalg"))
+    __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,0 +1,48 @@
+"""What a public module lists in `dir`, and what it says of a name that it does not have."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+
+class _MissingName:
+    """The text of the AttributeError of a module, written when it is read: a `hasattr` that fails stays cheap."""
+
+    def __init__(self, text: str, name: str, known: Callable[[], Iterable[str]]) -> None:
+        self.text, self.name, self.known = text, name, known
+
+    def __str__(self) -> str:
+        import difflib  # not needed unless there is something to explain
+
+        by_name = {path.rpartition(".")[2]: path for path in sorted(self.known(), key=lambda path: -path.count("."))}
+        close = difflib.get_close_matches(self.name, by_name, n=1)
+        return f"{self.text}; did you mean {by_name[close[0]]!r}?" if close else self.text
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
+    """Return the error of a module that has no `name`; it suggests the closest of the names that `known` returns.
+
+    Parameters
+    ----------
+    module, name : str
+    known : function without arguments
+        It is called when the text is read. A name may have a path, as ``array_api.sum``, which the text has, too.
+    """
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(_MissingName(text, name, known), name=name)
+
+
+def listed(module: str, names: Iterable[str]) -> tuple[Callable[[str], NoReturn], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module whose public names are `names`."""
+
+    def find(name: str) -> NoReturn:
+        raise missing_name(module, name, listing)
+
+    def listing() -> list[str]:
+        return sorted(names)
+
+    return find, listing

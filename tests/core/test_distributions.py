@@ -1,0 +1,70 @@
+"""What is installed: xpgrad for its users, and beside it xpgrad-conformance, of the same version, for its testers."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.docs.documents import ROOT
+
+import xpgrad
+
+MAX_LINES = 30_000
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]  # type: ignore[no-any-return]  # TOML
+
+
+def _wheel(source: Path, folder: Path) -> zipfile.ZipFile:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return zipfile.ZipFile(wheel)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of xpgrad."""
+    return _wheel(ROOT, tmp_path_factory.mktemp("xpgrad"))
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of xpgrad-conformance."""
+    return _wheel(ROOT / "conformance", tmp_path_factory.mktemp("conformance"))
+
+
+def test_the_suite_has_the_version_of_xpgrad() -> None:
+    version = xpgrad.__version__
+    project, conformance = _project(ROOT), _project(ROOT / "conformance")
+    assert project["version"] == conformance["version"] == version
+    assert project["optional-dependencies"]["conformance"] == [f"xpgrad-conformance=={version}"]
+    assert f"xpgrad=={version}" in conformance["dependencies"]
+
+
+def test_the_wheel_of_xpgrad_holds_what_users_run(own: zipfile.ZipFile) -> None:
+    folders = {name.partition("/")[0] for name in own.namelist() if name.endswith(".py")}
+    assert folders == {"xpgrad", "xpgrad_numpy", "xpgrad_cupy", "xpgrad_chx"}
+    assert not [name for name in own.namelist() if re.search(r"conformance/|faults|cases|test_(?!conformance)", name)]
+
+
+def test_the_import_package_is_at_most_30_000_lines(own: zipfile.ZipFile) -> None:
+    modules = [name for name in own.namelist() if name.startswith("xpgrad/") and name.endswith(".py")]
+    lines = [line for name in modules for line in own.read(name).decode().splitlines() if line.strip()]
+    assert len(lines) <= MAX_LINES
+
+
+def test_the_wheel_of_the_suite_is_complete(suite: zipfile.ZipFile) -> None:
+    names = set(suite.namelist())
+    source = ROOT / "conformance" / "src"
+    modules = {path.relative_to(source).as_posix() for path in source.rglob("*.py")}
+    info = f"xpgrad_conformance-{xpgrad.__version__}.dist-info"
+    assert modules | {"xpgrad_conformance/py.typed", f"{info}/licenses/LICENSE"} <= names
+    metadata = suite.read(f"{info}/METADATA").decode()
+    assert "# xpgrad-conformance\n" in metadata
+    assert "License-Expression: MIT" in metadata
