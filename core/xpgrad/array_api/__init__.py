@@ -5,7 +5,7 @@ backend; `Variable.__array_namespace__` returns the same functions with those of
 """
 
 import importlib as _importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.array_api import fft as fft
 from xpgrad.array_api import linalg as linalg
@@ -123,18 +123,26 @@ _operators.bind()
 __array_api_version__ = _API_VERSIONS[-1]
 
 
-def __getattr__(name: str) -> Any:
-    """Return what each backend's namespace has for itself, a dtype or a creation function: the default device's."""
-    from xpgrad.backend.current import current_device
+if TYPE_CHECKING:
+    from xpgrad import special as special
+    from xpgrad.array_api.declared import *  # noqa: F403
+    from xpgrad.types import Dtype as _Dtype
 
-    if name.startswith("__") and name != "__array_namespace_info__":
-        raise AttributeError(name)
-    if name in _SUBMODULES:
-        return _importlib.import_module(f"xpgrad.{name}")
-    try:
-        return getattr(_namespace(current_device().backend), name)
-    except AttributeError:
-        raise _missing_name(__name__, name, __dir__) from None
+    bool: _Dtype
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return what each backend's namespace has for itself, a dtype or a creation function: the default device's."""
+        from xpgrad.backend.current import current_device
+
+        if name.startswith("__") and name != "__array_namespace_info__":
+            raise AttributeError(name)
+        if name in _SUBMODULES:
+            return _importlib.import_module(f"xpgrad.{name}")
+        try:
+            return getattr(_namespace(current_device().backend), name)
+        except AttributeError:
+            raise _missing_name(__name__, name, __dir__) from None
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ frequencies that the half spectrum stands for twice. What `n` or `s` pads or cut
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.array_api.creation import handle_on
 from xpgrad.backend.backend import Backend
@@ -312,14 +312,22 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     return {name: creator(name) for name in CREATORS}
 
 
-def __getattr__(name: str) -> Any:
-    """Return a creation function of the default device's backend."""
-    if name not in CREATORS:
-        raise missing_name(__name__, name, __dir__)
-    from xpgrad.array_api.namespace import namespace
-    from xpgrad.backend.current import current_device
+if TYPE_CHECKING:  # the default device's backend makes them
 
-    return getattr(namespace(current_device().backend).fft, name)
+    def fftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable: ...
+
+    def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return a creation function of the default device's backend."""
+        if name not in CREATORS:
+            raise missing_name(__name__, name, __dir__)
+        from xpgrad.array_api.namespace import namespace
+        from xpgrad.backend.current import current_device
+
+        return getattr(namespace(current_device().backend).fft, name)
 
 
 def __dir__() -> list[str]:

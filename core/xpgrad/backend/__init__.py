@@ -3,7 +3,7 @@
 The names below are Chainer's.
 """
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from xpgrad.backend import random as random  # declares its kernels
 from xpgrad.backend import services as services  # which devices need
@@ -31,17 +31,21 @@ class _Absent(Device):
     from_device_id = from_fallback_device = classmethod(__new__)
 
 
-def __getattr__(name: str) -> type[Device]:
-    """Return the class of Chainer's name for a kind of device, which is its backend's own."""
-    if name not in _CLASSES:
-        raise _missing_name(__name__, name, __dir__)
-    word = _CLASSES[name]
-    try:
-        known = _plugins.knows(word)
-        return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
-    except BackendUnavailable as error:
-        why = refusal(word) if word in CLAIMED_BY else error
-        return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
+if TYPE_CHECKING:
+    CpuDevice = GpuDevice = ChainerxDevice = Intel64Device = Device
+else:
+
+    def __getattr__(name: str) -> type[Device]:
+        """Return the class of Chainer's name for a kind of device, which is its backend's own."""
+        if name not in _CLASSES:
+            raise _missing_name(__name__, name, __dir__)
+        word = _CLASSES[name]
+        try:
+            known = _plugins.knows(word)
+            return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
+        except BackendUnavailable as error:
+            why = refusal(word) if word in CLAIMED_BY else error
+            return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
 
 
 def __dir__() -> list[str]:
