@@ -1,7 +1,7 @@
 """xpgrad: define-by-run automatic differentiation for every Python Array API library."""
 
 import sys as _sys
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad import array_api, utils
@@ -96,7 +96,7 @@ _LATE = {
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from xpgrad import backend as backend
     from xpgrad import backends as backends
     from xpgrad import fft as fft

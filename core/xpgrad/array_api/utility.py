@@ -5,7 +5,7 @@ from xpgrad.array_api.statistical import Axis
 from xpgrad.backend.indexing import at_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Array, Namespace, Operand
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 @primitive()
@@ -21,7 +21,7 @@ def any(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = Fa
 
 
 def diff(
-    x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: Operand | None = None, append: Operand | None = None
+    x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: AnyArray | None = None, append: AnyArray | None = None
 ) -> Variable:
     """Return the differences of neighbours along `axis`, `n` times over; of truth values whether they differ.
 

@@ -223,7 +223,7 @@ def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
-def swish(x: Operand, beta: Operand) -> Variable:
+def swish(x: AnyArray, beta: Operand) -> Variable:
     """Return ``x * sigmoid(beta * x)``, elementwise.
 
     Parameters

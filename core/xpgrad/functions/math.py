@@ -8,7 +8,7 @@ from xpgrad.array_api import maximum as _maximum
 from xpgrad.array_api import minimum, sign, square, tensordot
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Operand, Shape
+from xpgrad.types import AnyArray, Array, Operand, Shape
 
 __all__ = [
     "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
@@ -46,14 +46,16 @@ def add(*xs: Operand) -> Variable:
     """Return the sum of any number of arrays, elementwise, added from the left."""
     if not xs:
         raise TypeError("add: expected at least one array")
-    return reduce(array_api.add, xs[1:], as_variable(xs[0]))
+    first: Array = xs[0]
+    return reduce(array_api.add, xs[1:], as_variable(first))
 
 
 def maximum(*xs: Operand) -> Variable:
     """Return the largest of any number of arrays, elementwise. A tie of two shares the gradient equally."""
     if not xs:
         raise TypeError("maximum: expected at least one array")
-    return reduce(_maximum, xs[1:], as_variable(xs[0]))
+    first: Array = xs[0]
+    return reduce(_maximum, xs[1:], as_variable(first))
 
 
 def argmax(x: AnyArray, axis: int | None = None) -> Variable:

@@ -7,7 +7,7 @@ from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Operand
+from xpgrad.types import AnyArray, Array, Operand
 
 
 def kron(a: AnyArray, b: AnyArray, /) -> Variable:
@@ -34,12 +34,14 @@ def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
     p : Variable or array, shape (N,), or sequence of scalars and Variables
     x : Variable, array or scalar
     """
+    given: Array = p
     if not isinstance(x, Variable) and (plugins.is_scalar(x) or not hasattr(x, "shape")):
-        coefficients: list[Any] = list(as_variable(p))
+        coefficients: list[Any] = list(as_variable(given))
         y: Any = 0.0 * coefficients[0] if coefficients else 0.0
     else:
-        x = as_variable(x)
-        coefficients = list(p) if isinstance(p, Sequence) else list(as_variable(p))
+        at: Array = x
+        x = as_variable(at)
+        coefficients = list(p) if isinstance(p, Sequence) else list(as_variable(given))
         y = zeros_like(x)
     for i, coefficient in enumerate(coefficients):
         y = y * x + coefficient if i else y + coefficient

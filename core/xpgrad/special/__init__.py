@@ -4,7 +4,7 @@ They are what SciPy looks for when it is handed arrays of a library that it does
 p-values are differentiable. Derivatives by shape parameters exist too.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.array_api.exponential import expm1, log1p
 from xpgrad.listing import listed as _listed
@@ -161,5 +161,5 @@ __all__ = [  # noqa: RUF022 - by family
     "hankel1", "hankel2", "iv", "ive", "jv", "kn", "kv", "kve", "kve_moment", "modstruve", "struve", "yv",
 ]  # fmt: skip
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)
