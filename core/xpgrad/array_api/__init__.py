@@ -125,7 +125,39 @@ __array_api_version__ = _API_VERSIONS[-1]
 
 if TYPE_CHECKING:
     from xpgrad import special as special
-    from xpgrad.array_api.declared import *  # noqa: F403
+    from xpgrad.array_api.declared import __array_namespace_info__ as __array_namespace_info__
+    from xpgrad.array_api.declared import arange as arange
+    from xpgrad.array_api.declared import asarray as asarray
+    from xpgrad.array_api.declared import can_cast as can_cast
+    from xpgrad.array_api.declared import complex64 as complex64
+    from xpgrad.array_api.declared import complex128 as complex128
+    from xpgrad.array_api.declared import e as e
+    from xpgrad.array_api.declared import empty as empty
+    from xpgrad.array_api.declared import eye as eye
+    from xpgrad.array_api.declared import finfo as finfo
+    from xpgrad.array_api.declared import float16 as float16
+    from xpgrad.array_api.declared import float32 as float32
+    from xpgrad.array_api.declared import float64 as float64
+    from xpgrad.array_api.declared import from_dlpack as from_dlpack
+    from xpgrad.array_api.declared import full as full
+    from xpgrad.array_api.declared import iinfo as iinfo
+    from xpgrad.array_api.declared import inf as inf
+    from xpgrad.array_api.declared import int8 as int8
+    from xpgrad.array_api.declared import int16 as int16
+    from xpgrad.array_api.declared import int32 as int32
+    from xpgrad.array_api.declared import int64 as int64
+    from xpgrad.array_api.declared import isdtype as isdtype
+    from xpgrad.array_api.declared import linspace as linspace
+    from xpgrad.array_api.declared import nan as nan
+    from xpgrad.array_api.declared import newaxis as newaxis
+    from xpgrad.array_api.declared import ones as ones
+    from xpgrad.array_api.declared import pi as pi
+    from xpgrad.array_api.declared import result_type as result_type
+    from xpgrad.array_api.declared import uint8 as uint8
+    from xpgrad.array_api.declared import uint16 as uint16
+    from xpgrad.array_api.declared import uint32 as uint32
+    from xpgrad.array_api.declared import uint64 as uint64
+    from xpgrad.array_api.declared import zeros as zeros
     from xpgrad.types import Dtype as _Dtype
 
     bool: _Dtype

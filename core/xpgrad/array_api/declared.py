@@ -16,13 +16,6 @@ from xpgrad.backend.limits import FloatLimits
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Dtype, Operand
 
-__all__ = [
-    "__array_namespace_info__", "arange", "asarray", "can_cast", "complex64", "complex128", "e", "empty", "eye",
-    "finfo", "float16", "float32", "float64", "from_dlpack", "full", "iinfo", "inf", "int8", "int16", "int32", "int64",
-    "isdtype", "linspace", "nan", "newaxis", "ones", "pi", "result_type",
-    "uint8", "uint16", "uint32", "uint64", "zeros",
-]  # fmt: skip
-
 int8: Dtype
 int16: Dtype
 int32: Dtype

@@ -1,6 +1,6 @@
 """Activations: the nonlinearities between the layers of a network."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
@@ -129,6 +129,18 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
     x = as_variable(x)
     slope = reshape(W, shape=slopes.shape + (1,) * (spec.ndim - 1 - slopes.ndim))
     return where(x > 0, x, slope * x)
+
+
+@overload
+def rrelu(
+    x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: Literal[False] = False
+) -> Variable: ...
+
+
+@overload
+def rrelu(
+    x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: Literal[True]
+) -> tuple[Variable, Array]: ...
 
 
 def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:

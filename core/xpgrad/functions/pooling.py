@@ -1,7 +1,7 @@
 """Pooling: windows of images become one element each, and one element a window."""
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
 
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.precision import narrowed, widened
@@ -67,6 +67,20 @@ def window_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
     return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
 
+@overload
+def max_pooling_nd(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_nd(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
 def max_pooling_nd(
     x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
     return_indices: bool = False,
@@ -104,6 +118,20 @@ def max_pooling_nd(
     return _max_pooled("max_pooling_nd", None, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
+def max_pooling_1d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_1d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
 def max_pooling_1d(
     x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
     return_indices: bool = False,
@@ -112,12 +140,40 @@ def max_pooling_1d(
     return _max_pooled("max_pooling_1d", 1, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
+def max_pooling_2d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_2d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
 def max_pooling_2d(
     x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """Return the largest element of each window; it is `max_pooling_nd` for two axes."""
     return _max_pooled("max_pooling_2d", 2, x, ksize, stride, pad, cover_all, return_indices)
+
+
+@overload
+def max_pooling_3d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_3d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
 
 
 def max_pooling_3d(
