@@ -14,7 +14,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
-from xpgrad.types import WHOLE, DeviceHandle, Dtype, Shape
+from xpgrad.types import WHOLE, AnyArray, DeviceHandle, Dtype, Operand, Shape
 
 Lengths = int | Shape
 
@@ -276,12 +276,12 @@ def _like(name: str, x: Any, *args: Any, dtype: Dtype | None, device: Any) -> Va
     return constant_variable(backend.restore(made))
 
 
-def empty_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def empty_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of arbitrary values, with the shape of `x` and by default its dtype and device."""
     return _like("empty_like", x, dtype=dtype, device=device)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def full_like(x: AnyArray, /, fill_value: Operand, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of one value, with the shape of `x` and by default its dtype and device.
 
     A 0-d Variable as the value gets the gradient.
@@ -295,11 +295,11 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device:
     return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 
 
-def ones_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def ones_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of ones, with the shape of `x` and by default its dtype and device."""
     return _like("ones_like", x, dtype=dtype, device=device)
 
 
-def zeros_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of zeros, with the shape of `x` and by default its dtype and device."""
     return _like("zeros_like", x, dtype=dtype, device=device)

@@ -4,7 +4,7 @@ import math
 
 from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 STIRLING_FROM = 9.0
@@ -61,7 +61,7 @@ def sine_and_cosine(xp: Namespace, x: Array) -> tuple[Array, Array]:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.psi(x))
-def gammaln(xp: Namespace, x: Array, /) -> Array:
+def gammaln(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the absolute value of the gamma function, elementwise.
 
     Parameters
@@ -80,7 +80,7 @@ def gammaln(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.psi(x))
-def loggamma(xp: Namespace, x: Array, /) -> Array:
+def loggamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the gamma function, elementwise.
 
     Parameters
@@ -92,7 +92,7 @@ def loggamma(xp: Namespace, x: Array, /) -> Array:
 
 
 @special()
-def gammasgn(xp: Namespace, x: Array, /) -> Array:
+def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
     """Sign of the gamma function, elementwise, NaN at negative integers; it has no gradient.
 
     Parameters
@@ -106,7 +106,7 @@ def gammasgn(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
-def gamma(xp: Namespace, x: Array, /) -> Array:
+def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Gamma function, elementwise.
 
     Parameters
@@ -141,7 +141,7 @@ def gamma(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (-y * xp.special.psi(x)))
-def rgamma(xp: Namespace, x: Array, /) -> Array:
+def rgamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN.
 
     Parameters

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.plugin import Spec
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
 from xpgrad_numpy.kernels.statistical import sum
@@ -253,7 +253,7 @@ def cross_entropy_x(
     return gx
 
 
-NEURAL = {
+NEURAL: dict[str, Kernel] = {
     "relu": relu,
     "gate": gate,
     "special.expit": expit,
