@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, cast
 
-from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.backend import MAX_SPECS
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -107,7 +107,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
     return cast("Callable[P, Variable]", checked)
 
 
-class Accepted:
+class KnownCombinations:
     """Combinations of specs that a function has checked and accepted: to look one up costs less than to check again."""
 
     __slots__ = ("_known",)
@@ -120,6 +120,6 @@ class Accepted:
 
     def add(self, combination: Any) -> None:
         """Remember a combination, which holds specs by identity."""
-        if len(self._known) >= MOST_SPECS:
+        if len(self._known) >= MAX_SPECS:
             self._known.clear()
         self._known.add(combination)

@@ -36,7 +36,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 @numpy_function("outer", "linalg.outer")
 def outer(a: Any, b: Any, out: Any = REFUSED) -> Any:
-    return xp.outer(*(xp.reshape(x, shape=(-1,)) for x in alike(a, b)))
+    return xp.linalg.outer(*(xp.reshape(x, shape=(-1,)) for x in alike(a, b)))
 
 
 @numpy_function("tensordot", "linalg.tensordot")

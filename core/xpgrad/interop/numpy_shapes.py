@@ -8,6 +8,7 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops
+from xpgrad.array_api import copying
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -269,7 +270,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = REFUSED, *, mi
 
 @numpy_function("copy")
 def copy(a: Any, order: Any = REFUSED, subok: Any = REFUSED) -> Any:
-    return xp.copy(a)
+    return copying.copy(a)
 
 
 @numpy_function("astype")

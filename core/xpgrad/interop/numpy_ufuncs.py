@@ -5,20 +5,15 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.backend.kernels import table
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import alike, dtype_like, refuse_argument, refuse_function
 
 Function = Callable[..., Any]
 
-SAME = (
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "ceil", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1", "floor",
-    "floor_divide", "greater", "greater_equal", "hypot", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
-    "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
-    "maximum", "minimum", "multiply", "negative", "nextafter", "not_equal", "positive", "reciprocal", "remainder",
-    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "vecdot",
-)  # fmt: skip
+SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
+"""The functions of arrays alone. Where NumPy has a ufunc of the name of one, that is it."""
 RENAMED = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
@@ -80,6 +75,7 @@ UFUNCS |= {
     "pow": _power,
     "power": _power,
     "rad2deg": ops.rad2deg,
+    "vecdot": xp.vecdot,
     "vecmat": _vecmat,
     "radians": ops.deg2rad,
 }
@@ -133,7 +129,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return the special function of a ufunc's name: of ``scipy.special.erf(v)``, and of ``np.cbrt(v)``."""
+    """Return the function named as a ufunc of SciPy's: for ``scipy.special.erf(v)``, and ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None

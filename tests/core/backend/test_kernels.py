@@ -35,7 +35,7 @@ class Toy:
     def follow(self, function: Any) -> Any:
         return function
 
-    def late_override(self, name: str) -> Any:
+    def lazy_override(self, name: str) -> Any:
         return self.late.get(name)
 
     def has_values(self, array: Any) -> bool:

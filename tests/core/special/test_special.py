@@ -24,7 +24,7 @@ from xpgrad_numpy.kernels import special as numpy_special
 class WithoutSciPy(NumPyBackend):
     """NumPy where SciPy is not installed: every special function is its default body."""
 
-    def late_override(self, name: str) -> None:
+    def lazy_override(self, name: str) -> None:
         return None
 
 
