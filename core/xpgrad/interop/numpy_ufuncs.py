@@ -129,7 +129,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return the special function of a ufunc's name: of ``scipy.special.erf(v)``, and of ``np.cbrt(v)``."""
+    """Return the function named as a ufunc of SciPy's: for ``scipy.special.erf(v)``, and ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None
