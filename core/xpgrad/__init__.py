@@ -4,6 +4,7 @@ import sys as _sys
 from typing import Any as _Any
 
 from xpgrad import array_api, utils
+from xpgrad.array_api.scattering import Scatter
 from xpgrad.backend import random
 from xpgrad.backend.current import get_device, use, using_device
 from xpgrad.backend.device import Device
@@ -51,7 +52,6 @@ from xpgrad.graph.backward import backward, grad
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol

@@ -100,7 +100,6 @@ from xpgrad.array_api.rounding import floor as floor
 from xpgrad.array_api.rounding import nextafter as nextafter
 from xpgrad.array_api.rounding import round as round
 from xpgrad.array_api.rounding import trunc as trunc
-from xpgrad.array_api.scattering import scatter as _scatter
 from xpgrad.array_api.searching import argmax as argmax
 from xpgrad.array_api.searching import argmin as argmin
 from xpgrad.array_api.searching import count_nonzero as count_nonzero
@@ -150,7 +149,6 @@ class _Functions:
     copy = staticmethod(_copy)
     namespace = staticmethod(_namespace)
     real = staticmethod(real)
-    scatter = staticmethod(_scatter)
     sum_to = staticmethod(_sum_to)
 
 

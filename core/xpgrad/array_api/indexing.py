@@ -6,6 +6,7 @@ from types import EllipsisType
 from typing import Any
 
 from xpgrad.array_api.copying import astype
+from xpgrad.array_api.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
@@ -14,7 +15,6 @@ from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
 from xpgrad.graph.parameterised import indexer
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import Array, Dtype, Index, Namespace, Shape
 

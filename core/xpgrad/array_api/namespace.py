@@ -59,9 +59,9 @@ def namespace(backend: Backend) -> types.ModuleType:
     names["__array_namespace_info__"] = functools.partial(NamespaceInfo, backend)
     names["linalg"] = _extension(made, linalg, {})
     names["fft"] = _extension(made, fft, fft.creators(backend))
-    own = frozenset(names)
+    standard = frozenset(names)
     names["__getattr__"] = functools.partial(_added, made)
-    names["__dir__"] = lambda: sorted(own.union(slot.additions.names() if slot.additions else ()))
+    names["__dir__"] = lambda: sorted(standard.union(slot.additions.names() if slot.additions else ()))
     vars(made).update(names)
     return made
 

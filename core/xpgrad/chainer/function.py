@@ -10,12 +10,13 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.node import Implementation
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
 
 
 class FunctionAdapter(FunctionNode):
-    """The node that stands for an old-style function in the graph.
+    """The node of an old-style function in the graph.
 
     Before the call the function owns its adapter, after it the adapter, which is in the graph, owns the function; so
     there never is a cycle.
@@ -93,20 +94,20 @@ class FunctionAdapter(FunctionNode):
             raise ShapeError(what)
         if raw_rule.get() is self or switches().mode & NO_GRAD:
             return Variable(gx, requires_grad=False)
-        # The end hangs on everything that the gradient depends on, so that both `backward` and `grad` run into it.
+        # An output of everything that the gradient depends on, so that both `backward` and `grad` reach it.
         fellows = [variable_over(node, None) for node in self.inputs] + [g for g in grad_outputs if g is not None]
         return _End(self.label)._connect(fellows, (), (gx,), recording=True)[0]
 
     def _checked_array(self, gx: Any, index: int) -> Array:
         if type(gx) not in plugins.by_type and isinstance(gx, plugins.scalar_types) and hasattr(gx, "dtype"):
-            gx = plugins.role("cpu").restore(gx)
+            gx = plugins.host.restore(gx)
         if type(gx) not in plugins.by_type:
             raise UnknownArray(f"{self._bug()} gradient {index} must be an array, got {type(gx).__name__}")
         return gx
 
 
 class _End(FunctionNode):
-    """Stands behind a gradient that an old-style function computed: sweeping through it raises."""
+    """The creator of a gradient that an old-style function computed: sweeping through it raises."""
 
     of_library = True
 
@@ -126,7 +127,7 @@ class _End(FunctionNode):
         )
 
 
-class Function:
+class Function(Implementation):
     """An old-style differentiable function, called as ``f(x, ...)``.
 
     Derive from it and write `forward` and `backward`, both on tuples of arrays. New code derives from `FunctionNode`.
@@ -255,4 +256,4 @@ class Function:
 
 def _on_host(arrays: tuple[Any, ...]) -> bool:
     first = next((a for a in arrays if a is not None), None)
-    return first is None or plugins.backend_of(first) is plugins.role("cpu")
+    return first is None or plugins.backend_of(first) is plugins.host

@@ -8,6 +8,7 @@ from xpgrad.array_api import broadcasting, minimum, sign, square, statistical, t
 from xpgrad.array_api import maximum as _maximum
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.special import exponentials
 from xpgrad.types import Shape
 
 __all__ = [
@@ -110,9 +111,7 @@ def logsumexp(x: Any, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     real_floating(x, "logsumexp")
-    from xpgrad import ops  # which most programs do not need
-
-    return ops.logsumexp(x, axis=axis)
+    return exponentials.logsumexp(x, axis=axis)
 
 
 def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:

@@ -113,7 +113,7 @@ class _Additions:
 
 def bind() -> None:
     """Give Variable the protocols, and its namespaces what they have beyond the standard."""
-    table.late |= EXTENSIONS
+    table.late["special"] = "xpgrad.special.catalogue"
     namespace.slot.additions = _Additions()
     for name, function in (("__array_ufunc__", array_ufunc), ("__array_function__", array_function)):
         setattr(Variable, name, function)

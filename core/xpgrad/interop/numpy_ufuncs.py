@@ -1,6 +1,5 @@
 """The table of NumPy's ufuncs: what each is for Variables, and what of `reduce`, `accumulate` and `outer` there is."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,23 +24,6 @@ RENAMED = {
 
 def _power(x1: Any, x2: Any) -> Any:
     return x1**x2 if isinstance(x1, Variable) else as_variable(alike(x1, x2)[0]) ** x2
-
-
-def _exp2(x: Any) -> Any:
-    return xp.exp(x * math.log(2))
-
-
-def _logaddexp2(x1: Any, x2: Any) -> Any:
-    return xp.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
-
-
-def _cbrt(x: Any) -> Any:
-    return xp.sign(x) * xp.abs(x) ** (1 / 3)
-
-
-def _fmod(x1: Any, x2: Any) -> Any:
-    x1, x2 = alike(x1, x2)
-    return x1 - xp.trunc(x1 / x2) * x2
 
 
 def _modf(x: Any) -> Any:
@@ -79,17 +61,15 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 UFUNCS: dict[str, Function] = {name: getattr(xp, name) for name in SAME}
 UFUNCS |= {name: getattr(xp, ours) for name, ours in RENAMED.items()}
 UFUNCS |= {
-    "cbrt": _cbrt,
     "deg2rad": ops.deg2rad,
     "degrees": ops.rad2deg,
     "divmod": _divmod,
-    "exp2": _exp2,
     "float_power": _power,
     "fmax": _ignoring_nan(xp.maximum),
     "fmin": _ignoring_nan(xp.minimum),
-    "fmod": _fmod,
+    "fmod": ops.fmod,
     "heaviside": _heaviside,
-    "logaddexp2": _logaddexp2,
+    "logaddexp2": ops.logaddexp2,
     "matvec": _matvec,
     "modf": _modf,
     "pow": _power,
@@ -149,7 +129,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return our function by the name of a ufunc of SciPy's: ``scipy.special.erf(v)`` comes here."""
+    """Return the function named as a ufunc of SciPy's: for ``scipy.special.erf(v)``, and ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None

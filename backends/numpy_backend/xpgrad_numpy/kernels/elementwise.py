@@ -4,18 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import array_api
+from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Array
 from xpgrad_numpy.kernels.precision import kept
 
-OTHERS = {
-    *("matmul", "vecdot"),  # no elementwise functions: see `linear`
-    *("ceil", "floor", "trunc"),  # give floating-point numbers for integers before NumPy 2.1
-}
-"""Ufuncs of NumPy's that are not what the standard calls by their names."""
-_FOUND = {name: getattr(np, name, None) for name in array_api.__all__ if name not in OTHERS}
-ELEMENTWISE: dict[str, Any] = {name: ufunc for name, ufunc in _FOUND.items() if isinstance(ufunc, np.ufunc)}
-ELEMENTWISE |= {"imag": np.imag, "real": np.real, "where": np.where}
+# The namespace has these otherwise than NumPy: rounding leaves integers what they are; and `clip` is no kernel.
+_OTHERWISE = {"ceil", "clip", "floor", "round", "trunc"}
+ELEMENTWISE = {name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE}
 
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 

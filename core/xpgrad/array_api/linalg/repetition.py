@@ -12,9 +12,9 @@ from xpgrad.config import WATCHED, set_hooks, switches, using_config
 from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.lazy import dense
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import dense
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.types import Array
