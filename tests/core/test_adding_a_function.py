@@ -45,7 +45,7 @@ def added(text: str, file: str, code: str) -> str:
     """Return the text of a file with the code of the example: a case joins the others, all else goes to the end."""
     if "/cases/" in file:
         start = text.index("CASES = (\n") + len("CASES = (\n")
-        return f"{text[:start]}    {code}\n{text[start:]}"
+        return f"{text[:start]}    {code},\n{text[start:]}"
     if code.startswith("from "):
         start = text.index("\nfrom xpgrad") + 1
         return f"{text[:start]}{code}\n{text[start:]}"
