@@ -51,8 +51,9 @@ OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "
 """Libraries whose names are not looked up."""
 WORDS = {
     "CHANGELOG.md": "align brentq deepcopy reindex sortby",  # of SciPy, Python and xarray
-    "CONTRIBUTING.md": "make",
-    "backends.md": "boxed conformance generator integers json chx cpu dask dpnp jax make numpy schema soak strict torch xpgrad_npu",
+    "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
+    "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
+    " xpgrad_npu",
     "design.md": "Bed cpu gpu native protocol.py",
     "devices.md": "available",
     "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain

@@ -154,7 +154,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
     if leaf and node.requires_grad and not switches().mode & NO_GRAD:
         raise GraphError(
             f"setitem: the Variable of {node.spec!r} is a leaf that requires a gradient, so assigning to its elements "
-            "cannot be recorded; assign to a copy, v = xpgrad.array_api.copy(v), or inside no_backprop_mode()"
+            "cannot be recorded; assign to a copy, v = xpgrad.functions.copy(v), or inside no_backprop_mode()"
         )
     y = setitem(x, _castable(u, node.spec), index=index)
     if leaf and not y.node.requires_grad:  # nothing to record: the same leaf with another value

@@ -177,7 +177,8 @@ class Loader:
 
     def _hooks(self, name: str) -> "Iterator[pluggy.HookImpl]":
         """Return the implementations of a hook, the first choice first."""
-        return reversed(getattr(self._manager.hook, name).get_hookimpls())
+        found: list[pluggy.HookImpl] = getattr(self._manager.hook, name).get_hookimpls()
+        return reversed(found)
 
     def _loaded_hooks(self, name: str) -> "list[pluggy.HookImpl]":
         """Return those of `_hooks` that belong to plugins which are not still loading."""

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.transfer import fitted, transfer
+from xpgrad.backend.transfer import converted_like, transfer
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
 from xpgrad.graph.exchange import exchange
@@ -32,7 +32,7 @@ def copydata(target: Variable, source: Variable) -> None:
             raise ShapeError(f"copydata: expected an array of shape {target.shape}, got {source.shape}")
         backend = target._node.spec.backend
         array: Any = target._array
-        moved = fitted("copydata", array, source._array)
+        moved = converted_like("copydata", array, source._array)
         if backend.immutable:
             target.array = backend.copy(moved)
         else:

@@ -100,7 +100,7 @@ class FunctionAdapter(FunctionNode):
 
     def _checked_array(self, gx: Any, index: int) -> Array:
         if type(gx) not in plugins.by_type and isinstance(gx, plugins.scalar_types) and hasattr(gx, "dtype"):
-            gx = plugins.role("cpu").restore(gx)
+            gx = plugins.host.restore(gx)
         if type(gx) not in plugins.by_type:
             raise UnknownArray(f"{self._bug()} gradient {index} must be an array, got {type(gx).__name__}")
         return gx
@@ -256,4 +256,4 @@ class Function(Implementation):
 
 def _on_host(arrays: tuple[Any, ...]) -> bool:
     first = next((a for a in arrays if a is not None), None)
-    return first is None or plugins.backend_of(first) is plugins.role("cpu")
+    return first is None or plugins.backend_of(first) is plugins.host

@@ -6,7 +6,7 @@ LEVELS = "==always", ">=auto"
 
 
 def is_ideep_available() -> bool:
-    """Tell whether a backend here is called ``intel64``, or claims this word, and can be used."""
+    """Tell whether a backend here is called ``intel64``, or claims this prefix, and can be used."""
     return intel64() is not None
 
 

@@ -22,7 +22,7 @@ def to_cpu(x: Variable) -> Variable:
 def to_gpu(x: Variable, device: Any = None) -> Variable:
     """Move `x` to a GPU: number `device`, or the current device if that is one, else number 0."""
     if device is None:
-        gpu = plugins.role("gpu")
+        gpu = plugins.backend_of_prefix("gpu")
         current = get_device(None)
         device = current if current.backend is gpu else 0
     return x.to_device(device)
@@ -30,8 +30,8 @@ def to_gpu(x: Variable, device: Any = None) -> Variable:
 
 def to_chx(x: Variable) -> Variable:
     """Make data and gradient chx arrays on the same physical device, without a copy."""
-    backend: Any = plugins.role("native")
-    return _share(x, backend.adopt, backend.release, "to_chx")
+    backend: Any = plugins.backend_of_prefix("native")
+    return _share(x, backend.wrap, backend.unwrap, "to_chx")
 
 
 def from_chx(x: Variable) -> Variable:
@@ -39,8 +39,8 @@ def from_chx(x: Variable) -> Variable:
     if x._array is None:
         return x
     backend: Any = plugins.backend_of(x._array)
-    release = getattr(backend, "release", None)
-    return x if release is None else _share(x, release, backend.adopt, "from_chx")
+    unwrap = getattr(backend, "unwrap", None)
+    return x if unwrap is None else _share(x, unwrap, backend.wrap, "from_chx")
 
 
 def _share(x: Variable, convert: Any, back: Any, operation: str) -> Variable:
@@ -70,20 +70,20 @@ def to_intel64(x: Variable) -> Variable:
     return x.to_device(-1 if device is None else device)
 
 
-def suited(array: Array, device: Device) -> Array:
+def moved_if_unsuitable(array: Array, device: Device) -> Array:
     """Return an array that was made on `device`, moved to the host if that does not suit it."""
     backend = device.backend
     if backend.suits(tuple(array.shape), backend.dtype_name(array.dtype)):
         return array
-    return transfer(array, plugins.role("cpu").default_device)
+    return transfer(array, plugins.host.default_device)
 
 
 def intel64() -> Device | None:
-    """Return the device of the backend called ``intel64``, or that claims this word; None where none can be used."""
+    """Return the device of the backend called ``intel64``, or that claims this prefix; None where none can be used."""
     try:
         if plugins.knows("intel64"):
             return get_device("@intel64")
-        return plugins.device_of_role("intel64") if "intel64" in plugins.installed.words else None
+        return plugins.device_of_prefix("intel64") if "intel64" in plugins.installed.prefixes else None
     except BackendUnavailable:
         return None
 

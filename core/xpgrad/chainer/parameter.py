@@ -7,7 +7,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.chainer.moves import suited
+from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import ShapeError
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient
@@ -99,7 +99,7 @@ class Parameter(Variable):
         The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
         """
         device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
-        array = suited(_generate(self.initializer, shape, device), device)
+        array = moved_if_unsuitable(_generate(self.initializer, shape, device), device)
         backend = plugins.backend_of(array)
         xp = backend.xp
         if self._zero_grad:
@@ -134,7 +134,7 @@ class Parameter(Variable):
 
     def to_chx(self) -> "Parameter":
         """Make data and gradient chx arrays over the same memory, or remember to initialise there."""
-        native: Any = plugins.role("native")
+        native: Any = plugins.backend_of_prefix("native")
         target = native.device_over(self.device)
         super().to_chx()
         self._node.own_extra().device = target

@@ -67,9 +67,9 @@ def _check_name(scaffold: Scaffold, installed: Installed) -> None:
     if taken := next((each for each in installed.backends if each.lower().replace("_", "-") == normal), None):
         origins = ", ".join(sorted(entry.origin for entry in installed.backends[taken]))
         raise click.UsageError(f"{taken} is the name of an installed backend ({origins}); choose another name")
-    if name in installed.words:
-        origin = installed.words[name][0].origin
-        raise click.UsageError(f"{name} is the first word of device specifiers of {origin}; choose another name")
+    if name in installed.prefixes:
+        origin = installed.prefixes[name][0].origin
+        raise click.UsageError(f"{name} is the prefix of device specifiers of {origin}; choose another name")
     if find_spec(scaffold.package) is not None:
         raise click.UsageError(f"there is a module {scaffold.package} already; choose another name")
 

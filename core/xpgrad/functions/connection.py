@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.array_api import reshape
 from xpgrad.array_api.lazy_product import product
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.checks import Accepted, invalid, known_spec, require_real_floating
+from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace, Shape
@@ -63,7 +63,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     return reshape(y, shape=(*batch, W_spec.shape[0]))
 
 
-_matrices = Accepted()
+_matrices = KnownCombinations()
 
 
 def _checked(x: Spec, W: Spec, b: Spec | None, n_batch_axes: int) -> tuple[Shape, int]:

@@ -70,7 +70,7 @@ class FunctionNode(FunctionBase):
 
         The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
         """
-        if plugins.backend_of(inputs[0]) is plugins.role("cpu"):
+        if plugins.backend_of(inputs[0]) is plugins.host:
             return self.forward_cpu(inputs)
         return self.forward_gpu(inputs)
 
@@ -245,7 +245,7 @@ class FunctionNode(FunctionBase):
         kind = type(y)
         if kind not in (bool, int, float, complex) and not isinstance(y, Variable):
             if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):
-                return plugins.role("cpu").restore(y)
+                return plugins.host.restore(y)
             try:
                 backend = plugins.backend_of(y)
             except UnknownArray:

@@ -122,6 +122,6 @@ def shown(gy: Any) -> Array:
     """Return a cotangent of the sweep as hooks see it: an array, and the conjugate if it is complex."""
     array = as_array(gy)
     if type(array) not in plugins.by_type:
-        array = plugins.role("cpu").restore(array)  # some libraries make scalars of 0-d arrays
+        array = plugins.host.restore(array)  # some libraries make scalars of 0-d arrays
     backend = plugins.backend_of(array)
     return carried.visible(backend.restore(backend.xp.conj(array)) if backend.spec(array).complex else array)

@@ -274,7 +274,7 @@ class VariableNode:
         """Return where the Variable was last sent while it had no array; else the host."""
         if self.extra is not None and self.extra.device is not None:
             return self.extra.device
-        return plugins.role("cpu").default_device
+        return plugins.host.default_device
 
     @property
     def label(self) -> str:

@@ -249,7 +249,7 @@ def over(node: VariableNode | None, array: Array) -> Any:
 
 
 def _operand(node: VariableNode | None, array: Array) -> Any:
-    """Return `array` as a Variable also without a node: some libraries' operators refuse a Variable on their right."""
+    """Return `array` as a Variable also without a node: then calls are fast, and operators take it on either side."""
     return constant_variable(array) if node is None and type(array) in plugins.by_type else over(node, array)
 
 
@@ -277,8 +277,8 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
     if name == "y":
         return lambda f, node: over(node, get(f))
     if name in definition.inputs:
-        index, found = definition.inputs.index(name), _operand if definition.elementwise else over
-        return lambda f, node: found(f.inputs[index] if index < len(f.inputs) else None, get(f))
+        index = definition.inputs.index(name)
+        return lambda f, node: _operand(f.inputs[index] if index < len(f.inputs) else None, get(f))
     return lambda f, node: get(f)
 
 

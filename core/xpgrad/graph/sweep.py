@@ -361,7 +361,7 @@ class Sweep:
         array = g._array if type(g) is Variable else g
         backend = plugins.by_type.get(type(array))
         if backend is None:
-            return plugins.role("cpu").restore(array)
+            return plugins.host.restore(array)
         if backend.immutable:
             return g
         if id(array) in self.given or backend.is_view(array):

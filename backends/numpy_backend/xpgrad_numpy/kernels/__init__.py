@@ -1,5 +1,7 @@
 """NumPy's kernels, by chapter of the standard."""
 
+from typing import Any
+
 from xpgrad_numpy.kernels.convolution import CONVOLUTION
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
@@ -24,5 +26,5 @@ KERNELS = {
     "scatter_add": scatter_add,
 }
 """What overrides kernels of `xpgrad.array_api` and of the graph."""
-NETWORKS = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
+NETWORKS: dict[str, Any] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
 """What overrides kernels of `xpgrad.functions`, which is imported late."""

@@ -208,7 +208,7 @@ def copies_on_demand(s: Subject) -> None:
 @check("X10")
 def devices_and_their_memory(s: Subject) -> None:
     """Where DLPack says that a device's memory is, its arrays are, and what is taken in comes to lie there."""
-    host = plugins.role("cpu")
+    host = plugins.host
     for device in s.places:
         memory = device.backend.dlpack_device(device)
         if memory is None:

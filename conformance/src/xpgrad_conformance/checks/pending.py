@@ -95,7 +95,7 @@ def exchange(s: Subject) -> None:
     """DLPack waits: another library sees the finished values."""
     array, host = _matrix(s)
     result = _worked(s, array)
-    numpy = plugins.role("cpu")
+    numpy = plugins.host
     if s.backend.exports(result, numpy.dlpack_device(numpy.default_device)):
         seen = np.array(np.from_dlpack(result))
         assert_near(seen, _expected(host), s.rtol(s.wide), "a chain of matmuls that NumPy took by DLPack")

@@ -64,19 +64,19 @@ def _gradient(device: Device) -> None:
 
 
 def _move(device: Device) -> None:
-    here = plugins.role("cpu").default_device
+    here = plugins.host.default_device
     back = transfer(_there(device), here)
     _expect("a move to the host", back, VALUES, here)
     _expect("a move to the host and back", transfer(back, device), VALUES, device)
 
 
 def _there(device: Device) -> Array:
-    host = plugins.role("cpu")
+    host = plugins.host
     return transfer(host.asarray(list(VALUES), host.namespace.float32), device)
 
 
 def _expect(title: str, array: Array, expected: Any, device: Device) -> None:
-    host = plugins.role("cpu")
+    host = plugins.host
     found = Device.from_array(array)
     if found != device:
         kind = type(array)

@@ -46,7 +46,7 @@ class Probe:
         if not self.imported():
             return
         self.tell(stage="loading the host's backend")
-        plugins.role("cpu")  # as in any program: the host's arrays are those of a loaded backend
+        plugins.backend_of_prefix("cpu")  # as in any program: the host's arrays are those of a loaded backend
         backend = self.loaded()
         if backend is not None:
             self.describe(backend)

@@ -74,7 +74,7 @@ def reduced(x: Variable) -> tuple[Any, ...]:
             f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
             "lost; pickle v.array"
         )
-    grad, extra, host = x._grad, x._node.extra, plugins.role("cpu").default_device
+    grad, extra, host = x._grad, x._node.extra, plugins.host.default_device
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, as_array(grad)))
     intended = None if extra is None or extra.device is None else str(extra.device)
     return restored, (type(x), array, grad, x.name, x.requires_grad, str(x.device), attributes_of(x), intended)

@@ -38,7 +38,7 @@ def as_code(x: Variable) -> str:
     spec, default = x._node.spec, plugins.default_device
     more = [] if _is_default(spec) else [f"dtype={spec.backend.dtype_name(spec.dtype)}"]
     device = x.device
-    if device != (default or plugins.role("cpu").default_device):
+    if device != (default or plugins.host.default_device):
         more.append(f"device={str(device)!r}")
     return f"{text[:-1]}, {', '.join(more)})" if more else text
 
@@ -85,7 +85,7 @@ def debug_print(x: Variable) -> str:
         lines = dict.fromkeys(("device", "backend", "shape", "dtype", "statistics", "grad"), "None")
     else:
         device = x.device
-        on_host = device == plugins.role("cpu").default_device
+        on_host = device == plugins.host.default_device
         lines = {
             "device": "CPU" if on_host else str(device),
             "backend": str(type(array)),
