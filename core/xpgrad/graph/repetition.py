@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.config import WATCHED, set_hooks, switches, using_config
-from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.scatter import dense
 from xpgrad.graph.sweep import Key, Sweep, key_of
