@@ -292,7 +292,7 @@ def grad(
                 g = sweep.totals[key]
                 total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
         if total is not None:
-            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec)
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
         found[x] = total
     results = [found[x] for x in inputs]
     for node, g in sweep.retained:

@@ -26,8 +26,7 @@ variable_types: set[type] = {Variable}
 def unary(definition: Definition) -> Function:
     """Return the function of one input."""
     plans, same = definition.plans, definition.same_dtype and definition.elementwise
-    kept = definition.kept((True,))
-    keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
+    keep_first, keep_result = _kept(definition, (True,))
     differentiable, shape_is_known = bool(definition.rules), definition.elementwise
 
     def unary(x: Any, /) -> Variable:
@@ -53,7 +52,7 @@ def unary(definition: Definition) -> Function:
             if spec is None or not (shape_is_known or out.shape == spec.shape):  # a shape may depend on values
                 spec = plan.outcome(given, out, array)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
-            return output(out, spec)
+            return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
         f.inputs = (node,)
@@ -69,18 +68,18 @@ def unary(definition: Definition) -> Function:
 def binary(definition: Definition, *, is_operator: bool) -> Function:
     """Return the function of two inputs; an operator leaves what is no operand to Python."""
     general = operate if is_operator else _applied
-    constant_second = with_constant(definition, 1, general)
-    plans, same, shape_is_known = (
+    plans, scalars_fit, same = (
         definition.plans,
-        definition.same_dtype and definition.elementwise,
         definition.elementwise,
+        definition.same_dtype and definition.elementwise,
     )
-    bit1, bit2 = (bit if x in definition.rules else 0 for bit, x in zip((1, 2), definition.inputs, strict=True))
+    rule1, rule2 = (x in definition.rules for x in definition.inputs)
+    kept_by_bits = [
+        _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
+    ]
+    keep_first, keep_second, keep_result = kept_by_bits[1]
 
     def binary(x1: Any, x2: Any, /) -> Any:
-        kind = type(x2)
-        if kind is not Variable and kind not in variable_types:
-            return constant_second(x1, x2)
         try:
             node1 = x1._node
             array1 = x1._array
@@ -90,110 +89,158 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
-        node2 = x2._node
-        array2 = x2._array
         spec = node1.spec
-        if node2.spec is not spec or not same or not spec.differentiable:
-            given = spec, node2.spec
-            spec = plan.outcomes.get(given)
-            if spec is None and not (type(array1) is type(array2) and plan.takes(*given)):
-                return general(definition, x1, x2)
+        kind = type(x2)
+        if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
+            node2 = x2._node
+            array2 = x2._array
+            if node2.spec is not spec or not same or not spec.differentiable:
+                given = spec, node2.spec
+                spec = plan.outcomes.get(given)
+                if spec is None and not (type(array1) is type(array2) and plan.takes(*given)):
+                    return general(definition, x1, x2)
+        elif (kind is float or kind is int) and scalars_fit:
+            array2 = spec.constants.get(x2)
+            if array2 is None:
+                if not spec.differentiable:
+                    return general(definition, x1, x2)
+                array2 = plan.backend.prepare(x2, spec)
+            node2 = None
+        elif kind is type(array1) and plan.takes_any_array:
+            node2 = None
+            array2 = x2
+        else:
+            scalar = plain_scalar(x2, kind) if scalars_fit else x2
+            return general(definition, x1, x2) if scalar is x2 else binary(x1, scalar)
         try:
             out = plan.kernel(array1, array2)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [array1, array2], {})
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        if spec is None or not (shape_is_known or out.shape == spec.shape):  # a shape may depend on values
+        if node2 is None:
+            if kind is not float and kind is not int:
+                same_spec = same and out.dtype is spec.dtype and out.shape == spec.shape
+            else:
+                same_spec = same
+            if not same_spec or not spec.differentiable:
+                spec = plan.backend.spec(out)
+            if mode or not rule1 or not node1.requires_grad or not spec.differentiable:
+                return output(out, spec, None, 0)
+            f = Application()
+            f.pullback = plan.by_bits[1]
+            f.inputs = (node1,)
+            if kind is float or kind is int:
+                f.rest = x2  # for the label
+            if keep_first:
+                f.first = array1
+            if keep_second:
+                f.second = array2
+            if keep_result:
+                f.result = out
+            return output(out, spec, f, node1.rank)
+        if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
             spec = plan.outcome(given, out, array1, array2)
-        needed = (bit1 if node1.requires_grad else 0) | (bit2 if node2.requires_grad else 0)
-        if mode or not needed or not spec.differentiable:
-            return output(out, spec)
+        needs1 = rule1 and node1.requires_grad
+        needs2 = rule2 and node2.requires_grad
+        if mode or not (needs1 or needs2) or not spec.differentiable:
+            return output(out, spec, None, 0)
+        rank = node1.rank
+        needed = 1
+        if not needs1:
+            needed = 2
+            rank = node2.rank
+        elif needs2:
+            needed = 3
+            if node2.rank > rank:
+                rank = node2.rank
         f = Application()
-        pullback = f.pullback = plan.by_bits[needed]
+        f.pullback = plan.by_bits[needed]
         f.inputs = (node1, node2)
-        kept = pullback.retention
-        if kept.first:
+        first, second, result = kept_by_bits[needed]
+        if first:
             f.first = array1
-        if kept.second:
+        if second:
             f.second = array2
-        if kept.result:
+        if result:
             f.result = out
-        rank = node2.rank if needed == 2 or (needed == 3 and node2.rank > node1.rank) else node1.rank
         return output(out, spec, f, rank)
 
     return binary
 
 
-def with_constant(definition: Definition, place: int, general: Function) -> Function:
-    """Return the function of a Variable and a scalar or an array, the latter as input 0 or 1: `place`."""
+def reflected(definition: Definition) -> Function:
+    """Return the reflected operator, for a scalar or an array on the left."""
     plans, scalars_fit, same = (
         definition.plans,
         definition.elementwise,
         definition.same_dtype and definition.elementwise,
     )
-    bit, x = 2 - place, definition.inputs[1 - place]
-    kept = definition.kept((place == 1, place == 0))
-    keep_first, keep_second, keep_result = (name in kept for name in (*definition.inputs, "y"))
-    differentiable = x in definition.rules
+    keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
+    differentiable = definition.inputs[1] in definition.rules
 
-    def otherwise(x: Any, constant: Any) -> Any:
-        return general(definition, *((x, constant) if place else (constant, x)))
-
-    def with_constant(x: Any, constant: Any, /) -> Any:
-        kind = type(constant)
+    def reflected(x2: Any, x1: Any, /) -> Any:
         try:
-            node = x._node
-            array = x._array
-            plan = plans[type(array)]
+            node = x2._node
+            own = x2._array
+            plan = plans[type(own)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return otherwise(x, constant)
+            return operate(definition, x1, x2)
         mode = switches().mode
         if mode > 1:
-            return otherwise(x, constant)
+            return operate(definition, x1, x2)
         spec = node.spec
-        if (kind is float or kind is int) and scalars_fit and spec.differentiable:
-            value = spec.constants.get(constant)
-            if value is None:
-                value = plan.backend.prepare(constant, spec)
-        elif kind is type(array) and plan.takes_any_array:
-            value = constant
-        elif scalars_fit and kind not in PLAIN_SCALARS and issubclass(kind, plugins.scalar_types):
-            scalar = constant.item()
-            return with_constant(x, scalar) if type(scalar) in PLAIN_SCALARS else otherwise(x, constant)
+        kind = type(x1)
+        is_scalar = kind is float or kind is int
+        if is_scalar and scalars_fit:
+            constant = spec.constants.get(x1)
+            if constant is None:
+                if not spec.differentiable:
+                    return operate(definition, x1, x2)
+                constant = plan.backend.prepare(x1, spec)
+        elif kind is type(own) and plan.takes_any_array:
+            constant = x1
         else:
-            return otherwise(x, constant)
-        if place:
-            array1, array2 = array, value
-        else:
-            array1, array2 = value, array
+            scalar = plain_scalar(x1, kind) if scalars_fit else x1
+            return operate(definition, x1, x2) if scalar is x1 else reflected(x2, scalar)
         try:
-            out = plan.kernel(array1, array2)
+            out = plan.kernel(constant, own)
         except Exception as error:
-            operands = (x, constant) if place else (constant, x)
-            return after_error(error, definition, operands, [array1, array2], {})
+            return after_error(error, definition, (x1, x2), [constant, own], {})
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        if not (same and spec.differentiable) or (
-            kind is not float and kind is not int and (out.dtype is not spec.dtype or out.shape != spec.shape)
-        ):
+        if not is_scalar or not same or not spec.differentiable:
             spec = plan.backend.spec(out)
-        if mode or not node.requires_grad or not differentiable or not spec.differentiable:
-            return output(out, spec)
+        if mode or not differentiable or not node.requires_grad or not spec.differentiable:
+            return output(out, spec, None, 0)
         f = Application()
-        f.pullback = plan.by_bits[bit]
-        f.inputs = (node,) if place else (None, node)
-        if kind is float or kind is int:
-            f.rest = constant  # for the label
-        if keep_first:
-            f.first = array1
-        if keep_second:
-            f.second = array2
-        if keep_result:
+        f.pullback = plan.by_bits[2]
+        f.inputs = (None, node)
+        if is_scalar:
+            f.rest = x1  # for the label
+        if keeps_constant:
+            f.first = constant
+        if keeps_own:
+            f.second = own
+        if keeps_result:
             f.result = out
         return output(out, spec, f, node.rank)
 
-    return with_constant
+    return reflected
+
+
+def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Return for each input, and for the output, whether it is kept."""
+    kept = definition.kept(needed)
+    return tuple([name in kept for name in (*definition.inputs, "y")])
+
+
+def plain_scalar(x: Any, kind: type) -> Any:
+    """Return a library's scalar as Python's, anything else as it is."""
+    if kind in PLAIN_SCALARS or not issubclass(kind, plugins.scalar_types):
+        return x
+    scalar = x.item()
+    return scalar if type(scalar) in PLAIN_SCALARS else x
 
 
 def _applied(definition: Definition, x1: Any, x2: Any) -> Variable:

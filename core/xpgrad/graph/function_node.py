@@ -184,7 +184,7 @@ class FunctionNode:
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = output(array, plugins.backend_of(array).spec(array))._node
+            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
             node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
             if index:
                 node.own_extra().index = index
@@ -240,7 +240,7 @@ class FunctionNode:
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(output(y, spec) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None

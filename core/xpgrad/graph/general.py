@@ -1,7 +1,7 @@
 """The general way to call a primitive, with every check, for what its call path does not take.
 
-A kernel is never called again with arguments for which it raised: its error is explained from what it raised. Only where
-the arguments were such as few libraries take, as a list for a tuple, it is called with what they stand for.
+A kernel is never called again with arguments for which it raised: its error is explained from what it raised. Only a
+parameter that few libraries take, as a list for a tuple, is converted after the error, and the kernel called with that.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
         for x, node in zip(definition.inputs * (len(nodes) if definition.variadic else 1), nodes, strict=True)
     )
     if mode & NO_GRAD or True not in needed or not spec.differentiable:
-        return output(out, spec)
+        return output(out, spec, None, 0)
     function = Application() if function is None else function
     function.pullback = plan.pullback(needed)
     function.pullback.retention.keep(function, arrays, nodes, out, parameters, scalar)
@@ -112,7 +112,7 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
 
 
 def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list[Any], list[Any], Any]:
-    """Return the arrays for the kernel, the nodes of Variables, and the last Python scalar among `operands`, or None."""
+    """Return the arrays for the kernel, the nodes of Variables, and the last scalar among `operands`, or None."""
     spec = backend.spec(lead)
     arrays, nodes, scalar = [], [], None
     for x in operands:

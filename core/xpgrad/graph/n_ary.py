@@ -42,9 +42,9 @@ def n_ary(definition: Definition) -> Function:
             out = plan.restore(out)
         spec = plan.backend.spec(out)
         if mode or not needed or not spec.differentiable:
-            return output(out, spec)
+            return output(out, spec, None, 0)
         f = Application()
-        pullback = f.pullback = plan.by_bits.get(needed) or plan.for_bits(needed)
+        pullback = f.pullback = plan.for_bits(needed)
         f.inputs = tuple(nodes)
         pullback.retention.keep(f, arrays, nodes, out, parameters, scalar)
         return output(out, spec, f, rank)
@@ -62,18 +62,19 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
     floats = definition.elementwise  # a scalar meets floats only
     for x, bit in zip(operands, bits):  # noqa: B905 - `bind` has counted them, and strict costs 60 ns
         kind = type(x)
-        if x is None or kind is float or kind is int:
+        if kind is Variable or kind in variable_types:
+            node = x._node
+            array = x._array
+            kind = type(array)
+        elif x is None or kind is float or kind is int:
             if x is not None:
                 scalar = x
             arrays.append(x)
             nodes.append(None)
             continue
-        node = None
-        array = x
-        if kind is Variable or kind in variable_types:
-            node = x._node
-            array = x._array
-            kind = type(array)
+        else:
+            node = None
+            array = x
         if plan is None:
             plan = definition.plans.get(kind)
             lead = kind
@@ -130,8 +131,11 @@ def sequence(definition: Definition) -> Function:
         except (AttributeError, IndexError, KeyError):  # no Variables, none at all, or the first array of its type
             return apply(definition, (operands,), parameters)
         mode = switches().mode
-        if mode > 1 or _mixed(arrays, nodes, kind, device):
+        if mode > 1:
             return apply(definition, (operands,), parameters)
+        for array, node in zip(arrays, nodes):  # noqa: B905 - they are equally many
+            if type(array) is not kind or node.spec.device != device:
+                return apply(definition, (operands,), parameters)
         try:
             out = plan.kernel(arrays, **parameters)
         except Exception as error:
@@ -141,7 +145,7 @@ def sequence(definition: Definition) -> Function:
         spec = plan.backend.spec(out)
         needed = tuple([node.requires_grad for node in nodes])
         if mode or True not in needed or not spec.differentiable:
-            return output(out, spec)
+            return output(out, spec, None, 0)
         f = Application()
         pullback = f.pullback = plan.pullback(needed)
         f.inputs = tuple(nodes)
@@ -149,10 +153,3 @@ def sequence(definition: Definition) -> Function:
         return output(out, spec, f, max([node.rank for node in nodes if node.requires_grad]))
 
     return sequence
-
-
-def _mixed(arrays: list[Any], nodes: list[Any], kind: type, device: Any) -> bool:
-    for array, node in zip(arrays, nodes, strict=True):
-        if type(array) is not kind or node.spec.device != device:
-            return True
-    return False

@@ -12,7 +12,7 @@ new = object.__new__
 ref = weakref.ref
 
 
-def output(array: Array, spec: Spec, function: Any = None, rank: int = 0) -> Variable:
+def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     """Return a Variable over a result.
 
     Parameters
@@ -20,11 +20,12 @@ def output(array: Array, spec: Spec, function: Any = None, rank: int = 0) -> Var
     array : array
     spec : Spec
         That of `array`.
-    function : FunctionNode, optional
-        What made it; without one the Variable is a root that requires no gradient.
+    function : FunctionNode or None
+        What made it; if None, the Variable is a root that requires no gradient.
     rank : int
         That of the function, which gets it here.
     """
+    # No default values: a function that has some is called more slowly.
     y = new(Variable)
     y._array = array
     y._grad = None

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.indexing import BASIC
-from xpgrad.config import switches
+from xpgrad.config import WATCHED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply
+from xpgrad.graph.general import after_error, apply, guarded
 from xpgrad.graph.outputs import output
 from xpgrad.graph.specs import check_cast
 from xpgrad.graph.variable import Variable
@@ -21,7 +21,14 @@ ABSENT: Any = object()
 
 def parameterised(definition: Definition) -> Function:
     """Return the function of one array and parameters."""
-    call = with_parameters(definition)
+    plans, same, differentiable = (
+        definition.plans,
+        definition.same_dtype and definition.elementwise,
+        bool(definition.rules),
+    )
+    kept = definition.kept((True,))
+    keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
+    keep_parameters = not kept.isdisjoint(definition.parameters)
     defaults, required, positional = definition.parameters, definition.required, definition.positional
     bind, casts = definition.bind, definition.casts
     if casts:  # a call with a dtype has a parameter more, and so is not taken for an ordinary one
@@ -45,34 +52,15 @@ def parameterised(definition: Definition) -> Function:
                 parameters = defaults
         else:
             (x,), parameters = bind((x, *args) if x is not ABSENT else (), {})
-        return call(x, parameters)
-
-    return parameterised
-
-
-def with_parameters(definition: Definition, general: Function | None = None) -> Function:
-    """Return the function of one array and a dictionary of all parameters.
-
-    Its third argument says whether the spec of `x` alone decides that of the result, which is then remembered. What it
-    does not take goes to `general`, by default `apply`.
-    """
-    plans, same = definition.plans, definition.same_dtype and definition.elementwise
-    kept = definition.kept((True,))
-    keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
-    keep_parameters = not kept.isdisjoint(definition.parameters)
-    differentiable = bool(definition.rules)
-    general = general or (lambda x, parameters: apply(definition, (x,), parameters))
-
-    def with_parameters(x: Any, parameters: dict[str, Any], by_spec: bool = False) -> Any:
         try:
             node = x._node
             array = x._array
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return general(x, parameters)
+            return apply(definition, (x,), parameters)
         mode = switches().mode
         if mode > 1:
-            return general(x, parameters)
+            return apply(definition, (x,), parameters)
         try:
             out = plan.kernel(array, **parameters)
         except Exception as error:
@@ -80,12 +68,10 @@ def with_parameters(definition: Definition, general: Function | None = None) -> 
         if type(out) is not plan.array_type:
             out = plan.restore(out)
         spec = node.spec
-        if by_spec:
-            spec = plan.outcomes.get(spec) or plan.outcome(spec, out, array)
-        elif not (same and spec.differentiable):
+        if not (same and spec.differentiable):
             spec = plan.backend.spec(out)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
-            return output(out, spec)
+            return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
         f.inputs = (node,)
@@ -97,7 +83,7 @@ def with_parameters(definition: Definition, general: Function | None = None) -> 
             f.rest = parameters
         return output(out, spec, f, node.rank)
 
-    return with_parameters
+    return parameterised
 
 
 def indexed(definition: Definition, general: Function) -> Function:
@@ -109,18 +95,41 @@ def indexed(definition: Definition, general: Function) -> Function:
     general : callable
         ``general(x, index)`` does the same for any index.
     """
-    basic = BASIC
-    call = with_parameters(definition, lambda x, parameters: general(x, parameters["index"]))
+    plans, basic = definition.plans, BASIC
 
     def indexed(x: Any, index: Any, /) -> Any:
-        if type(index) is int:
-            return call(x, {"index": index}, True)
         if type(index) is tuple:
             for item in index:
                 if type(item) not in basic:
                     return general(x, index)
         elif type(index) not in basic:
             return general(x, index)
-        return call(x, {"index": index})
+        try:
+            node = x._node
+            array = x._array
+            plan = plans[type(array)]
+        except (AttributeError, KeyError):  # no Variable, or the first array of its type
+            return general(x, index)
+        mode = switches().mode
+        if mode > 1:
+            return general(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
+        try:
+            out = plan.kernel(array, index=index)
+        except Exception as error:
+            return after_error(error, definition, (x,), [array], {"index": index})
+        if type(out) is not plan.array_type:
+            out = plan.restore(out)
+        if type(index) is int:  # then the spec of `x` decides that of the result
+            spec = plan.outcomes.get(node.spec) or plan.outcome(node.spec, out, array)
+        else:
+            spec = plan.backend.spec(out)
+        if mode or not node.requires_grad:
+            return output(out, spec, None, 0)
+        f = Application()
+        f.pullback = plan.by_bits[1]
+        f.inputs = (node,)
+        f.rest = {"index": index}
+        return output(out, spec, f, node.rank)
 
+    definition.paths["index"] = indexed
     return indexed

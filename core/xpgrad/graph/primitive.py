@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.kernels import is_own, qualified_name
-from xpgrad.graph.calls import binary, unary, with_constant
+from xpgrad.graph.calls import binary, reflected, unary
 from xpgrad.graph.definition import Definition, Rule
-from xpgrad.graph.general import operate
 from xpgrad.graph.n_ary import n_ary, sequence
 from xpgrad.graph.parameterised import parameterised
 
@@ -101,6 +100,6 @@ def _path(definition: Definition) -> Function:
 def operators(function: Function) -> tuple[Function, Function]:
     """Return the operator and the reflected operator of a binary primitive; both leave foreign types to Python."""
     definition: Definition = function.definition  # type: ignore[attr-defined]  # set by `_public`
-    forward, reflected = binary(definition, is_operator=True), with_constant(definition, 0, operate)
-    definition.paths |= {"operator": forward, "reflected": lambda x1, x2: reflected(x2, x1)}
-    return forward, reflected
+    forward, backward = binary(definition, is_operator=True), reflected(definition)
+    definition.paths |= {"operator": forward, "reflected": lambda x1, x2: backward(x2, x1)}
+    return forward, backward

@@ -305,13 +305,13 @@ class Plan:
         Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
     outcomes : dict
         Spec of the output by that of the input, or by those of both.
-    by_bits : dict from int to Pullback
-        By the needed inputs, the first of which has the lowest bit; filled for one and for two inputs.
+    by_bits : tuple of Pullback
+        For one and two inputs, by the bits of those that are needed, the first of which has the lowest.
     """
 
     __slots__ = (
-        "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks", "restore",
-        "takes_any_array",
+        "_of_bits", "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
+        "restore", "takes_any_array",
     )  # fmt: skip
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
@@ -325,11 +325,9 @@ class Plan:
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
-        self.by_bits: dict[int, Pullback] = {}
-        count = len(definition.inputs)
-        if count <= 2 and not definition.variadic:
-            for bits in range(1, 1 << count):
-                self.for_bits(bits)
+        self._of_bits: dict[int, Pullback] = {}
+        count = 0 if definition.variadic or len(definition.inputs) > 2 else len(definition.inputs)
+        self.by_bits = (None, *[self.for_bits(bits) for bits in range(1, 1 << count)])
 
     def __repr__(self) -> str:
         return f"<Plan {self.definition.name} on {self.backend.name}>"
@@ -343,10 +341,10 @@ class Plan:
 
     def for_bits(self, bits: int) -> Pullback:
         """Return the pullback for the needed inputs that have a bit set."""
-        found = self.by_bits.get(bits)
+        found = self._of_bits.get(bits)
         if found is None:
             needed = tuple([bool(bits & 1 << i) for i in range(len(self.definition.inputs))])
-            found = self.by_bits[bits] = self.pullback(needed)
+            found = self._of_bits[bits] = self.pullback(needed)
         return found
 
     def takes(self, one: Spec, other: Spec) -> bool:

@@ -145,7 +145,8 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     totals = _inner(pairs, keys, recorded, False).totals
     found = [totals.get(key) for key in keys]
     return [
-        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec, None, 0)
+        for g, x in zip(found, xs, strict=True)
     ]
 
 

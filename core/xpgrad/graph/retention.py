@@ -48,23 +48,22 @@ class Retention:
             f.second = arrays[1]
         if self.result:
             f.result = out
-        rest = self._named(arrays, nodes, parameters) if self.rest else None
-        if rest:
-            f.rest = rest
-        elif scalar is not None:
-            f.rest = scalar
-
-    def _named(self, arrays: list[Any], nodes: list[Any], parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return what is kept besides the first two inputs and the output, by name."""
+        if not self.rest:
+            if scalar is not None:
+                f.rest = scalar
+            return
         rest: dict[str, Any] = {name: parameters[name] for name in self._parameters}
-        for i, name in self._inputs:
-            rest[name] = arrays[i]
-        for i, name in self._specs:
-            if nodes[i] is None:  # else the node has it
-                array = arrays[i]
-                rest[name] = plugins.by_type[type(array)].spec(array) if type(array) in plugins.by_type else None
-        if self._all_specs:
-            rest["specs"] = tuple(
-                [plugins.backend_of(a).spec(a) if n is None else n.spec for a, n in zip(arrays, nodes, strict=True)]
-            )
-        return rest
+        if self._all_specs and None not in nodes:
+            rest["specs"] = tuple([node.spec for node in nodes])
+        elif self._all_specs:
+            pairs = zip(arrays, nodes, strict=True)
+            rest["specs"] = tuple([plugins.backend_of(a).spec(a) if n is None else n.spec for a, n in pairs])
+        else:
+            for i, name in self._inputs:
+                rest[name] = arrays[i]
+            for i, name in self._specs:
+                if nodes[i] is None:  # else the node has it
+                    array = arrays[i]
+                    rest[name] = plugins.by_type[type(array)].spec(array) if type(array) in plugins.by_type else None
+        if rest or scalar is not None:
+            f.rest = rest or scalar
