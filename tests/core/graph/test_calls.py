@@ -44,7 +44,7 @@ CALLS: list[tuple[str, Callable[[], Any]]] = [
     ("binary", lambda: X == 1.0),
     ("binary", lambda: X * 2.0),
     ("binary", lambda: X / 3),
-    ("parameterised", lambda: X**2.0),
+    ("unary", lambda: X**2.0),
     ("binary", lambda: X * float("inf")),
     ("binary", lambda: X * np.float64(2.0)),
     ("binary", lambda: SINGLE * np.int64(2)),
