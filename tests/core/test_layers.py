@@ -22,7 +22,8 @@ PACKAGES = (
     "interop",
     "fft linalg",
     "testing",
-    "cli __main__",
+    "cli",
+    "__main__",
 )
 """Packages and modules of the core, lowest first; those of one line do not import each other."""
 PACKAGE_OF_ALL = "xpgrad"
