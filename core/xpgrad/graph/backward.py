@@ -10,10 +10,10 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
-from xpgrad.graph.application import output
 from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.slot import slot
 from xpgrad.graph.specs import check_gradient, same_place
 from xpgrad.graph.sweep import Key, Sweep, key_of
@@ -292,7 +292,7 @@ def grad(
                 g = sweep.totals[key]
                 total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
         if total is not None:
-            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec)
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
         found[x] = total
     results = [found[x] for x in inputs]
     for node, g in sweep.retained:

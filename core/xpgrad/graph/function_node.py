@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spec import Spec
 from xpgrad.config import GUARDED, NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import lock
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
@@ -184,7 +184,7 @@ class FunctionNode:
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = _new_output(array, plugins.backend_of(array).spec(array))._node
+            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
             node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
             if index:
                 node.own_extra().index = index
@@ -240,7 +240,7 @@ class FunctionNode:
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(_new_output(y, spec) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
@@ -415,15 +415,6 @@ RELEASED: Any = _Released()
 
 def _shown(node: VariableNode | None) -> str:
     return "a constant" if node is None else node.label
-
-
-def _new_output(array: Array, spec: Spec) -> Variable:
-    y = new(Variable)
-    y._array, y._grad = array, None
-    node = y._node = new(VariableNode)
-    node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
-    node.variable = weakref.ref(y)
-    return y
 
 
 def _constants(kept: dict[int, Any] | None) -> tuple[Variable | None, ...]:

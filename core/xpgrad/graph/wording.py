@@ -1,7 +1,7 @@
 """The error that a library raised in a kernel, in the words of the operation that was called."""
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
@@ -18,9 +18,26 @@ _ABOUT_DTYPES = re.compile(
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
     re.IGNORECASE,
 )
+_ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError)
+"""What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype."""
 _NEGATIVE_POWER = re.compile(r"negative (integer )?power", re.IGNORECASE)
 _INTEGERS = frozenset(("axis", "axes", "axis1", "axis2", "offset", "shift", "ndim", "shape", "repeats", "repetitions"))
 """Parameters that are integers, or tuples of them, wherever they occur."""
+
+
+def raise_explained(
+    error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend
+) -> NoReturn:
+    """Raise what a kernel raised: in the words of the operation if it is about the arguments, else as it is."""
+    refusal = None
+    if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
+        raise error
+    if isinstance(error, RuntimeError):
+        refusal = backend.refusal(error)
+        plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # what others say by ValueError
+        if refusal is None and not plain and not is_numerical(error):
+            raise error
+    raise explained(error, definition, arrays, parameters, backend, refusal) from error
 
 
 def explained(
