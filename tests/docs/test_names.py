@@ -50,7 +50,7 @@ GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
 """Libraries whose names are not looked up."""
 WORDS = {
-    "CHANGELOG.md": "align brentq deepcopy reindex sortby xp.device_of xp.spec_of xpgrad.Varible",  # of SciPy, Python, xarray; rules
+    "CHANGELOG.md": "align brentq deepcopy reindex sortby xp.device_of xp.spec_of xpgrad.Varible",
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
     " xpgrad_npu",
