@@ -142,7 +142,7 @@ def _operand(scalar: Any) -> str:
 
 # Only now: a class whose base has such a method when it is made takes three times as long to call, and this is the call
 # path of every operation. Users' own classes are made later.
-FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]
+FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]  # mypy wants methods set in the class
 
 
 def _kept_values(f: Any) -> list[Any]:
