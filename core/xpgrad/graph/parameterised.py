@@ -10,7 +10,7 @@ from xpgrad.backend.indexing import BASIC
 from xpgrad.config import WATCHED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply, guarded
+from xpgrad.graph.general import after_error, apply, guarded, planned
 from xpgrad.graph.outputs import output
 from xpgrad.graph.specs import check_cast
 from xpgrad.graph.variable import Variable
@@ -57,7 +57,7 @@ def parameterised(definition: Definition) -> Function:
             array = x._array
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return apply(definition, (x,), parameters)
+            return parameterised(x, **parameters) if planned(definition, x) else apply(definition, (x,), parameters)
         mode = switches().mode
         if mode > 1:
             return apply(definition, (x,), parameters)
@@ -108,8 +108,8 @@ def indexed(definition: Definition, general: Function) -> Function:
             node = x._node
             array = x._array
             plan = plans[type(array)]
-        except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return general(x, index)
+        except (AttributeError, KeyError):  # as above
+            return indexed(x, index) if planned(definition, x) else general(x, index)
         mode = switches().mode
         if mode > 1:
             return general(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
