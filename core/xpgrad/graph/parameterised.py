@@ -119,9 +119,11 @@ def indexed(definition: Definition, general: Function) -> Function:
             return after_error(error, definition, (x,), [array], {"index": index})
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        if type(index) is int:  # then the spec of `x` decides that of the result
-            spec = plan.outcomes.get(node.spec) or plan.outcome(node.spec, out, array)
-        else:
+        given = node.spec
+        spec = plan.outcomes.get(given) if type(index) is int else None  # then the spec of `x` decides it
+        if spec is None and type(index) is int and array.shape == given.shape and array.dtype == given.dtype:
+            spec = plan.outcome(given, out, array)
+        elif spec is None:
             spec = plan.backend.spec(out)
         if mode or not node.requires_grad:
             return output(out, spec, None, 0)
