@@ -49,9 +49,7 @@ class FunctionNode(FunctionBase):
     __slots__ = ()  # so that `Application` can do without a dictionary; classes that users derive have one
 
     lazy_grad_sum: ClassVar[bool] = False
-    is_elementwise: ClassVar[bool] = False
     chainerx_device: ClassVar[None] = None
-    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
 
