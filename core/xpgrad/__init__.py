@@ -1,6 +1,7 @@
 """xpgrad: define-by-run automatic differentiation for every Python Array API library."""
 
 import sys as _sys
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad import array_api, utils
@@ -95,24 +96,41 @@ _LATE = {
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
-def __getattr__(name: str) -> _Any:
-    """Return a module that is imported late, or a function by NumPy's name: ``xpgrad.tensordot``.
+if TYPE_CHECKING:
+    from xpgrad import backend as backend
+    from xpgrad import backends as backends
+    from xpgrad import fft as fft
+    from xpgrad import function_hooks as function_hooks
+    from xpgrad import functions as functions
+    from xpgrad import linalg as linalg
+    from xpgrad import ops as ops
+    from xpgrad import plugin as plugin
+    from xpgrad import scipy as scipy
+    from xpgrad import special as special
+    from xpgrad import testing as testing
+    from xpgrad import transforms as transforms
+    from xpgrad.chainer import cuda as cuda
+    from xpgrad.testing import gradient_check as gradient_check
+else:
 
-    Those functions are for libraries that dispatch on the module of an array's type; `dir` does not list them.
-    """
-    if name in _LATE:
-        import importlib
+    def __getattr__(name: str) -> _Any:
+        """Return a module that is imported late, or a function by NumPy's name: ``xpgrad.tensordot``.
 
-        found = globals()[name] = importlib.import_module(_LATE[name])
-        return found
-    if not name.startswith("_"):
-        from xpgrad.interop.names import find
+        Those functions are for libraries that dispatch on the module of an array's type; `dir` does not list them.
+        """
+        if name in _LATE:
+            import importlib
 
-        try:
-            return find(name)
-        except AttributeError:
-            pass
-    raise _missing_name("xpgrad", name, lambda: [*__dir__(), *(f"array_api.{each}" for each in array_api.__all__)])
+            found = globals()[name] = importlib.import_module(_LATE[name])
+            return found
+        if not name.startswith("_"):
+            from xpgrad.interop.names import find
+
+            try:
+                return find(name)
+            except AttributeError:
+                pass
+        raise _missing_name("xpgrad", name, lambda: [*__dir__(), *(f"array_api.{each}" for each in array_api.__all__)])
 
 
 def __dir__() -> list[str]:

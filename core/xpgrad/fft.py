@@ -11,6 +11,8 @@ from xpgrad.listing import missing_name as _missing_name
 
 if TYPE_CHECKING:
     from xpgrad.array_api.fft import *  # noqa: F403
+    from xpgrad.array_api.fft import fftfreq as fftfreq
+    from xpgrad.array_api.fft import rfftfreq as rfftfreq
 
     def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any: ...
 

@@ -101,7 +101,7 @@ def test_what_needs_a_missing_fact_is_skipped_with_the_declared_reason() -> None
 
 def test_function_that_the_library_lacks_is_a_declared_skip_or_a_failure() -> None:
     def uses(s: Subject) -> None:
-        raise RuntimeError("behind another error") from xpgrad.errors.MissingFunction("x", "linalg.det")
+        raise RuntimeError("the cause of another error") from xpgrad.errors.MissingFunction("x", "linalg.det")
 
     assert _outcome(uses).state == "failed"
     assert _outcome(uses, Capabilities(missing={"linalg.det": "none"})).declared
@@ -155,7 +155,7 @@ def test_unknown_case_is_refused() -> None:
 
 
 def _report(*, mismatched: tuple[str, ...] = (), **states: str) -> Report:
-    """Return a report in which every check passed once, but for those that `states` names."""
+    """Return a report in which every check passed once, except those that `states` names."""
     outcomes = []
     for check in CHECKS:
         state, _, rest = states.get(check.id, "passed").partition(" ")
@@ -262,7 +262,7 @@ def test_shipped_backends_declare_what_the_probes_find(name: str) -> None:
     assert not mismatches(backend.devices(), backend.capabilities)
 
 
-def test_a_library_whose_writes_nobody_else_sees_may_declare_it_or_not() -> None:
+def test_a_library_without_shared_memory_may_declare_it_or_not() -> None:
     def bind_anew(self: Any, key: Any, value: Any) -> None:
         copied = self.inner.copy()
         copied[key] = getattr(value, "inner", value)

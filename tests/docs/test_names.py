@@ -61,6 +61,7 @@ WORDS = {
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
+    "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
     "transforms.md": "aux least_squares resize_",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""

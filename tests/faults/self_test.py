@@ -14,7 +14,7 @@ from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
 
-EVERY = 10  # of the cases of the table, one in so many runs on a backend that uses its freedoms
+EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
 
 
 class Kills(NamedTuple):

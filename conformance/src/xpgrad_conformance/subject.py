@@ -65,7 +65,7 @@ class Subject:
 
     @property
     def index(self) -> str | None:
-        """What stands behind the colon in the device's name."""
+        """What follows the colon in the device's name."""
         return self.device.name.partition(":")[2] or None
 
     @functools.cached_property

@@ -4,6 +4,7 @@ Each takes Variables and arrays and returns Variables. Dtypes and creation funct
 backend; `Variable.__array_namespace__` returns the same functions with those of its own.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad.array_api import fft as fft
@@ -161,16 +162,24 @@ _operators.bind()
 __array_api_version__ = _API_VERSIONS[-1]
 
 
-def __getattr__(name: str) -> _Any:
-    """Return what each backend's namespace has for itself, a dtype or a creation function: the default device's."""
-    from xpgrad.backend.current import current_device
+if _TYPE_CHECKING:
+    from xpgrad import special as special
+    from xpgrad.array_api.declared import *  # noqa: F403
+    from xpgrad.types import Dtype as _Dtype
 
-    if name.startswith("__") and name != "__array_namespace_info__":
-        raise AttributeError(name)
-    try:
-        return getattr(_namespace(current_device().backend), name)
-    except AttributeError:
-        raise _missing_name(__name__, name, __dir__) from None
+    bool: _Dtype
+else:
+
+    def __getattr__(name: str) -> _Any:
+        """Return what each backend's namespace has for itself, a dtype or a creation function: the default device's."""
+        from xpgrad.backend.current import current_device
+
+        if name.startswith("__") and name != "__array_namespace_info__":
+            raise AttributeError(name)
+        try:
+            return getattr(_namespace(current_device().backend), name)
+        except AttributeError:
+            raise _missing_name(__name__, name, __dir__) from None
 
 
 def __dir__() -> list[str]:

@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from xpgrad.array_api.data_types import check_dtype
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.errors import DtypeError
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 
 class Copy(FunctionNode):
@@ -44,12 +46,12 @@ class Copy(FunctionNode):
 
 
 @primitive(x=identity)
-def duplicate(xp: Namespace, x: Array, /) -> Array:
+def duplicate(xp: Namespace, x: AnyArray, /) -> Array:
     """A copy in memory of its own, on the same device."""
     return xp.asarray(x, copy=True)
 
 
-def copy(x: Any, /, device: Any = None) -> Variable:
+def copy(x: AnyArray, /, device: Any = None) -> Variable:
     """Return a copy of `x`, on another device if one is given; its gradient returns to the device of `x`.
 
     Parameters
@@ -64,13 +66,16 @@ def copy(x: Any, /, device: Any = None) -> Variable:
     return Copy(target).apply((x,))[0]
 
 
+_copied = copy  # where an argument has that name
+
+
 @primitive(x=identity)
-def _cast(xp: Namespace, x: Array, /, dtype: Dtype) -> Array:
+def _cast(xp: Namespace, x: AnyArray, /, dtype: Dtype) -> Array:
     """Cast to another dtype; the sweep casts the cotangent back."""
     return xp.astype(x, dtype)
 
 
-def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Variable:
+def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Variable:
     """Return `x` in another dtype.
 
     Parameters
@@ -88,26 +93,30 @@ def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) ->
     """
     x = as_variable(x)
     if device is not None:
-        x = globals()["copy"](x, device)
+        x = _copied(x, device)
     check_cast(x, dtype, "astype")
     if x.dtype == dtype:
         return duplicate(x) if copy else x
-    return _cast(x, dtype=dtype)
+    try:
+        return _cast(x, dtype=dtype)
+    except DtypeError:
+        check_dtype(x._node.spec.backend, "astype", dtype)
+        raise
 
 
 @elementwise(same_dtype=False, x=identity)
-def real(xp: Namespace, x: Array, /) -> Array:
+def real(xp: Namespace, x: AnyArray, /) -> Array:
     """Real part, elementwise."""
     return xp.real(x)
 
 
 @elementwise(same_dtype=False, x=lambda xp, gy: -1j * gy)
-def imag(xp: Namespace, x: Array, /) -> Array:
+def imag(xp: Namespace, x: AnyArray, /) -> Array:
     """Imaginary part, elementwise."""
     return xp.imag(x)
 
 
 @elementwise(x=lambda xp, gy: xp.conj(gy))
-def conj(xp: Namespace, x: Array, /) -> Array:
+def conj(xp: Namespace, x: AnyArray, /) -> Array:
     """Complex conjugate, elementwise."""
     return xp.conj(x)

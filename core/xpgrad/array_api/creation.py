@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.copying import copy as copied
+from xpgrad.array_api.data_types import check_dtype
 from xpgrad.array_api.manipulation import stack
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
@@ -14,7 +15,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
-from xpgrad.types import WHOLE, DeviceHandle, Dtype, Shape
+from xpgrad.types import WHOLE, AnyArray, DeviceHandle, Dtype, Operand, Shape
 
 Lengths = int | Shape
 
@@ -123,7 +124,13 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
     """Return what the library's creation function `name` makes, as a Variable that requires no gradient."""
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
-    made = getattr(backend.namespace, name)(*values, device=handle_on(backend, device), **kwargs)
+    handle = handle_on(backend, device)
+    try:
+        made = getattr(backend.namespace, name)(*values, device=handle, **kwargs)
+    except (AttributeError, TypeError, ValueError):
+        if kwargs.get("dtype") is not None:
+            check_dtype(backend, name, kwargs["dtype"])
+        raise
     return constant_variable(backend.restore(made))
 
 
@@ -276,12 +283,12 @@ def _like(name: str, x: Any, *args: Any, dtype: Dtype | None, device: Any) -> Va
     return constant_variable(backend.restore(made))
 
 
-def empty_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def empty_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of arbitrary values, with the shape of `x` and by default its dtype and device."""
     return _like("empty_like", x, dtype=dtype, device=device)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def full_like(x: AnyArray, /, fill_value: Operand, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of one value, with the shape of `x` and by default its dtype and device.
 
     A 0-d Variable as the value gets the gradient.
@@ -295,11 +302,11 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Dtype | None = None, device:
     return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 
 
-def ones_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def ones_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of ones, with the shape of `x` and by default its dtype and device."""
     return _like("ones_like", x, dtype=dtype, device=device)
 
 
-def zeros_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of zeros, with the shape of `x` and by default its dtype and device."""
     return _like("zeros_like", x, dtype=dtype, device=device)

@@ -9,7 +9,7 @@ frequencies that the half spectrum stands for twice. What `n` or `s` pads or cut
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.array_api.creation import handle_on
 from xpgrad.backend.backend import Backend
@@ -19,7 +19,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.listing import missing_name
-from xpgrad.types import Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 __all__ = [  # noqa: RUF022 - in the standard's order
     "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift",
@@ -80,7 +80,7 @@ def _many_axes_rule(transform: str) -> Callable[..., Any]:
 
 
 @primitive(extension="fft", x=_one_axis_rule("fft"))
-def fft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def fft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Discrete Fourier transform along one axis: ``y[k] = sum(x[j] * exp(-2πi j k / n))``.
 
     Parameters
@@ -96,13 +96,13 @@ def fft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, nor
 
 
 @primitive(extension="fft", x=_one_axis_rule("ifft"))
-def ifft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def ifft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `fft` along one axis; the parameters are those of `fft`."""
     return xp.fft.ifft(x, n=n, axis=axis, norm=norm)
 
 
 @primitive(extension="fft", x=_many_axes_rule("fftn"))
-def fftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
+def fftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Discrete Fourier transform along several axes.
 
     Parameters
@@ -120,7 +120,7 @@ def fftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, norm:
 
 
 @primitive(extension="fft", x=_many_axes_rule("ifftn"))
-def ifftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
+def ifftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Inverse of `fftn` along several axes; the parameters are those of `fftn`."""
     s, axes = _lengths(x, s, axes)
     return xp.fft.ifftn(x, s=s, axes=axes, norm=norm)
@@ -159,7 +159,7 @@ def _doubling_rule(transform: str) -> Callable[..., Any]:
 
 
 @primitive(extension="fft", x=_halving_rule("hfft"))
-def rfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def rfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """First half, frequencies 0 to ``n // 2``, of the discrete Fourier transform of real data along one axis.
 
     Parameters
@@ -175,7 +175,7 @@ def rfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, no
 
 
 @primitive(extension="fft", x=_doubling_rule("ihfft"))
-def irfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `rfft` along one axis: real data from the first half of their transform.
 
     Parameters
@@ -192,7 +192,7 @@ def irfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, n
 
 
 @primitive(extension="fft", x=_doubling_rule("rfft"))
-def hfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Discrete Fourier transform of data with Hermitian symmetry, of which `x` is the first half: a real spectrum.
 
     Parameters
@@ -209,7 +209,7 @@ def hfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, no
 
 
 @primitive(extension="fft", x=_halving_rule("irfft"))
-def ihfft(xp: Namespace, x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `hfft` along one axis: the first half of data with a real spectrum `x`.
 
     Parameters
@@ -234,7 +234,7 @@ def _rfftn_rule(xp: Namespace, gy: Array, x_spec: Spec, s: Axes, axes: Axes, nor
 
 
 @primitive(extension="fft", x=_rfftn_rule)
-def rfftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
+def rfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Discrete Fourier transform of real data along several axes: the first half along the last of them.
 
     Parameters
@@ -256,7 +256,7 @@ def _irfftn_rule(xp: Namespace, gy: Array, x_spec: Spec, s: Axes, axes: Axes, no
 
 
 @primitive(extension="fft", x=_irfftn_rule)
-def irfftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
+def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Inverse of `rfftn` along several axes.
 
     Parameters
@@ -277,13 +277,13 @@ def irfftn(xp: Namespace, x: Array, /, *, s: Axes = None, axes: Axes = None, nor
 
 
 @primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.ifftshift(gy, axes=axes))
-def fftshift(xp: Namespace, x: Array, /, *, axes: int | Axes = None) -> Array:
+def fftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
     """The elements shifted such that frequency 0 comes to the middle of `axes`, by default of all axes."""
     return xp.fft.fftshift(x, axes=axes)
 
 
 @primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.fftshift(gy, axes=axes))
-def ifftshift(xp: Namespace, x: Array, /, *, axes: int | Axes = None) -> Array:
+def ifftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
     """The elements shifted such that what was in the middle of `axes` comes to the front: the inverse of `fftshift`."""
     return xp.fft.ifftshift(x, axes=axes)
 
@@ -315,11 +315,19 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     return {name: creator(name) for name in CREATORS}
 
 
-def __getattr__(name: str) -> Any:
-    """Return a creation function of the default device's backend."""
-    if name not in CREATORS:
-        raise missing_name(__name__, name, __dir__)
-    return creators(current_device().backend)[name]
+if TYPE_CHECKING:  # the default device's backend makes them
+
+    def fftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable: ...
+
+    def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return a creation function of the default device's backend."""
+        if name not in CREATORS:
+            raise missing_name(__name__, name, __dir__)
+        return creators(current_device().backend)[name]
 
 
 def __dir__() -> list[str]:

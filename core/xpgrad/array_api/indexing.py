@@ -16,14 +16,14 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphErro
 from xpgrad.graph.parameterised import indexed
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import Array, Dtype, Index, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
 PLAIN = frozenset((int, type(None), EllipsisType))
 """Types of what may stand in an index as it is; slices may have Variables in them."""
 
 
 @primitive(x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
-def getitem(xp: Namespace, x: Array, /, index: Index) -> Array:
+def getitem(xp: Namespace, x: AnyArray, /, index: Index) -> Array:
     """Elements of `x` at `index`; what repeated positions get back is added up.
 
     The index is as `prepared` returns it; ``x[index]`` takes Variables and lists too.
@@ -125,7 +125,7 @@ def _remaining(spec: Spec, shape: Shape, index: Index) -> Array:
 
 
 @primitive(x=lambda xp, gy, index: xp.setitem(gy, 0, index=index), u=_written_rule)
-def setitem(xp: Namespace, x: Array, u: Array, /, index: Index) -> Array:
+def setitem(xp: Namespace, x: AnyArray, u: Operand, /, index: Index) -> Array:
     """A copy of `x` with `u` at `index`; what ``x[index] = u`` makes of a Variable.
 
     Parameters
@@ -190,7 +190,7 @@ def _kind(backend: Backend, dtype: Dtype) -> int:
 
 
 @primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_along(indices, axis, x_spec), gy, x_spec))
-def take(xp: Namespace, x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+def take(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x` at `indices` along one axis.
 
     Parameters
@@ -208,7 +208,7 @@ def _along(indices: Any, axis: int | None, spec: Spec) -> Index:
 
 
 @primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
-def take_along_axis(xp: Namespace, x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along one axis, where each line has indices of its own.
 
     Parameters

@@ -8,11 +8,11 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, Array, Namespace
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 
 
 @primitive(x=lambda xp, gy: xp.matrix_transpose(gy))
-def matrix_transpose(xp: Namespace, x: Array, /) -> Array:
+def matrix_transpose(xp: Namespace, x: AnyArray, /) -> Array:
     """The array with its last two axes swapped."""
     return xp.matrix_transpose(x)
 
@@ -48,7 +48,7 @@ def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
 
 
 @primitive(label="_ @ _", x1=_matmul_first, x2=_matmul_second)
-def matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of two matrices, of two stacks of matrices (which broadcast), or of one with a vector.
 
     Parameters
@@ -67,7 +67,7 @@ def matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     x1=lambda xp, gy, x2: xp.matmul(x2, xp.matrix_transpose(gy)),
     x2=lambda xp, gy, x1: xp.matmul(x1, gy),
 )
-def transposed_matmul(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def transposed_matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of the transpose of a matrix with a matrix, the gradient of a weight; one function instead of two.
 
     Parameters
@@ -112,7 +112,7 @@ def _tensordot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spe
 
 
 @primitive(x1=_tensordot_first, x2=_tensordot_second)
-def tensordot(xp: Namespace, x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+def tensordot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axes: Any = 2) -> Array:
     """Product of two arrays, summed over pairs of their axes.
 
     Parameters
@@ -142,7 +142,7 @@ def _vecdot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: 
 
 
 @primitive(x1=_vecdot_first, x2=_vecdot_second)
-def vecdot(xp: Namespace, x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Dot product along `axis`, of the conjugate of `x1` with `x2`; the other axes broadcast.
 
     Parameters
@@ -154,9 +154,9 @@ def vecdot(xp: Namespace, x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return xp.vecdot(x1, x2, axis=axis)
 
 
-def outer(x1: Any, x2: Any, /) -> Variable:
+def outer(x1: AnyArray, x2: AnyArray, /) -> Variable:
     """Return the product of each element of the vector `x1` with each of the vector `x2`."""
     x1, x2 = as_variable(x1), as_variable(x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
-    return x1[:, None] * x2[None, :]  # type: ignore[no-any-return]  # a primitive
+    return x1[:, None] * x2[None, :]

@@ -1,12 +1,10 @@
 """Size and sign of numbers, elementwise."""
 
-from typing import Any
-
 from xpgrad.array_api import rounding
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
@@ -15,7 +13,7 @@ def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
 
 
 @elementwise(label="abs", same_dtype=False, x=_abs_rule)
-def abs(xp: Namespace, x: Array, /) -> Array:
+def abs(xp: Namespace, x: AnyArray, /) -> Array:
     """Absolute value or modulus, elementwise. The derivative at 0 is 0."""
     return xp.abs(x)
 
@@ -29,12 +27,12 @@ def _complex_sign_rule(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
 
 
 @elementwise(label="sign", x=_complex_sign_rule)
-def complex_sign(xp: Namespace, x: Array, /) -> Array:
+def complex_sign(xp: Namespace, x: AnyArray, /) -> Array:
     """Complex numbers divided by their modulus, elementwise; 0 at 0."""
     return xp.sign(x)
 
 
-def sign(x: Any, /) -> Variable:
+def sign(x: AnyArray, /) -> Variable:
     """Sign, elementwise: -1, 0 or 1 for a real number, and a complex number divided by its modulus; 0 at 0.
 
     Parameters
@@ -52,13 +50,13 @@ def sign(x: Any, /) -> Variable:
 
 
 @elementwise(same_dtype=False)
-def signbit(xp: Namespace, x: Array, /) -> Array:
+def signbit(xp: Namespace, x: AnyArray, /) -> Array:
     """Whether the sign bit is set, that of -0.0 too, elementwise."""
     return xp.signbit(x)
 
 
 @elementwise(x1=lambda xp, gy, x1, x2: gy * (xp.sign(x1) * xp.copysign(xp.ones_like(x1), x2)))
-def copysign(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def copysign(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Size of `x1` with the sign of `x2`, elementwise.
 
     It is constant in `x2` but for a jump, so `x2` has no gradient. The derivative where `x1` is 0 is 0.
@@ -70,18 +68,18 @@ def copysign(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     x1=lambda xp, gy, x1, y: gy * (x1 / xp.where(y == 0, 1.0, y)),
     x2=lambda xp, gy, x2, y: gy * (x2 / xp.where(y == 0, 1.0, y)),
 )
-def hypot(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def hypot(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Length of the hypotenuse over two legs, without overflow, elementwise. The gradient at the origin is 0."""
     return xp.hypot(x1, x2)
 
 
 @elementwise(x=lambda xp, gy, y: 0.5 * gy / y)
-def sqrt(xp: Namespace, x: Array, /) -> Array:
+def sqrt(xp: Namespace, x: AnyArray, /) -> Array:
     """Square root, elementwise. The derivative at 0 is infinite."""
     return xp.sqrt(x)
 
 
 @elementwise(x=lambda xp, gy, y: gy * -(y * y))
-def reciprocal(xp: Namespace, x: Array, /) -> Array:
+def reciprocal(xp: Namespace, x: AnyArray, /) -> Array:
     """Reciprocal, elementwise."""
     return xp.reciprocal(x)

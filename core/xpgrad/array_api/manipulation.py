@@ -12,13 +12,13 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, Array, Namespace, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
 
 Axes = int | Sequence[int]
 
 
 @primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
-def reshape(xp: Namespace, x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
+def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """The same elements in another shape.
 
     Parameters
@@ -33,13 +33,13 @@ def reshape(xp: Namespace, x: Array, /, shape: Shape, *, copy: bool | None = Non
 
 
 @primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
-def expand_dims(xp: Namespace, x: Array, /, axis: Axes = 0) -> Array:
+def expand_dims(xp: Namespace, x: AnyArray, /, axis: Axes = 0) -> Array:
     """The array with an axis of length 1 more at each position `axis` of the result."""
     return xp.expand_dims(x, axis=axis)
 
 
 @primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
-def squeeze(xp: Namespace, x: Array, /, axis: Axes) -> Array:
+def squeeze(xp: Namespace, x: AnyArray, /, axis: Axes) -> Array:
     """The array without the axes `axis`, which have length 1."""
     return xp.squeeze(x, axis=axis)
 
@@ -51,12 +51,12 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @primitive(x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(axes))))
-def permute_dims(xp: Namespace, x: Array, /, axes: Sequence[int]) -> Array:
+def permute_dims(xp: Namespace, x: AnyArray, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order: axis i of the result is axis ``axes[i]`` of `x`."""
     return xp.permute_dims(x, tuple(axes))
 
 
-def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Variable:
+def moveaxis(x: AnyArray, source: Axes, destination: Axes, /) -> Variable:
     """Return `x` with its axes `source` at the positions `destination`; the others stay in their order."""
     ndim = len(x.shape)
     sources, destinations = checked_axes(source, ndim, "moveaxis"), checked_axes(destination, ndim, "moveaxis")
@@ -69,13 +69,13 @@ def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Variable:
 
 
 @primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
-def tril(xp: Namespace, x: Array, /, *, k: int = 0) -> Array:
+def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
     return xp.tril(x, k=k)
 
 
 @primitive(x=lambda xp, gy, k: xp.triu(gy, k=k))
-def triu(xp: Namespace, x: Array, /, *, k: int = 0) -> Array:
+def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
     return xp.triu(x, k=k)
 
@@ -89,7 +89,7 @@ def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
 
 
 @primitive(x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
-def flip(xp: Namespace, x: Array, /, *, axis: Axes | None = None) -> Array:
+def flip(xp: Namespace, x: AnyArray, /, *, axis: Axes | None = None) -> Array:
     """The elements in reverse order along `axis`, by default along all axes."""
     return xp.flip(x, axis=axis)
 
@@ -99,7 +99,7 @@ def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Arra
 
 
 @primitive(x=_roll_rule)
-def roll(xp: Namespace, x: Array, /, shift: Axes, *, axis: Axes | None = None) -> Array:
+def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None) -> Array:
     """The elements shifted along `axis`; those that leave at the end come in at the front.
 
     Parameters
@@ -123,7 +123,7 @@ def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | 
 
 
 @primitive(variadic=True, arrays=_concat_rule)
-def concat(xp: Namespace, arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+def concat(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """The arrays one behind the other along an existing axis.
 
     Parameters
@@ -142,12 +142,12 @@ def _stack_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int) ->
 
 
 @primitive(variadic=True, arrays=_stack_rule)
-def stack(xp: Namespace, arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+def stack(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, one behind the other along a new axis."""
     return xp.stack(arrays, axis=axis)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Variable, ...]:
+def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Variable, ...]:
     """Return the parts of `x` along `axis`, which they do not have any more."""
     x = as_variable(x)
     (along,) = checked_axes(axis, x.ndim, "unstack")
@@ -167,7 +167,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Variable, ...]:
+def broadcast_arrays(*arrays: AnyArray) -> tuple[Variable, ...]:
     """Return the arrays, stretched to the shape to which they broadcast."""
     shape = broadcast_shapes(*(tuple(a.shape) for a in arrays))
     return tuple(broadcast_to(a, shape=shape) for a in arrays)
@@ -179,7 +179,7 @@ def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int
     return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1), shape=x_spec.shape)
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Variable, ...]:
+def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> tuple[Variable, ...]:
     """Return the coordinates of a grid, one array for each of its axes.
 
     Parameters
@@ -199,12 +199,12 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Variable, ...]:
 
 
 @primitive(label="repeat", x=_repeat_rule)
-def _repeat(xp: Namespace, x: Array, /, repeats: int, *, axis: int | None = None) -> Array:
+def _repeat(xp: Namespace, x: AnyArray, /, repeats: int, *, axis: int | None = None) -> Array:
     """Each element `repeats` times along `axis`."""
     return xp.repeat(x, repeats, axis=axis)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
+def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable:
     """Return `x` with each of its elements several times.
 
     Parameters
@@ -226,10 +226,10 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Variable:
     if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries refuse those of 64 bits
         counts = backend.xp.astype(counts, places.dtype)
     chosen = backend.xp.repeat(places, counts)
-    return x[at_axis(axis % x.ndim, chosen)]  # type: ignore[no-any-return]  # as above
+    return x[at_axis(axis % x.ndim, chosen)]
 
 
-def tile(x: Any, repetitions: Sequence[int], /) -> Variable:
+def tile(x: AnyArray, repetitions: Sequence[int], /) -> Variable:
     """Return copies of the whole of `x`, side by side along each axis.
 
     Parameters

@@ -11,7 +11,7 @@ from xpgrad.array_api.statistical import Axis, reduced_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
-from xpgrad.types import Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 
 def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> Array:
@@ -43,7 +43,9 @@ def _products_of_others(xp: Namespace, lines: Array) -> Array:
 
 
 @primitive(x=_prod_rule)
-def prod(xp: Namespace, x: Array, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
+def prod(
+    xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
+) -> Array:
     """Product over `axis`; its gradient is right at zeros too.
 
     Parameters
@@ -87,7 +89,7 @@ def _cumulative_prod_rule(
 @primitive(x=_cumulative_prod_rule)
 def cumulative_prod(
     xp: Namespace,
-    x: Array,
+    x: AnyArray,
     /,
     *,
     axis: int | None = None,

@@ -1,40 +1,40 @@
 """Searching and counting: positions and numbers, which have no gradients."""
 
-from typing import Any
-
 from xpgrad.array_api.statistical import Axis
 from xpgrad.backend.checks import beside
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 @primitive()
-def argmax(xp: Namespace, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(xp: Namespace, x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Position of the first maximum along `axis`, by default in the flattened array."""
     return xp.argmax(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
-def argmin(xp: Namespace, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(xp: Namespace, x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Position of the first minimum along `axis`, by default in the flattened array."""
     return xp.argmin(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
-def count_nonzero(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def count_nonzero(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Number of elements along `axis` that are not zero."""
     return xp.count_nonzero(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
-def searchsorted(xp: Namespace, x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
+def searchsorted(
+    xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, side: str = "left", sorter: AnyArray | None = None
+) -> Array:
     """Where the elements of `x2` would have to go into the sorted one-dimensional `x1`."""
     order = None if sorter is None else beside(xp.spec_of(x1), sorter, "searchsorted")
     return xp.searchsorted(x1, x2, side=side, sorter=order)
 
 
-def nonzero(x: Any, /) -> tuple[Variable, ...]:
+def nonzero(x: AnyArray, /) -> tuple[Variable, ...]:
     """Return the positions of the elements that are not zero: one array of indices for each axis."""
     x = as_variable(x)
     backend = x.node.spec.backend

@@ -8,7 +8,7 @@ from xpgrad.backend.checks import beside
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _won(xp: Namespace, gy: Array, x1: Array, x2: Array, won: Array) -> Array:
@@ -20,7 +20,7 @@ def _won(xp: Namespace, gy: Array, x1: Array, x2: Array, won: Array) -> Array:
     x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 > x2),
     x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 > x1),
 )
-def maximum(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def maximum(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Larger one of two numbers, elementwise. A tie shares the gradient equally."""
     return xp.maximum(x1, x2)
 
@@ -29,12 +29,12 @@ def maximum(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 < x2),
     x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 < x1),
 )
-def minimum(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def minimum(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Smaller one of two numbers, elementwise. A tie shares the gradient equally."""
     return xp.minimum(x1, x2)
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
+def clip(x: AnyArray, /, min: Operand | None = None, max: Operand | None = None) -> Variable:
     """Return `x` limited to the range from `min` to `max`.
 
     Parameters
@@ -80,7 +80,7 @@ def _bound(bound: Any, x: Variable) -> Any:
     x1=lambda xp, gy, condition: xp.where(condition, gy, 0.0),
     x2=lambda xp, gy, condition: xp.where(condition, 0.0, gy),
 )
-def where(xp: Namespace, condition: Array, x1: Array, x2: Array, /) -> Array:
+def where(xp: Namespace, condition: AnyArray, x1: Operand, x2: Operand, /) -> Array:
     """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
 
     Each input gets the gradient of the elements that were taken from it. One of `x1` and `x2` may be a scalar.
@@ -89,7 +89,7 @@ def where(xp: Namespace, condition: Array, x1: Array, x2: Array, /) -> Array:
 
 
 @elementwise(x1=lambda xp, gy, x2: xp.gate(gy, x2))
-def gate(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def gate(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     """Elements of `x1` where `x2` is positive, 0 times `x1` elsewhere; what the gradient of a rectifier passes.
 
     One function instead of three, so that gradients of gradients of networks cost less. `x2` gets no gradient.

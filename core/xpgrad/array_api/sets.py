@@ -1,12 +1,12 @@
 """Sets: the different values of an array, and membership in one."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 class UniqueAll(NamedTuple):
@@ -38,7 +38,7 @@ def _representatives_rule(xp: Namespace, gy: Array, x_spec: Spec, inverse: Array
 
 
 @primitive(label="unique", x=_representatives_rule)
-def representatives(xp: Namespace, x: Array, /, *, first: Array, inverse: Array, counts: Array) -> Array:
+def representatives(xp: Namespace, x: AnyArray, /, *, first: AnyArray, inverse: AnyArray, counts: AnyArray) -> Array:
     """The elements of `x` at the flat positions `first`, one for each of the values that are equal.
 
     `inverse` says for each element of `x` which value it is, and `counts` how often each value occurs: equal elements
@@ -47,7 +47,7 @@ def representatives(xp: Namespace, x: Array, /, *, first: Array, inverse: Array,
     return xp.take(xp.reshape(x, (-1,)), first, axis=0)
 
 
-def unique_all(x: Any, /) -> UniqueAll:
+def unique_all(x: AnyArray, /) -> UniqueAll:
     """Return the different values of `x`, where each is first, which of them each element is, and how often it occurs.
 
     Parameters
@@ -74,7 +74,7 @@ def _plain(x: Variable, name: str) -> list[Variable]:
     return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(x.array)]
 
 
-def unique_counts(x: Any, /) -> UniqueCounts:
+def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Return the different values of `x`, and how often each occurs; gradients are as in `unique_all`."""
     x = as_variable(x)
     if not x.node.requires_grad:
@@ -83,7 +83,7 @@ def unique_counts(x: Any, /) -> UniqueCounts:
     return UniqueCounts(values, counts)
 
 
-def unique_inverse(x: Any, /) -> UniqueInverse:
+def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     """Return the different values of `x`, and which of them each element is; gradients are as in `unique_all`."""
     x = as_variable(x)
     if not x.node.requires_grad:
@@ -92,7 +92,7 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     return UniqueInverse(values, inverse)
 
 
-def unique_values(x: Any, /) -> Variable:
+def unique_values(x: AnyArray, /) -> Variable:
     """Return the different values of `x`; those that are equal share the gradient equally."""
     x = as_variable(x)
     if x.node.requires_grad:
@@ -102,7 +102,7 @@ def unique_values(x: Any, /) -> Variable:
 
 
 @primitive()
-def isin(xp: Namespace, x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
+def isin(xp: Namespace, x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
     """Whether each element of `x1` is one of the elements of `x2`, or with `invert` none of them.
 
     One of the two may be a scalar. There is no gradient.

@@ -1,11 +1,11 @@
 """Sorting."""
 
 from xpgrad.graph.primitive import primitive
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 @primitive()
-def argsort(xp: Namespace, x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The indices that sort `x` along `axis`; they have no gradient."""
     return xp.argsort(x, axis=axis, descending=descending, stable=stable)
 
@@ -16,7 +16,7 @@ def _sort_rule(xp: Namespace, gy: Array, x: Array, axis: int, descending: bool) 
 
 
 @primitive(x=_sort_rule)
-def sort(xp: Namespace, x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along `axis`.
 
     Parameters

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.copying import astype
@@ -13,7 +12,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Dtype, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Dtype, Namespace, Shape
 
 Axis = int | Sequence[int] | None
 
@@ -49,7 +48,9 @@ def _sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool
 
 
 @primitive(x=_sum_rule)
-def sum(xp: Namespace, x: Array, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
+def sum(
+    xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
+) -> Array:
     """Sum over `axis`.
 
     Parameters
@@ -71,7 +72,7 @@ def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: boo
 
 
 @primitive(x=_mean_rule)
-def mean(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def mean(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Arithmetic mean over `axis`; NaN where there is nothing to average.
 
     Parameters
@@ -91,7 +92,7 @@ def _extremum_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, a
 
 
 @primitive(x=_extremum_rule)
-def max(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Maximum over `axis`; elements that tie share the gradient equally.
 
     Parameters
@@ -105,7 +106,7 @@ def max(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False
 
 
 @primitive(x=_extremum_rule)
-def min(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Minimum over `axis`; elements that tie share the gradient equally.
 
     Parameters
@@ -128,7 +129,7 @@ def _variance_rule(
 
 
 @primitive(x=_variance_rule)
-def var(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over `axis`.
 
     Parameters
@@ -154,7 +155,7 @@ def _deviation_rule(
 
 
 @primitive(x=_deviation_rule)
-def std(xp: Namespace, x: Array, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`; where it is 0, all elements being equal, so is its derivative.
 
     Parameters
@@ -179,7 +180,7 @@ def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | Non
 @primitive(x=_cumulative_sum_rule)
 def cumulative_sum(
     xp: Namespace,
-    x: Array,
+    x: AnyArray,
     /,
     *,
     axis: int | None = None,
@@ -200,7 +201,7 @@ def cumulative_sum(
     return reduced(xp, xp.cumulative_sum, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
-def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
+def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Weighted mean over `axis`; without weights the plain one.
 
     Parameters
@@ -226,7 +227,7 @@ def average(x: Any, /, axis: Axis = None, weights: Any = None, keepdims: bool = 
     return astype(total / sum(weights, axis=axis, keepdims=keepdims), spec.dtype, copy=False)
 
 
-def sum_by_count(x: Any, count: Any, /, axis: Axis = None, keepdims: bool = False) -> Variable:
+def sum_by_count(x: AnyArray, count: float | Variable, /, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum over `axis` divided by `count`, neither of which need fit in the dtype of `x`, which the result has.
 
     Parameters
@@ -239,11 +240,11 @@ def sum_by_count(x: Any, count: Any, /, axis: Axis = None, keepdims: bool = Fals
     x = as_variable(x)
     spec = x.node.spec
     if not spec.half:
-        return sum(x, axis=axis, keepdims=keepdims) / count  # type: ignore[no-any-return]  # a primitive
+        return sum(x, axis=axis, keepdims=keepdims) / count
     return astype(sum(x, axis=axis, dtype=spec.wide, keepdims=keepdims) / count, spec.dtype)
 
 
-def count_of(present: Any, dtype_of: Any, /, axis: Axis = None, keepdims: bool = False) -> Variable:
+def count_of(present: AnyArray, dtype_of: AnyArray, /, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Number of elements over `axis` that are True, in the wide dtype of the floating-point array `dtype_of`."""
     return sum(astype(present, as_variable(dtype_of).node.spec.wide), axis=axis, keepdims=keepdims)
 

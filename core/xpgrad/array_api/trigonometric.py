@@ -1,23 +1,23 @@
 """Trigonometric functions and their inverses, elementwise; angles are in radians."""
 
 from xpgrad.graph.primitive import elementwise
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 @elementwise(x=lambda xp, gy, x: gy * xp.cos(x))
-def sin(xp: Namespace, x: Array, /) -> Array:
+def sin(xp: Namespace, x: AnyArray, /) -> Array:
     """Sine, elementwise."""
     return xp.sin(x)
 
 
 @elementwise(x=lambda xp, gy, x: gy * -xp.sin(x))
-def cos(xp: Namespace, x: Array, /) -> Array:
+def cos(xp: Namespace, x: AnyArray, /) -> Array:
     """Cosine, elementwise."""
     return xp.cos(x)
 
 
 @elementwise(x=lambda xp, gy, y: gy * (1 + y * y))
-def tan(xp: Namespace, x: Array, /) -> Array:
+def tan(xp: Namespace, x: AnyArray, /) -> Array:
     """Tangent, elementwise."""
     return xp.tan(x)
 
@@ -25,19 +25,19 @@ def tan(xp: Namespace, x: Array, /) -> Array:
 # (1 - x) * (1 + x) keeps the digits that 1 - x * x loses near 1. By name, because `*` of what a library makes of 0-d
 # complex arrays may round in another way than its product of arrays.
 @elementwise(x=lambda xp, gy, x: gy / xp.sqrt(xp.multiply(1 - x, 1 + x)))
-def asin(xp: Namespace, x: Array, /) -> Array:
+def asin(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] with this sine, elementwise. The derivative at -1 and 1 is infinite."""
     return xp.asin(x)
 
 
 @elementwise(x=lambda xp, gy, x: gy / -xp.sqrt(xp.multiply(1 - x, 1 + x)))
-def acos(xp: Namespace, x: Array, /) -> Array:
+def acos(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [0, π] with this cosine, elementwise. The derivative at -1 and 1 is infinite."""
     return xp.acos(x)
 
 
 @elementwise(x=lambda xp, gy, x: gy / (1 + x * x))
-def atan(xp: Namespace, x: Array, /) -> Array:
+def atan(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] with this tangent, elementwise."""
     return xp.atan(x)
 
@@ -53,7 +53,7 @@ def _turn(xp: Namespace, gy: Array, other: Array, x1: Array, x2: Array) -> Array
     x1=lambda xp, gy, x1, x2: _turn(xp, gy, x2, x1, x2),
     x2=lambda xp, gy, x1, x2: -_turn(xp, gy, x1, x1, x2),
 )
-def atan2(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def atan2(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.
 
     The gradient at the origin is 0.

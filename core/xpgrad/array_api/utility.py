@@ -1,28 +1,28 @@
 """Utility functions of the standard: tests over axes, and differences of neighbours."""
 
-from typing import Any
-
 from xpgrad.array_api.manipulation import checked_axes, concat
 from xpgrad.array_api.statistical import Axis
 from xpgrad.backend.indexing import at_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 @primitive()
-def all(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def all(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether all elements along `axis` are true, or not zero."""
     return xp.all(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
-def any(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def any(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether any element along `axis` is true, or not zero."""
     return xp.any(x, axis=axis, keepdims=keepdims)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Variable:
+def diff(
+    x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: AnyArray | None = None, append: AnyArray | None = None
+) -> Variable:
     """Return the differences of neighbours along `axis`, `n` times over; of truth values whether they differ.
 
     Parameters

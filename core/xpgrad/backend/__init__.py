@@ -5,7 +5,7 @@ From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how
 `transfer`). Each file imports earlier ones only. The names below are Chainer's.
 """
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from xpgrad.backend import random as random  # declares its kernels
 from xpgrad.backend import services as services  # which devices need
@@ -33,17 +33,21 @@ class _Absent(Device):
     from_device_id = from_fallback_device = classmethod(__new__)
 
 
-def __getattr__(name: str) -> type[Device]:
-    """Return the class of Chainer's name for a kind of device, which is its backend's own."""
-    if name not in _CLASSES:
-        raise _missing_name(__name__, name, __dir__)
-    prefix = _CLASSES[name]
-    try:
-        known = _plugins.knows(prefix)
-        return type(_plugins.backend(prefix).default_device if known else _plugins.device_of_prefix(prefix))
-    except BackendUnavailable as error:
-        why = refusal(prefix) if prefix in CLAIMED_BY else error
-        return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
+if TYPE_CHECKING:
+    CpuDevice = GpuDevice = ChainerxDevice = Intel64Device = Device
+else:
+
+    def __getattr__(name: str) -> type[Device]:
+        """Return the class of Chainer's name for a kind of device, which is its backend's own."""
+        if name not in _CLASSES:
+            raise _missing_name(__name__, name, __dir__)
+        prefix = _CLASSES[name]
+        try:
+            known = _plugins.knows(prefix)
+            return type(_plugins.backend(prefix).default_device if known else _plugins.device_of_prefix(prefix))
+        except BackendUnavailable as error:
+            why = refusal(prefix) if prefix in CLAIMED_BY else error
+            return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
 
 
 def __dir__() -> list[str]:

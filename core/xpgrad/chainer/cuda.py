@@ -17,7 +17,7 @@ Event, Stream : type
 import functools
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
@@ -91,19 +91,28 @@ class _Missing:
         check_cuda_available()
 
 
-def __getattr__(name: str) -> Any:
-    """Return what depends on the machine; asked each time, so that importing this module loads no plugin."""
-    if name == "cudnn_enabled":
-        return False
-    if name not in ("available", "cupy", "ndarray", "Event", "Stream"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        library = _library()
-    except BackendUnavailable:
-        return {"available": False, "cupy": _no_cupy, "ndarray": _NoArray}.get(name, _Missing)
-    if name in ("Event", "Stream"):
-        return getattr(library.cuda, name)
-    return {"available": True, "cupy": library, "ndarray": plugins.backend_of_prefix("gpu").array_types[0]}[name]
+if TYPE_CHECKING:
+    available: bool
+    cudnn_enabled: bool
+    cupy: Any
+    ndarray: Any
+    Event: Any
+    Stream: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return what depends on the machine; asked each time, so that importing this module loads no plugin."""
+        if name == "cudnn_enabled":
+            return False
+        if name not in ("available", "cupy", "ndarray", "Event", "Stream"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            library = _library()
+        except BackendUnavailable:
+            return {"available": False, "cupy": _no_cupy, "ndarray": _NoArray}.get(name, _Missing)
+        if name in ("Event", "Stream"):
+            return getattr(library.cuda, name)
+        return {"available": True, "cupy": library, "ndarray": plugins.backend_of_prefix("gpu").array_types[0]}[name]
 
 
 def _library() -> Namespace:

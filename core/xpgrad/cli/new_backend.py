@@ -94,17 +94,17 @@ def _is_here(module: str) -> bool:
     """Tell whether a module can be found; for one of a package, the package is imported."""
     try:
         return find_spec(module) is not None
-    except Exception:  # a stranger's package that cannot be imported has no modules
+    except Exception:  # a package that cannot be imported has no modules
         return False
 
 
-def _person(author: str | None, email: str | None, nobody: str) -> tuple[str, str]:
-    """Return name and address of the author: what was given, else git's, else `nobody` and nothing."""
+def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str, str]:
+    """Return name and address of the author: what was given, else git's, else `otherwise` and nothing."""
     name = _git("user.name") if author is None else _one_line(author)
     address = _git("user.email") if email is None else email.strip()
     if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", address):
         raise click.UsageError(f"--email: expected an address such as name@example.org, got {email!r}")
-    return name or nobody, address if "@" in address else ""
+    return name or otherwise, address if "@" in address else ""
 
 
 def _git(key: str) -> str:

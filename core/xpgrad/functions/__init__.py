@@ -3,7 +3,7 @@
 The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.functions.activation import clipped_relu as clipped_relu
 from xpgrad.functions.activation import crelu as crelu
@@ -190,5 +190,5 @@ from xpgrad.listing import listed as _listed
 
 __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,6 +1,6 @@
 """Activations: the nonlinearities between the layers of a network."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
@@ -11,7 +11,7 @@ from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.special import exponentials
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 __all__ = [
     "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu", "relu6",
@@ -24,7 +24,7 @@ tanh = inexact(array_api.tanh, "tanh")
 
 @floating
 @elementwise(x=lambda xp, gy, y: xp.gate(gy, y))
-def relu(xp: Namespace, x: Array, /) -> Array:
+def relu(xp: Namespace, x: AnyArray, /) -> Array:
     """Rectified linear unit, ``max(x, 0)``, elementwise. The derivative at 0 is 0.
 
     Parameters
@@ -36,7 +36,7 @@ def relu(xp: Namespace, x: Array, /) -> Array:
 
 @floating
 @elementwise(x=lambda xp, gy, y, z: xp.where((y > 0) & (y < z), gy, 0.0))
-def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
+def clipped_relu(xp: Namespace, x: AnyArray, /, z: float = 20.0) -> Array:
     """Rectified linear unit with a ceiling, ``min(max(x, 0), z)``, elementwise. The derivative at both kinks is 0.
 
     Parameters
@@ -48,13 +48,13 @@ def clipped_relu(xp: Namespace, x: Array, /, z: float = 20.0) -> Array:
     return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 
 
-def relu6(x: Any) -> Variable:
+def relu6(x: AnyArray) -> Variable:
     """Return `clipped_relu` with the ceiling 6."""
     real_floating(x, "relu6")
     return clipped_relu(x, z=6.0)
 
 
-def crelu(x: Any, axis: int = 1) -> Variable:
+def crelu(x: AnyArray, axis: int = 1) -> Variable:
     """Return ``relu(x)`` and ``relu(-x)`` one behind the other along `axis`, which becomes twice as long.
 
     Parameters
@@ -72,7 +72,7 @@ def crelu(x: Any, axis: int = 1) -> Variable:
     return array_api.concat([relu(x), relu(-x)], axis=axis)
 
 
-def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
+def maxout(x: AnyArray, pool_size: int, axis: int = 1) -> Variable:
     """Return the maximum of each `pool_size` neighbours along `axis`; elements that tie share the gradient equally.
 
     Parameters
@@ -103,7 +103,7 @@ def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
 
 @floating
 @elementwise(x=lambda xp, gy, x, slope: xp.where(x >= 0, gy, slope * gy))
-def leaky_relu(xp: Namespace, x: Array, /, slope: float = 0.2) -> Array:
+def leaky_relu(xp: Namespace, x: AnyArray, /, slope: float = 0.2) -> Array:
     """Leaky rectified linear unit, `x` where it is positive and ``slope * x`` elsewhere. The derivative at 0 is 1.
 
     Parameters
@@ -114,7 +114,7 @@ def leaky_relu(xp: Namespace, x: Array, /, slope: float = 0.2) -> Array:
     return fitted(xp, xp.where(x >= 0, x, slope * x), x)
 
 
-def prelu(x: Any, W: Any) -> Variable:
+def prelu(x: AnyArray, W: AnyArray) -> Variable:
     """Return the parametric rectified linear unit: `x` where it is positive, ``W * x`` elsewhere.
 
     Parameters
@@ -133,7 +133,19 @@ def prelu(x: Any, W: Any) -> Variable:
     return where(x > 0, x, slope * x)
 
 
-def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None, return_r: bool = False) -> Any:
+@overload
+def rrelu(
+    x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: Literal[False] = False
+) -> Variable: ...
+
+
+@overload
+def rrelu(
+    x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: Literal[True]
+) -> tuple[Variable, Array]: ...
+
+
+def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:
     """Return `x` where it is positive, and `x` times a random slope elsewhere. The derivative at 0 is the slope.
 
     Parameters
@@ -173,7 +185,7 @@ def rrelu(x: Any, l: float = 1 / 8, u: float = 1 / 3, *, r: Array | None = None,
 
 @floating
 @elementwise(x=lambda xp, gy, x, y, alpha: xp.where(x >= 0, gy, gy * (y + alpha)))
-def elu(xp: Namespace, x: Array, /, alpha: float = 1.0) -> Array:
+def elu(xp: Namespace, x: AnyArray, /, alpha: float = 1.0) -> Array:
     """Exponential linear unit, `x` where it is positive, else ``alpha * (exp(x) - 1)``. The derivative at 0 is 1.
 
     Parameters
@@ -188,7 +200,7 @@ def elu(xp: Namespace, x: Array, /, alpha: float = 1.0) -> Array:
     return fitted(xp, xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x < 0, x, 0.0))), x)
 
 
-def selu(x: Any, alpha: float = 1.6732632423543772848, scale: float = 1.0507009873554804934) -> Variable:
+def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.0507009873554804934) -> Variable:
     """Return the scaled exponential linear unit, ``scale * elu(x, alpha)``.
 
     Parameters
@@ -202,7 +214,7 @@ def selu(x: Any, alpha: float = 1.6732632423543772848, scale: float = 1.05070098
 
 @floating
 @elementwise(x=lambda xp, gy, y: xp.where((y > 0) & (y < 1), 0.2 * gy, 0.0))
-def hard_sigmoid(xp: Namespace, x: Array, /) -> Array:
+def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     """Piecewise linear sigmoid, ``0.2 * x + 0.5`` between 0 and 1, elementwise. The derivative at both kinks is 0.
 
     Parameters
@@ -212,7 +224,7 @@ def hard_sigmoid(xp: Namespace, x: Array, /) -> Array:
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
-def swish(x: Any, beta: Any) -> Variable:
+def swish(x: AnyArray, beta: Operand) -> Variable:
     """Return ``x * sigmoid(beta * x)``, elementwise.
 
     Parameters
@@ -222,12 +234,12 @@ def swish(x: Any, beta: Any) -> Variable:
         Broadcasts with `x`: one for each feature in Chainer's use.
     """
     x = as_variable(x)
-    return x * sigmoid(x * beta)  # type: ignore[no-any-return]  # a primitive
+    return x * sigmoid(x * beta)
 
 
 @floating
 @elementwise(x=lambda xp, gy, y, beta: gy * -xp.expm1(-beta * y))
-def softplus(xp: Namespace, x: Array, /, beta: float = 1.0) -> Array:
+def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     """Smooth rectifier, ``log(1 + exp(beta * x)) / beta``, elementwise, without overflow.
 
     Parameters
@@ -241,7 +253,7 @@ def softplus(xp: Namespace, x: Array, /, beta: float = 1.0) -> Array:
 
 
 @floating
-def softmax(x: Any, /, axis: int = 1) -> Variable:
+def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Exponentials that are normalised along `axis`, without overflow.
 
     Parameters
@@ -258,7 +270,7 @@ def softmax(x: Any, /, axis: int = 1) -> Variable:
 
 
 @floating
-def log_softmax(x: Any, /, axis: int = 1) -> Variable:
+def log_softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Logarithm of `softmax`: ``x - log(sum(exp(x)))`` along `axis`, without overflow.
 
     Parameters

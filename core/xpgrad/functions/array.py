@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import copying, moveaxis, reshape, unstack, where
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, Dtype, Index, Shape
+from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
 __all__ = [
     "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
@@ -16,29 +16,29 @@ __all__ = [
 ]  # fmt: skip
 
 
-def broadcast(*args: Any) -> tuple[Variable, ...]:
+def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
     """Return the arrays, stretched to the shape to which they broadcast."""
     return array_api.broadcast_arrays(*args)
 
 
-def broadcast_to(x: Any, shape: Shape) -> Variable:
+def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` stretched to `shape`."""
     return array_api.broadcast_to(x, shape=tuple(shape))
 
 
-def cast(x: Any, typ: Dtype) -> Variable:
+def cast(x: AnyArray, typ: Dtype) -> Variable:
     """Return `x` in the dtype `typ`, one of its library or the name of one; `x` itself if it has it already."""
     x = as_variable(x)
     dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
     return array_api.astype(x, dtype, copy=False)
 
 
-def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
+def concat(xs: Sequence[AnyArray], axis: int = 1) -> Variable:
     """Return the arrays `xs` one behind the other along `axis`."""
     return array_api.concat(xs, axis=axis)
 
 
-def copy(x: Any, dst: Any = None) -> Variable:
+def copy(x: AnyArray, dst: Any = None) -> Variable:
     """Return a copy of `x` on the device `dst` (by default its own), to which the graph leads across.
 
     Parameters
@@ -50,48 +50,48 @@ def copy(x: Any, dst: Any = None) -> Variable:
     return copying.copy(x, dst)
 
 
-def expand_dims(x: Any, axis: int) -> Variable:
+def expand_dims(x: AnyArray, axis: int) -> Variable:
     """Return `x` with one axis of length 1 more, at the position `axis`."""
     return array_api.expand_dims(x, axis=axis)
 
 
-def flatten(x: Any) -> Variable:
+def flatten(x: AnyArray) -> Variable:
     """Return the elements of `x` in one axis."""
     return reshape(x, shape=(-1,))
 
 
-def flip(x: Any, axis: int) -> Variable:
+def flip(x: AnyArray, axis: int) -> Variable:
     """Return `x` in reverse order along `axis`."""
     return array_api.flip(x, axis=axis)
 
 
-def fliplr(x: Any) -> Variable:
+def fliplr(x: AnyArray) -> Variable:
     """Return `x` in reverse order along axis 1."""
     return flip(x, 1)
 
 
-def flipud(x: Any) -> Variable:
+def flipud(x: AnyArray) -> Variable:
     """Return `x` in reverse order along axis 0."""
     return flip(x, 0)
 
 
-def get_item(x: Any, slices: Index) -> Variable:
+def get_item(x: AnyArray, slices: Index) -> Variable:
     """Return ``x[slices]``; what repeated positions get back is added up."""
     return as_variable(x)[slices]
 
 
-def hstack(xs: Sequence[Any]) -> Variable:
+def hstack(xs: Sequence[AnyArray]) -> Variable:
     """Return the arrays `xs` side by side: along axis 1, vectors along their only one."""
     xs = [_at_least(x, 1) for x in xs]
     return concat(xs, 0 if xs[0].ndim == 1 else 1)
 
 
-def vstack(xs: Sequence[Any]) -> Variable:
+def vstack(xs: Sequence[AnyArray]) -> Variable:
     """Return the arrays `xs` one below the other, along axis 0; vectors become rows."""
     return concat([_at_least(x, 2) for x in xs], 0)
 
 
-def dstack(xs: Sequence[Any]) -> Variable:
+def dstack(xs: Sequence[AnyArray]) -> Variable:
     """Return the arrays `xs` one behind the other, along axis 2; matrices get that axis, vectors become rows first."""
     rows = [_at_least(x, 2) for x in xs]
     return concat([expand_dims(x, 2) if x.ndim == 2 else x for x in rows], 2)
@@ -105,7 +105,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
     return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
+def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
     """Return `x` with each of its elements `repeats` times, along `axis` or in the flattened array."""
     if isinstance(repeats, (tuple, list)):
         if len(repeats) != 1:
@@ -116,14 +116,14 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     return array_api.repeat(x, repeats, axis=axis)
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> Variable:
+def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
     """Return `x` with `axis` moved to in front of the axis `start`."""
     ndim = len(x.shape)
     axis, start = axis % ndim, start + ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if axis < start else start)
 
 
-def select_item(x: Any, t: Any) -> Variable:
+def select_item(x: AnyArray, t: AnyArray) -> Variable:
     """Return the element of each row of `x` that `t` says.
 
     Parameters
@@ -139,13 +139,13 @@ def select_item(x: Any, t: Any) -> Variable:
     return reshape(picked, shape=(-1,))
 
 
-def separate(x: Any, axis: int = 0) -> tuple[Variable, ...]:
+def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
     """Return the parts of `x` along `axis`, without that axis."""
     return unstack(x, axis=axis)
 
 
 def split_axis(
-    x: Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+    x: AnyArray, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:
     """Return `x` cut into parts along `axis`.
 
@@ -178,28 +178,28 @@ def split_axis(
     return parts if force_tuple or len(parts) > 1 else next(iter(parts))
 
 
-def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:
+def squeeze(x: AnyArray, axis: int | tuple[int, ...] | None = None) -> Variable:
     """Return `x` without the axes `axis`, by default without all those of length 1."""
     return as_variable(x).squeeze(axis)
 
 
-def stack(xs: Sequence[Any], axis: int = 0) -> Variable:
+def stack(xs: Sequence[AnyArray], axis: int = 0) -> Variable:
     """Return the arrays `xs`, all of one shape, one behind the other along a new axis."""
     return array_api.stack(xs, axis=axis)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
+def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
     """Return `x` with two axes swapped."""
     order = list(range(len(x.shape)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return array_api.permute_dims(x, axes=tuple(order))
 
 
-def tile(x: Any, reps: int | Sequence[int]) -> Variable:
+def tile(x: AnyArray, reps: int | Sequence[int]) -> Variable:
     """Return copies of the whole of `x` side by side, `reps` along each axis, counted from the last one."""
     return array_api.tile(x, (reps,) if isinstance(reps, WHOLE) else tuple(reps))
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
+def transpose(x: AnyArray, axes: Sequence[int] | None = None) -> Variable:
     """Return `x` with its axes in the order `axes`, by default reversed."""
     return as_variable(x).transpose(axes)

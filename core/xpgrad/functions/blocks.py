@@ -1,15 +1,14 @@
 """Blocks of an image's pixels as channels, and back."""
 
-from typing import Any
-
 from xpgrad.array_api import permute_dims, reshape
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.graph.variable import Variable
+from xpgrad.types import AnyArray
 
 __all__ = ["depth2space", "space2depth"]
 
 
-def space2depth(X: Any, r: int) -> Variable:
+def space2depth(X: AnyArray, r: int) -> Variable:
     """Return images with the pixels of each block of `r` times `r` one behind the other along the axis of channels.
 
     Parameters
@@ -30,7 +29,7 @@ def space2depth(X: Any, r: int) -> Variable:
     return reshape(y, shape=(b, r * r * c, h // r, w // r))
 
 
-def depth2space(X: Any, r: int) -> Variable:
+def depth2space(X: AnyArray, r: int) -> Variable:
     """Return images whose channels became blocks of `r` times `r` pixels: the inverse of `space2depth`.
 
     Parameters

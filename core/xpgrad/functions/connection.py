@@ -1,7 +1,6 @@
 """Connections: products of inputs with weights."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api import reshape
 from xpgrad.array_api.lazy_product import product
@@ -9,7 +8,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Namespace, Shape
 
 __all__ = ["linear"]
 
@@ -20,13 +19,13 @@ __all__ = ["linear"]
     W=lambda xp, gy, x, W_spec: product(xp, gy, x, W_spec),
     b=lambda xp, gy: xp.sum(gy, axis=0),
 )
-def affine(xp: Namespace, x: Array, W: Array, b: Array | None, /) -> Array:
+def affine(xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /) -> Array:
     """Product of the rows of `x` with the rows of `W`, plus `b` if there is one; the kernel behind `linear`."""
     y = x @ xp.matrix_transpose(W)
     return y if b is None else y + b
 
 
-def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: int = 1) -> Variable:
     """Return the affine map ``x @ W.T + b``, which a fully connected layer computes.
 
     Parameters

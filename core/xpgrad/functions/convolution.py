@@ -14,7 +14,7 @@ from xpgrad.functions.checks import invalid, known_spec
 from xpgrad.functions.windows import each, geometry_on, geometry_under, images
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = [
     "convolution_1d", "convolution_2d", "convolution_3d", "convolution_nd", "deconvolution_1d", "deconvolution_2d",
@@ -68,7 +68,7 @@ def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry:
     b=_of_bias,
 )
 def transposed_convolution(
-    xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int
+    xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /, geometry: Geometry, groups: int
 ) -> Array:
     """Images on which the filters `W`, each times an element of `x`, are added in their windows, plus `b`.
 
@@ -118,8 +118,8 @@ def window_products(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, gr
 
 
 def convolution_nd(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the convolution of images with filters: a correlation, because filters are not turned around.
 
@@ -152,8 +152,8 @@ def convolution_nd(
 
 
 def convolution_1d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the convolution of `x`, shape (N, C, L), with filters `W`, shape (out, C / groups, K).
 
@@ -163,8 +163,8 @@ def convolution_1d(
 
 
 def convolution_2d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, *, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False, *,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the convolution of pictures `x`, shape (N, C, H, W), with filters `W`, shape (out, C / groups, KH, KW).
 
@@ -174,21 +174,24 @@ def convolution_2d(
 
 
 def convolution_3d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the convolution of volumes `x` with filters `W`; it is `convolution_nd` for three axes."""
     return _convolved("convolution_3d", 3, x, W, b, stride, pad, cover_all, dilate, groups)
 
 
 def dilated_convolution_2d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, dilate: Any = 1, cover_all: bool = False
-) -> Variable:
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, dilate: Size = 1,
+    cover_all: bool = False,
+) -> Variable:  # fmt: skip
     """Return the convolution of pictures whose windows have gaps: `convolution_2d` with `dilate` in another place."""
     return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
 
 
-def depthwise_convolution_2d(x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0) -> Variable:
+def depthwise_convolution_2d(
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
+) -> Variable:
     """Return the convolution of each channel of pictures with filters of its own.
 
     Parameters
@@ -214,8 +217,8 @@ def depthwise_convolution_2d(x: Any, W: Any, b: Any = None, stride: Any = 1, pad
 
 
 def deconvolution_nd(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the transposed convolution: what the gradient of a convolution with filters `W` makes of its output `x`.
 
@@ -247,31 +250,31 @@ def deconvolution_nd(
 
 
 def deconvolution_1d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the transposed convolution of `x`, shape (N, C, L); it is `deconvolution_nd` for one axis."""
     return _deconvolved("deconvolution_1d", 1, x, W, b, stride, pad, outsize, dilate, groups)
 
 
 def deconvolution_2d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, *, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
+    *, dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the transposed convolution of pictures; it is `deconvolution_nd` for two axes."""
     return _deconvolved("deconvolution_2d", 2, x, W, b, stride, pad, outsize, dilate, groups)
 
 
 def deconvolution_3d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0, outsize: Any = None, dilate: Any = 1,
-    groups: int = 1,
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
+    dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the transposed convolution of volumes; it is `deconvolution_nd` for three axes."""
     return _deconvolved("deconvolution_3d", 3, x, W, b, stride, pad, outsize, dilate, groups)
 
 
 def _convolved(
-    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Any, pad: Any, cover_all: bool, dilate: Any,
+    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Size, pad: Size, cover_all: bool, dilate: Size,
     groups: int,
 ) -> Variable:  # fmt: skip
     spec = images(x, function, ndim)
@@ -285,8 +288,8 @@ def _convolved(
 
 
 def _deconvolved(
-    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Any, pad: Any, outsize: Any, dilate: Any,
-    groups: int,
+    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Size, pad: Size, outsize: Size | None,
+    dilate: Size, groups: int,
 ) -> Variable:  # fmt: skip
     spec = images(x, function, ndim)
     filters, ksize = _filters(function, spec, W, groups)

@@ -7,11 +7,12 @@ from xpgrad import array_api
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
+from xpgrad.types import AnyArray
 
 __all__ = ["cross_covariance", "decov"]
 
 
-def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variable:
+def cross_covariance(y: AnyArray, z: AnyArray, reduce: str = "half_squared_sum") -> Variable:
     """Return half the sum of the squared covariances of the features of `y` with those of `z`.
 
     Parameters
@@ -39,7 +40,7 @@ def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variab
     return array_api.astype(y, dtype, copy=False)
 
 
-def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
+def decov(h: AnyArray, reduce: str = "half_squared_sum") -> Variable:
     """Return half the sum of the squared covariances of different features of `h`.
 
     Parameters

@@ -12,12 +12,12 @@ from xpgrad.functions.array import select_item, split_axis
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.functions.math import logsumexp
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array
+from xpgrad.types import AnyArray, Array
 
 __all__ = ["argmax_crf1d", "crf1d"]
 
 
-def crf1d(cost: Any, xs: Sequence[Any], ys: Sequence[Any], reduce: str = "mean") -> Variable:
+def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce: str = "mean") -> Variable:
     """Return the negative logarithm of the likelihood of labels of sequences, in a linear-chain random field.
 
     Parameters
@@ -65,7 +65,7 @@ def crf1d(cost: Any, xs: Sequence[Any], ys: Sequence[Any], reduce: str = "mean")
     return losses if reduce == "no" else sum_by_count(losses, batches[0] or 1)
 
 
-def argmax_crf1d(cost: Any, xs: Sequence[Any]) -> tuple[Variable, list[Array]]:
+def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list[Array]]:
     """Return the greatest score that labels of each sequence have, and those labels.
 
     Parameters

@@ -11,12 +11,13 @@ from xpgrad.functions.activation import log_softmax
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.functions.math import logsumexp
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["connectionist_temporal_classification"]
 
 
 def connectionist_temporal_classification(
-    x: Sequence[Any],
+    x: Sequence[AnyArray],
     t: Any,
     blank_symbol: int,
     input_length: Any = None,

@@ -1,19 +1,18 @@
 """Embeddings: rows of a matrix by their numbers."""
 
 import math
-from typing import Any
 
 from xpgrad import array_api
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["embed_id"]
 
 
-def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
+def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Variable:
     """Return the rows of `W` whose numbers are in `x`; what a row gets back from several places is added up.
 
     Parameters

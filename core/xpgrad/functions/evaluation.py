@@ -1,18 +1,17 @@
 """Evaluation: figures that say how good predictions are; they have no gradients."""
 
 import math
-from typing import Any
 
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["accuracy"]
 
 
 @primitive(label="accuracy")
-def hit_rate(xp: Namespace, y: Array, t: Array, /, ignore_label: int | None) -> Array:
+def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | None) -> Array:
     """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
@@ -24,7 +23,7 @@ def hit_rate(xp: Namespace, y: Array, t: Array, /, ignore_label: int | None) -> 
     return xp.astype(xp.sum(hit * counted) / xp.clip(xp.sum(counted), 1), y.dtype, copy=False)
 
 
-def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Variable:
     """Return which part of the labels `t` is where `y` is largest.
 
     Parameters

@@ -7,11 +7,12 @@ from xpgrad import array_api
 from xpgrad.functions.activation import softplus
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["bernoulli_nll", "gaussian_kl_divergence", "gaussian_nll"]
 
 
-def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
+def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
     """Return the negative logarithm of the likelihood of `x` under Bernoulli distributions, without overflow.
 
     Parameters
@@ -30,7 +31,7 @@ def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
     return _reduced(softplus(y) - x * y, reduce)
 
 
-def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "sum") -> Variable:
     """Return the negative logarithm of the likelihood of `x` under independent normal distributions.
 
     Parameters
@@ -48,7 +49,7 @@ def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variabl
     return _reduced(0.5 * (ln_var + distance + math.log(2 * math.pi)), reduce)
 
 
-def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_kl_divergence(mean: AnyArray, ln_var: AnyArray, reduce: str = "sum") -> Variable:
     """Return the Kullback-Leibler divergence of normal distributions from the standard one.
 
     Parameters

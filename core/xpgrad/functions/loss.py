@@ -20,7 +20,7 @@ from xpgrad.functions.checks import (
 )
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 __all__ = ["sigmoid_cross_entropy", "softmax_cross_entropy"]
 
@@ -36,7 +36,7 @@ def _column(xp: Namespace, t: Array, spec: Spec, dtype: Dtype) -> Array:
 
 
 @primitive()
-def labels_one_hot(xp: Namespace, t: Array, /, spec: Spec, ignore_label: int) -> Array:
+def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -> Array:
     """1 at each example's class along axis 1 of logits of `spec`, 0 elsewhere, and for examples that are ignored."""
     numbers = _numbers(xp, spec)
     t = _column(xp, t, spec, numbers.dtype)
@@ -44,7 +44,7 @@ def labels_one_hot(xp: Namespace, t: Array, /, spec: Spec, ignore_label: int) ->
 
 
 @primitive()
-def labels_weight(xp: Namespace, t: Array, weight: Array | None, /, spec: Spec, ignore_label: int) -> Array:
+def labels_weight(xp: Namespace, t: AnyArray, weight: AnyArray | None, /, spec: Spec, ignore_label: int) -> Array:
     """What each example weighs, with axis 1 of length 1.
 
     That is 0 for an ignored one, and NaN for one whose label is neither a class nor `ignore_label`: to raise here would
@@ -62,7 +62,7 @@ def labels_weight(xp: Namespace, t: Array, weight: Array | None, /, spec: Spec, 
 
 
 @primitive()
-def labels_count(xp: Namespace, t: Array, /, spec: Spec, ignore_label: int) -> Array:
+def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -> Array:
     """The number of examples that are not ignored, at least 1, shape (), in the wide dtype of `spec`."""
     counted = xp.astype(xp.astype(t, xp.arange(1, device=spec.device).dtype) != ignore_label, spec.wide)
     return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.wide, device=spec.device))
@@ -75,7 +75,7 @@ def _softmax_of_score_rule(xp: Namespace, gy: Array, y: Array) -> Array:
 
 
 @primitive(x=_softmax_of_score_rule)
-def softmax_of_score(xp: Namespace, x: Array, score: Array | None, /) -> Array:
+def softmax_of_score(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> Array:
     """Softmax of `x` along axis 1, from its logarithm `score` where that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)
 
@@ -111,7 +111,7 @@ def _cross_entropy_rule(
 
 @primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)
 def cross_entropy(
-    xp: Namespace, x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool,
+    xp: Namespace, x: AnyArray, t: AnyArray, score: AnyArray | None, weight: AnyArray | None, /, normalize: bool,
     ignore_label: int, reduce: str,
 ) -> Array:  # fmt: skip
     """Cross entropy of the softmax of `x` along axis 1 and the labels `t`; the kernel behind `softmax_cross_entropy`.
@@ -130,11 +130,11 @@ def cross_entropy(
 
 
 def softmax_cross_entropy(
-    x: Any,
-    t: Any,
+    x: AnyArray,
+    t: AnyArray,
     normalize: bool = True,
     cache_score: bool = True,
-    class_weight: Array | None = None,
+    class_weight: AnyArray | None = None,
     ignore_label: int = -1,
     reduce: str = "mean",
     enable_double_backprop: bool = False,
@@ -255,7 +255,7 @@ def _soft_cross_entropy(
     return sum_by_count(losses, count or 1)
 
 
-def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:
+def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, reduce: str = "mean") -> Variable:
     """Return the cross entropy of ``sigmoid(x)`` and the labels `t`, elementwise, without overflow.
 
     Parameters

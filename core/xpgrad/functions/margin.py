@@ -9,11 +9,12 @@ from xpgrad.functions.activation import relu
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.functions.loss import labels_one_hot
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["contrastive", "hinge", "triplet"]
 
 
-def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
+def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> Variable:
     """Return the hinge loss: what a score of each class lacks of 1 on its side of 0. The derivative at the kink is 0.
 
     Parameters
@@ -50,7 +51,7 @@ def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
     return losses if reduce == "no" else sum_by_count(losses, spec.shape[0] or 1)
 
 
-def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
+def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, reduce: str = "mean") -> Variable:
     """Return the contrastive loss: it draws pairs of one class together and those of two apart, up to a margin.
 
     Parameters
@@ -84,7 +85,9 @@ def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean
     return _mean(0.5 * array_api.where(array_api.equal(y, 1), squares, lacking), reduce)
 
 
-def triplet(anchor: Any, positive: Any, negative: Any, margin: float = 0.2, reduce: str = "mean") -> Variable:
+def triplet(
+    anchor: AnyArray, positive: AnyArray, negative: AnyArray, margin: float = 0.2, reduce: str = "mean"
+) -> Variable:
     """Return the triplet loss: the positive should be nearer to the anchor than the negative, by a margin.
 
     Parameters

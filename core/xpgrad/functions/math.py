@@ -9,7 +9,7 @@ from xpgrad.array_api import maximum as _maximum
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special import exponentials
-from xpgrad.types import Shape
+from xpgrad.types import AnyArray, Array, Operand, Shape
 
 __all__ = [
     "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
@@ -43,31 +43,33 @@ sqrt = inexact(array_api.sqrt, "sqrt")
 tan = inexact(array_api.tan, "tan")
 
 
-def add(*xs: Any) -> Variable:
+def add(*xs: Operand) -> Variable:
     """Return the sum of any number of arrays, elementwise, added from the left."""
     if not xs:
         raise TypeError("add: expected at least one array")
-    return reduce(array_api.add, xs[1:], as_variable(xs[0]))
+    first: Array = xs[0]
+    return reduce(array_api.add, xs[1:], as_variable(first))
 
 
-def maximum(*xs: Any) -> Variable:
+def maximum(*xs: Operand) -> Variable:
     """Return the largest of any number of arrays, elementwise. A tie of two shares the gradient equally."""
     if not xs:
         raise TypeError("maximum: expected at least one array")
-    return reduce(_maximum, xs[1:], as_variable(xs[0]))
+    first: Array = xs[0]
+    return reduce(_maximum, xs[1:], as_variable(first))
 
 
-def argmax(x: Any, axis: int | None = None) -> Variable:
+def argmax(x: AnyArray, axis: int | None = None) -> Variable:
     """Return the position of the first maximum along `axis`, by default in the flattened array."""
     return array_api.argmax(x, axis=axis)
 
 
-def argmin(x: Any, axis: int | None = None) -> Variable:
+def argmin(x: AnyArray, axis: int | None = None) -> Variable:
     """Return the position of the first minimum along `axis`, by default in the flattened array."""
     return array_api.argmin(x, axis=axis)
 
 
-def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
+def average(x: AnyArray, axis: Axis = None, weights: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Return the mean over `axis`, weighted if there are `weights` (of the shape of `x` or of those axes)."""
     spec = known_spec(x, "average")
     if not spec.differentiable:
@@ -78,7 +80,7 @@ def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
 mean = average
 
 
-def clip(x: Any, x_min: Any = None, x_max: Any = None) -> Variable:
+def clip(x: AnyArray, x_min: Operand | None = None, x_max: Operand | None = None) -> Variable:
     """Return `x` limited to the range from `x_min` to `x_max`; None leaves a side open.
 
     The derivative at a bound is 1/2.
@@ -86,23 +88,23 @@ def clip(x: Any, x_min: Any = None, x_max: Any = None) -> Variable:
     return array_api.clip(x, x_min, x_max)
 
 
-def cumsum(x: Any, axis: int | None = None) -> Variable:
+def cumsum(x: AnyArray, axis: int | None = None) -> Variable:
     """Return the sums of all elements up to each one, along `axis` or in the flattened array."""
     return array_api.cumulative_sum(_line(x, axis), axis=axis or 0)
 
 
-def cumprod(x: Any, axis: int | None = None) -> Variable:
+def cumprod(x: AnyArray, axis: int | None = None) -> Variable:
     """Return the products of all elements up to each one, along `axis` or in the flattened array."""
     return array_api.cumulative_prod(_line(x, axis), axis=axis or 0)
 
 
-def identity(*inputs: Any) -> Any:
+def identity(*inputs: AnyArray) -> Any:
     """Return the inputs as they are: one alone, several as a tuple."""
     outputs = tuple(map(as_variable, inputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def logsumexp(x: Any, axis: Axis = None) -> Variable:
+def logsumexp(x: AnyArray, axis: Axis = None) -> Variable:
     """Return the logarithm of the sum of exponentials over `axis`, without overflow.
 
     Parameters
@@ -114,7 +116,7 @@ def logsumexp(x: Any, axis: Axis = None) -> Variable:
     return exponentials.logsumexp(x, axis=axis)
 
 
-def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
     """Return the product of two matrices, of two stacks of matrices, or of one with a vector.
 
     Parameters
@@ -126,38 +128,38 @@ def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variab
     return array_api.matmul(_swapped(a, transa), _swapped(b, transb))
 
 
-def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+def batch_matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
     """Return the products of two stacks of as many matrices; a stack of vectors counts as one of columns."""
     a, b = (array_api.expand_dims(x, axis=2) if len(x.shape) == 2 else x for x in (a, b))
     return matmul(a, b, transa, transb)
 
 
-def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def max(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the maximum over `axis`; elements that tie share the gradient equally."""
     return array_api.max(x, axis=axis, keepdims=keepdims)
 
 
-def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def min(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the minimum over `axis`; elements that tie share the gradient equally."""
     return array_api.min(x, axis=axis, keepdims=keepdims)
 
 
-def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def prod(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the product over `axis`."""
     return array_api.prod(x, axis=axis, keepdims=keepdims)
 
 
-def rsqrt(x: Any) -> Variable:
+def rsqrt(x: AnyArray) -> Variable:
     """Return the reciprocal of the square root, elementwise."""
     return 1.0 / sqrt(x)
 
 
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Return the sum over `axis`."""
     return array_api.sum(x, axis=axis, keepdims=keepdims)
 
 
-def sum_to(x: Any, shape: Shape) -> Variable:
+def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
     return broadcasting.sum_to(x, shape=tuple(shape))
 

@@ -7,6 +7,7 @@ from xpgrad.array_api import astype, linalg, moveaxis, reshape, square
 from xpgrad.array_api import sum as _sum
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["batch_det", "batch_inv", "batch_l2_norm_squared", "cholesky", "det", "diagonal", "inv"]
 
@@ -22,32 +23,32 @@ def _of_square(function: Callable[..., Any], x: Any, ndim: int, name: str) -> Va
     return astype(function(astype(x, spec.backend.namespace.float32)), spec.dtype)
 
 
-def cholesky(a: Any) -> Variable:
+def cholesky(a: AnyArray) -> Variable:
     """Return the lower triangular L with ``L L^T = a`` of one symmetric positive definite matrix."""
     return _of_square(linalg.cholesky, a, 2, "cholesky")
 
 
-def det(a: Any) -> Variable:
+def det(a: AnyArray) -> Variable:
     """Return the determinant of one square matrix, with shape ()."""
     return _of_square(linalg.det, a, 2, "det")
 
 
-def batch_det(a: Any) -> Variable:
+def batch_det(a: AnyArray) -> Variable:
     """Return the determinants of a stack of square matrices, shape (B, M, M)."""
     return _of_square(linalg.det, a, 3, "batch_det")
 
 
-def inv(a: Any) -> Variable:
+def inv(a: AnyArray) -> Variable:
     """Return the inverse of one square matrix."""
     return _of_square(linalg.inv, a, 2, "inv")
 
 
-def batch_inv(a: Any) -> Variable:
+def batch_inv(a: AnyArray) -> Variable:
     """Return the inverses of a stack of square matrices, shape (B, M, M)."""
     return _of_square(linalg.inv, a, 3, "batch_inv")
 
 
-def batch_l2_norm_squared(x: Any) -> Variable:
+def batch_l2_norm_squared(x: AnyArray) -> Variable:
     """Return the sum of squares of each element of a batch, with shape (B,).
 
     Parameters
@@ -61,7 +62,7 @@ def batch_l2_norm_squared(x: Any) -> Variable:
     return _sum(square(reshape(x, shape=(spec.shape[0], length))), axis=1)
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
+def diagonal(x: AnyArray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
     """Return the diagonals of the matrices in the axes `axis1` and `axis2`, as the last axis.
 
     Parameters

@@ -13,6 +13,7 @@ from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.functions.connection import linear
 from xpgrad.functions.noise import dropout
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["n_step_bigru", "n_step_bilstm", "n_step_birnn", "n_step_gru", "n_step_lstm", "n_step_rnn"]
 
@@ -41,7 +42,13 @@ class Unit(NamedTuple):
 
 
 def n_step_lstm(
-    n_layers: int, dropout_ratio: float, hx: Any, cx: Any, ws: Any, bs: Any, xs: Sequence[Any]
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    cx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of units with a long short-term memory.
 
@@ -96,7 +103,13 @@ def n_step_lstm(
 
 
 def n_step_bilstm(
-    n_layers: int, dropout_ratio: float, hx: Any, cx: Any, ws: Any, bs: Any, xs: Sequence[Any]
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    cx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of long short-term memory in both directions.
 
@@ -120,7 +133,12 @@ def n_step_bilstm(
 
 
 def n_step_gru(
-    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Sequence[Any]
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units.
 
@@ -152,7 +170,12 @@ def n_step_gru(
 
 
 def n_step_bigru(
-    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Sequence[Any]
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units in both directions.
 
@@ -163,7 +186,13 @@ def n_step_bigru(
 
 
 def n_step_rnn(
-    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Sequence[Any], activation: str = "tanh"
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
+    activation: str = "tanh",
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of plain recurrent units.
 
@@ -192,7 +221,13 @@ def n_step_rnn(
 
 
 def n_step_birnn(
-    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Sequence[Any], activation: str = "tanh"
+    n_layers: int,
+    dropout_ratio: float,
+    hx: AnyArray,
+    ws: Sequence[Sequence[AnyArray]],
+    bs: Sequence[Sequence[AnyArray]],
+    xs: Sequence[AnyArray],
+    activation: str = "tanh",
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of plain recurrent units in both directions.
 

@@ -1,17 +1,29 @@
 """Noise: what makes training robust, and is switched off outside of it."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating
-from xpgrad.graph.variable import as_variable
-from xpgrad.types import Array
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray, Array
 
 __all__ = ["dropout"]
 
 
-def dropout(x: Any, ratio: float = 0.5, *, mask: Array | None = None, return_mask: bool = False) -> Any:
+@overload
+def dropout(
+    x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: Literal[False] = False
+) -> Variable: ...
+
+
+@overload
+def dropout(
+    x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: Literal[True]
+) -> tuple[Variable, Array]: ...
+
+
+def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
     """Return `x` with a part of its elements set to 0 and the others scaled up, while `config.train` is True.
 
     Parameters

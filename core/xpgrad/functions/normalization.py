@@ -16,7 +16,7 @@ from xpgrad.functions.checks import invalid, known_spec, real_floating, require_
 from xpgrad.functions.windows import window_sums
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import WHOLE, Array, Namespace, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
 
 __all__ = [
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
@@ -33,7 +33,7 @@ def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, ax
 
 
 @primitive(x=_inverse_rule)
-def inverse_deviation(xp: Namespace, x: Array, known: Array | None, /, axis: Axes, eps: float) -> Array:
+def inverse_deviation(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
     """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is there already."""
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
@@ -65,7 +65,7 @@ def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Ar
 
 
 @primitive(x=_standardized_rule)
-def standardized(xp: Namespace, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
+def standardized(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
     """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_deviation`.
 
     `x` gets the gradient of the whole, `mean` and `inverse` get none.
@@ -90,13 +90,13 @@ def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable,
 
 
 @elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
-def scaled(xp: Namespace, x: Array, gamma: Array, beta: Array, /) -> Array:
+def scaled(xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray, /) -> Array:
     """``x * gamma + beta``, elementwise; one new array instead of two."""
     return x * gamma + beta
 
 
 def batch_normalization(
-    x: Any, gamma: Any, beta: Any, eps: float = 2e-5, running_mean: Any = None, running_var: Any = None,
+    x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float = 2e-5, running_mean: Any = None, running_var: Any = None,
     decay: float = 0.9, axis: int | Sequence[int] | None = None,
 ) -> Variable:  # fmt: skip
     """Return `x` with mean 0 and variance 1 over the batch, times `gamma`, plus `beta`.
@@ -152,7 +152,13 @@ def batch_normalization(
 
 
 def fixed_batch_normalization(
-    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: int | Sequence[int] | None = None
+    x: AnyArray,
+    gamma: AnyArray,
+    beta: AnyArray,
+    mean: AnyArray,
+    var: AnyArray,
+    eps: float = 2e-5,
+    axis: int | Sequence[int] | None = None,
 ) -> Variable:
     """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with statistics that are given.
 
@@ -181,10 +187,10 @@ def fixed_batch_normalization(
     axes = _axes(name, spec, known_spec(gamma, name), axis)
     shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
     gamma, beta, mean, var = (reshape(each, shape=shape) for each in (gamma, beta, mean, var))
-    return (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta  # type: ignore[no-any-return]  # operators
+    return (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta
 
 
-def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
     """Return `x` with mean 0 and variance 1 in each row, times `gamma`, plus `beta`.
 
     Parameters
@@ -211,7 +217,7 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
     return scaled(y, gamma, beta)
 
 
-def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
     """Return `x` with mean 0 and variance 1 in each group of channels of each image, times `gamma`, plus `beta`.
 
     Parameters
@@ -254,7 +260,7 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
 
 
-def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
+def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
     """Return `x` divided by ``norm(x) + eps``, its Euclidean norm over `axis`.
 
     Parameters
@@ -270,10 +276,12 @@ def normalize(x: Any, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Varia
     """
     real_floating(x, "normalize")
     x, along = as_variable(x), axis if isinstance(axis, WHOLE) else tuple(axis)
-    return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)  # type: ignore[no-any-return]  # operators
+    return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)
 
 
-def local_response_normalization(x: Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> Variable:
+def local_response_normalization(
+    x: AnyArray, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+) -> Variable:
     """Return `x` divided by ``(k + alpha * s) ** beta``, where s is the sum of squares of `n` neighbouring channels.
 
     Parameters
@@ -303,7 +311,7 @@ def local_response_normalization(x: Any, n: int = 5, k: float = 2, alpha: float 
     geometry = Geometry(size, (2 * half + 1, 1), ones, (half, 0), ones, size)
     squares = reshape(square(x), shape=(spec.shape[0], 1, *size))
     total = reshape(window_sums(squares, geometry=geometry), shape=spec.shape)
-    return x * (k + alpha * total) ** -beta  # type: ignore[no-any-return]  # operators
+    return x * (k + alpha * total) ** -beta
 
 
 def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | None) -> Axes:

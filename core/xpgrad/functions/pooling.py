@@ -1,7 +1,7 @@
 """Pooling: windows of images become one element each, and one element a window."""
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
 
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.precision import narrowed, widened
@@ -12,7 +12,7 @@ from xpgrad.functions.checks import known_spec as _known_spec
 from xpgrad.functions.windows import each, geometry_on, geometry_under, images, spread, window_sums
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = [
     "average_pooling_1d", "average_pooling_2d", "average_pooling_3d", "average_pooling_nd", "max_pooling_1d",
@@ -61,15 +61,30 @@ def collected(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geomet
 
 
 @primitive()
-def window_argmax(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+def window_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
     """Numbers of the first of the largest elements of windows, counted through one window; without a gradient."""
     found = xp.windows(x, geometry=geometry, fill=-math.inf)
     return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
 
+@overload
 def max_pooling_nd(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
-) -> Any:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_nd(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
+def max_pooling_nd(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
     """Return the largest element of each window.
 
     Parameters
@@ -103,28 +118,75 @@ def max_pooling_nd(
     return _max_pooled("max_pooling_nd", None, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
 def max_pooling_1d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
-) -> Any:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_1d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
+def max_pooling_1d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
     """Return the largest element of each window; it is `max_pooling_nd` for one axis."""
     return _max_pooled("max_pooling_1d", 1, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
 def max_pooling_2d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
-) -> Any:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_2d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
+def max_pooling_2d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
     """Return the largest element of each window; it is `max_pooling_nd` for two axes."""
     return _max_pooled("max_pooling_2d", 2, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
 def max_pooling_3d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True, return_indices: bool = False
-) -> Any:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: Literal[False] = False,
+) -> Variable: ...  # fmt: skip
+
+
+@overload
+def max_pooling_3d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Array]: ...  # fmt: skip
+
+
+def max_pooling_3d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
     """Return the largest element of each window; it is `max_pooling_nd` for three axes."""
     return _max_pooled("max_pooling_3d", 3, x, ksize, stride, pad, cover_all, return_indices)
 
 
-def average_pooling_nd(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+def average_pooling_nd(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
+) -> Variable:
     """Return the mean of each window.
 
     Parameters
@@ -154,12 +216,16 @@ def average_pooling_nd(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad
     return _averaged("average_pooling_nd", None, x, ksize, stride, pad, pad_value)
 
 
-def average_pooling_1d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+def average_pooling_1d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
+) -> Variable:
     """Return the mean of each window; it is `average_pooling_nd` for one axis."""
     return _averaged("average_pooling_1d", 1, x, ksize, stride, pad, pad_value)
 
 
-def average_pooling_2d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+def average_pooling_2d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
+) -> Variable:
     """Return the mean of each window; it is `average_pooling_nd` for two axes.
 
     Chainer's has no `pad_value`; 0 is what it does.
@@ -167,14 +233,17 @@ def average_pooling_2d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad
     return _averaged("average_pooling_2d", 2, x, ksize, stride, pad, pad_value)
 
 
-def average_pooling_3d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: float | None = 0) -> Variable:
+def average_pooling_3d(
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
+) -> Variable:
     """Return the mean of each window; it is `average_pooling_nd` for three axes."""
     return _averaged("average_pooling_3d", 3, x, ksize, stride, pad, pad_value)
 
 
 def unpooling_nd(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
-) -> Variable:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
+    cover_all: bool = True,
+) -> Variable:  # fmt: skip
     """Return images on which each element of `x` fills its window; where windows overlap, elements are added.
 
     Parameters
@@ -207,22 +276,25 @@ def unpooling_nd(
 
 
 def unpooling_1d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
-) -> Variable:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
+    cover_all: bool = True,
+) -> Variable:  # fmt: skip
     """Return lines on which each element of `x` fills its window; it is `unpooling_nd` for one axis."""
     return _unpooled("unpooling_1d", 1, x, ksize, stride, pad, outsize, cover_all)
 
 
 def unpooling_2d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
-) -> Variable:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
+    cover_all: bool = True,
+) -> Variable:  # fmt: skip
     """Return pictures on which each element of `x` fills its window; it is `unpooling_nd` for two axes."""
     return _unpooled("unpooling_2d", 2, x, ksize, stride, pad, outsize, cover_all)
 
 
 def unpooling_3d(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
-) -> Variable:
+    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
+    cover_all: bool = True,
+) -> Variable:  # fmt: skip
     """Return volumes on which each element of `x` fills its window; it is `unpooling_nd` for three axes."""
     return _unpooled("unpooling_3d", 3, x, ksize, stride, pad, outsize, cover_all)
 
@@ -251,8 +323,9 @@ def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
 
 
 def upsampling_2d(
-    x: Any, indexes: Any, ksize: Any, stride: Any = None, pad: Any = 0, outsize: Any = None, cover_all: bool = True
-) -> Variable:
+    x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
+    outsize: Size | None = None, cover_all: bool = True,
+) -> Variable:  # fmt: skip
     """Return pictures on which each element of `x` is where `max_pooling_2d` found it, among zeros.
 
     Parameters
@@ -277,8 +350,9 @@ def upsampling_2d(
 
 
 def _max_pooled(
-    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, cover_all: bool, return_indices: bool
-) -> Any:
+    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, cover_all: bool,
+    return_indices: bool,
+) -> Any:  # fmt: skip
     spec = require_real_floating(images(x, function, ndim), function)
     geometry = _geometry_on(function, spec, ksize, stride, pad, cover_all)
     y = window_maxima(x, geometry=geometry)
@@ -286,7 +360,7 @@ def _max_pooled(
 
 
 def _averaged(
-    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, pad_value: float | None
+    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, pad_value: float | None
 ) -> Variable:
     if pad_value is not None and pad_value != 0:
         raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")
@@ -301,25 +375,26 @@ def _averaged(
 
 
 def _unpooled(
-    function: str, ndim: int | None, x: Any, ksize: Any, stride: Any, pad: Any, outsize: Any, cover_all: bool
-) -> Variable:
+    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, outsize: Size | None,
+    cover_all: bool,
+) -> Variable:  # fmt: skip
     spec = images(x, function, ndim)
     return spread(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))
 
 
-def _sizes(function: str, spec: Spec, ksize: Any, stride: Any) -> tuple[Shape, Any]:
+def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Any]:
     """Return the size of windows and their distances, which are as large by default."""
     ksize = each(ksize, spec.ndim - 2, "ksize", function)
     return ksize, ksize if stride is None else stride
 
 
-def _geometry_on(function: str, spec: Spec, ksize: Any, stride: Any, pad: Any, cover_all: bool) -> Geometry:
+def _geometry_on(function: str, spec: Spec, ksize: Size, stride: Size | None, pad: Size, cover_all: bool) -> Geometry:
     ksize, stride = _sizes(function, spec, ksize, stride)
     return geometry_on(function, spec, ksize, stride, pad, 1, cover_all)
 
 
 def _geometry_under(
-    function: str, spec: Spec, ksize: Any, stride: Any, pad: Any, outsize: Any, cover_all: bool
+    function: str, spec: Spec, ksize: Size, stride: Size | None, pad: Size, outsize: Size | None, cover_all: bool
 ) -> Geometry:
     ksize, stride = _sizes(function, spec, ksize, stride)
     return geometry_under(function, spec, ksize, stride, pad, outsize, 1, cover_all)

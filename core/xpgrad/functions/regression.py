@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
+from xpgrad.types import AnyArray
 
 __all__ = [
     "absolute_error", "huber_loss", "mean_absolute_error", "mean_squared_error", "squared_difference", "squared_error",
@@ -19,7 +20,7 @@ def _pair(x0: Any, x1: Any, function: str, names: tuple[str, str] = ("x0", "x1")
     return x0, x1
 
 
-def squared_error(x0: Any, x1: Any) -> Variable:
+def squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return ``(x0 - x1) ** 2``, elementwise, for two arrays of one shape and dtype."""
     return array_api.square(array_api.subtract(*_pair(x0, x1, "squared_error")))
 
@@ -27,7 +28,7 @@ def squared_error(x0: Any, x1: Any) -> Variable:
 squared_difference = squared_error
 
 
-def mean_squared_error(x0: Any, x1: Any) -> Variable:
+def mean_squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return the mean of the squared differences of two arrays of one shape and dtype.
 
     Parameters
@@ -42,18 +43,18 @@ def mean_squared_error(x0: Any, x1: Any) -> Variable:
     return array_api.mean(array_api.square(difference))
 
 
-def absolute_error(x0: Any, x1: Any) -> Variable:
+def absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return ``abs(x0 - x1)``, elementwise, for two arrays of one shape and dtype. The derivative at 0 is 0."""
     return array_api.abs(array_api.subtract(*_pair(x0, x1, "absolute_error")))
 
 
-def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+def mean_absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return the mean of the absolute differences of two arrays of one shape and dtype, a Variable of shape ()."""
     difference = array_api.subtract(*_pair(x0, x1, "mean_absolute_error"))
     return array_api.mean(array_api.abs(difference))
 
 
-def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
+def huber_loss(x: AnyArray, t: AnyArray, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
     """Return the Huber loss: half the squared difference up to `delta`, and a straight line of that slope beyond.
 
     Parameters

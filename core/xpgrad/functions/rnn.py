@@ -8,11 +8,12 @@ from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import sigmoid
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 __all__ = ["lstm", "slstm", "tree_lstm"]
 
 
-def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
+def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory.
 
     Parameters
@@ -46,7 +47,7 @@ def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
     return c, h
 
 
-def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Variable]:
+def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory that has two children.
 
     Parameters
@@ -85,7 +86,7 @@ def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Varia
     return c, tanh(c) * sigmoid(o1 + o2)
 
 
-def tree_lstm(*inputs: Any) -> tuple[Variable, Variable]:
+def tree_lstm(*inputs: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory that has any number of children, in an order.
 
     Parameters

@@ -6,12 +6,12 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import Index
+from xpgrad.types import AnyArray, Index
 
 __all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequence"]
 
 
-def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
+def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
     """Return `x` with more elements before and behind each axis.
 
     Parameters
@@ -27,7 +27,7 @@ def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
     return ops.pad(x, pad_width, mode, **keywords)
 
 
-def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 0) -> Variable:
+def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: float = 0) -> Variable:
     """Return arrays of several lengths along axis 0 in one array, with `padding` behind the shorter ones.
 
     Parameters
@@ -60,7 +60,7 @@ def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 
     return array_api.stack(padded, axis=0)
 
 
-def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
+def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
     """Return for each position the elements that the sequences have there.
 
     Parameters
@@ -89,7 +89,7 @@ def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
     return tuple(array_api.stack(step, axis=0) for step in steps)
 
 
-def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variable:
+def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) -> Variable:
     """Return `x` in another order along `axis`.
 
     Parameters
@@ -110,7 +110,7 @@ def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variabl
     return array_api.take(x, places, axis=axis)
 
 
-def scatter_add(a: Any, slices: Index, b: Any) -> Variable:
+def scatter_add(a: AnyArray, slices: Index, b: AnyArray) -> Variable:
     """Return a copy of `a` with `b` added at ``a[slices]``; what a position gets from several places is added up."""
     from xpgrad import ops  # which most programs do not need
 

@@ -6,7 +6,7 @@ from xpgrad import array_api, ops, special
 from xpgrad.functions.checks import inexact, integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops import einsum
-from xpgrad.types import WHOLE
+from xpgrad.types import WHOLE, AnyArray, Operand, RealOperand
 
 __all__ = [
     "digamma", "einsum", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "fft", "fmod", "ifft", "lgamma", "log_ndtr",
@@ -27,7 +27,7 @@ ndtri = inexact(special.ndtri, "ndtri")
 Pair = tuple[Any, Any]
 
 
-def polygamma(n: Any, x: Any) -> Variable:
+def polygamma(n: int | AnyArray, x: AnyArray) -> Variable:
     """Return the derivative of `digamma` of order `n`, elementwise.
 
     Parameters
@@ -42,7 +42,7 @@ def polygamma(n: Any, x: Any) -> Variable:
     return special.polygamma(n, x)
 
 
-def zeta(x: Any, q: Any) -> Variable:
+def zeta(x: RealOperand, q: AnyArray) -> Variable:
     """Return the Hurwitz zeta function, the sum of ``(q + k)**-x`` over k from 0 on, elementwise.
 
     Parameters
@@ -54,7 +54,7 @@ def zeta(x: Any, q: Any) -> Variable:
     return special.zeta(x, q)
 
 
-def fmod(x: Any, divisor: Any) -> Variable:
+def fmod(x: AnyArray, divisor: Operand) -> Variable:
     """Return the remainder of the division, with the sign of `x`, elementwise.
 
     Parameters

@@ -11,7 +11,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = ["im2col"]
 
@@ -116,7 +116,7 @@ def each(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Sha
 
 
 def geometry_on(
-    function: str, spec: Spec, ksize: Shape, stride: Any, pad: Any, dilate: Any = 1, cover_all: bool = False
+    function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, dilate: Size = 1, cover_all: bool = False
 ) -> Geometry:
     """Return the geometry of windows on images of `spec`; there must be one window at least."""
     size, n = spec.shape[2:], len(ksize)
@@ -131,7 +131,7 @@ def geometry_on(
 
 
 def geometry_under(
-    function: str, spec: Spec, ksize: Shape, stride: Any, pad: Any, outsize: Any, dilate: Any = 1,
+    function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, outsize: Size | None, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Geometry:  # fmt: skip
     """Return the geometry whose windows the images of `spec` number; `outsize` is the size they lie on, if given."""
@@ -152,7 +152,7 @@ def geometry_under(
     return Geometry(size, ksize, stride, pad, dilate, out)
 
 
-def images(x: Any, function: str, ndim: int | None, name: str = "x") -> Spec:
+def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spec:
     """Return the spec of `x`, or raise `InvalidType` if it is not floating-point of shape (N, C, *D), `ndim` axes D."""
     spec = known_spec(x, function)
     if not spec.differentiable:
@@ -163,7 +163,9 @@ def images(x: Any, function: str, ndim: int | None, name: str = "x") -> Spec:
     return spec
 
 
-def im2col(x: Any, ksize: Any, stride: Any = 1, pad: Any = 0, cover_all: bool = False, dilate: Any = 1) -> Variable:
+def im2col(
+    x: AnyArray, ksize: Size, stride: Size = 1, pad: Size = 0, cover_all: bool = False, dilate: Size = 1
+) -> Variable:
     """Return the windows on pictures as channels.
 
     Parameters

@@ -363,7 +363,8 @@ def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
 
 def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:
     if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}")
+        advice = f"; write [{name[:-1]}]" if isinstance(given, Variable) else ""
+        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}{advice}")
     for i, each in enumerate(given):
         if not isinstance(each, Variable) and not (optional and each is None):
             raise TypeError(f"{operation}: {name}[{i}] must be a Variable, got {type(each).__name__}")

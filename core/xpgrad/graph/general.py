@@ -132,7 +132,7 @@ def _is_scalar(x: Any) -> bool:
 
 def _watched(plan: Plan, nodes: list[Any], parameters: dict[str, Any], scalar: Any) -> Application:
     """Return an application that hooks can be told of before there is an output."""
-    function = DebugApplication()
+    function: Application = DebugApplication()
     function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
     function._origin = function.stack = None
     function.rest = parameters if scalar is None else scalar  # for the label

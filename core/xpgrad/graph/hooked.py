@@ -64,7 +64,11 @@ def watched(f: Any, pullback: Pullback, gy: Any, node: Any, hooks: list[Any], *,
         if recorded:
             return pullback.record(f, gy, node)
         if copied:
-            gy = carried.operand(seen) if plugins.backend_of(as_array(given)).spec(as_array(given)).complex else given
+            gy = (
+                carried.operand(shown(seen))
+                if plugins.backend_of(as_array(given)).spec(as_array(given)).complex
+                else given
+            )
         return pullback.pull(f, gy)
 
     def after(gxs: Gradients) -> tuple[Any, ...]:

@@ -78,7 +78,7 @@ def elementwise(
 
 
 def _public(definition: Definition) -> Function:
-    function = _path(definition)(definition)
+    function: Function = _path(definition)(definition)
     body = definition.body
     function.__name__ = function.__qualname__ = body.__name__
     if not is_own(body):

@@ -7,7 +7,7 @@ import operator
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 from xpgrad.backend.checks import check_still, same_place, spec_of
 from xpgrad.backend.device import Device
@@ -21,7 +21,7 @@ from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.types import Array, Dtype, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Dtype, Namespace, Shape
 
 new = object.__new__
 
@@ -62,12 +62,12 @@ class Variable(ArrayHolder, Convertible):
 
     def __init__(
         self,
-        data: Array | None = None,
+        data: AnyArray | None = None,
         *,
         name: str | None = None,
-        grad: Array | None = None,
+        grad: AnyArray | None = None,
         requires_grad: bool = True,
-        **kwargs: Any,
+        **kwargs: Never,
     ) -> None:
         if "volatile" in kwargs:
             raise ValueError("Variable: volatile= was removed in Chainer 2; use xpgrad.no_backprop_mode()")
@@ -381,7 +381,7 @@ def constant_variable(array: Array) -> Variable:
     return Variable(array, requires_grad=False)
 
 
-def as_variable(obj: Any) -> Variable:
+def as_variable(obj: AnyArray) -> Variable:
     """Return `obj` if it is a Variable, else a Variable over the array `obj` that requires no gradient."""
     if isinstance(obj, Variable):
         return obj

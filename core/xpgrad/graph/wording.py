@@ -74,7 +74,8 @@ def explained(
         return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
     shapes = [tuple(a.shape) for a in operands if type(a) in plugins.by_type]
     if definition.name == "matmul" and len(shapes) == 2 and (why := _why_no_product(*shapes)):
-        return ShapeError(f"matmul: {why}; got a {shapes[0]}, b {shapes[1]}")
+        dtypes = " and ".join(dict.fromkeys(backend.dtype_name(a.dtype) for a in arrays))
+        return ShapeError(f"matmul: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
     said = _GUFUNC.sub(_without_signature, str(error)).removeprefix(f"{definition.name}: ").rstrip(". ")
     if _NEGATIVE_POWER.search(said):
         return ValueError(

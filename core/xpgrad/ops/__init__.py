@@ -3,7 +3,7 @@
 They follow array-api-extra where that has a function, else NumPy. What the standard has is in `xpgrad.array_api`.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
 from xpgrad.ops.angles import angle, deg2rad, rad2deg
@@ -64,5 +64,5 @@ __all__ = [  # noqa: RUF022 - by module
     "atleast_nd", "default_dtype",
 ]  # fmt: skip
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,25 +1,25 @@
 """Angles, in radians and degrees."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api.copying import imag, real
 from xpgrad.array_api.selection import where
 from xpgrad.array_api.trigonometric import atan2
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 
-def deg2rad(x: Any, /) -> Variable:
+def deg2rad(x: AnyArray, /) -> Variable:
     """An angle in radians from one in degrees, elementwise."""
     return as_variable(x) * (math.pi / 180)
 
 
-def rad2deg(x: Any, /) -> Variable:
+def rad2deg(x: AnyArray, /) -> Variable:
     """An angle in degrees from one in radians, elementwise."""
     return as_variable(x) * (180 / math.pi)
 
 
-def angle(x: Any, /, *, deg: bool = False) -> Variable:
+def angle(x: AnyArray, /, *, deg: bool = False) -> Variable:
     """Argument of a complex number, from -pi to pi (in degrees if `deg`), elementwise.
 
     Parameters

@@ -7,16 +7,17 @@ from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import broadcast_shapes
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
+from xpgrad.types import AnyArray, Operand
 
 
 def apply_where(
-    condition: Any,
+    condition: AnyArray,
     args: Any,
     f1: Callable[..., Any],
     f2: Callable[..., Any] | None = None,
     /,
     *,
-    fill_value: Any = None,
+    fill_value: Operand | None = None,
 ) -> Variable:
     """Value of `f1` where `condition` is true, of `f2` or `fill_value` elsewhere, each computed only where it applies.
 

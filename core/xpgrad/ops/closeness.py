@@ -8,9 +8,10 @@ from xpgrad.array_api.selection import where
 from xpgrad.array_api.utility import all as all_
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import Operand
 
 
-def isclose(a: Any, b: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Variable:
+def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Variable:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``, elementwise; no gradient.
 
     Parameters
@@ -38,6 +39,6 @@ def _inexact(x: Any, other: Any) -> Variable:
     return x if x.node.spec.differentiable else x * 1.0  # type: ignore[no-any-return]  # as above
 
 
-def allclose(a: Any, b: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Variable:
+def allclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Variable:
     """Whether all elements are close, as in `isclose`; a 0-d boolean."""
     return all_(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan))

@@ -8,7 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array
+from xpgrad.types import AnyArray, Array
 
 
 class Convolve(FunctionNode):
@@ -34,12 +34,12 @@ class Convolve(FunctionNode):
         return tuple(gxs)
 
 
-def full(a: Any, v: Any) -> Variable:
+def full(a: AnyArray, v: AnyArray) -> Variable:
     """Return the full convolution of two vectors."""
     return Convolve().apply((a, v))[0]
 
 
-def convolve(a: Any, v: Any, /, mode: str = "full") -> Variable:
+def convolve(a: AnyArray, v: AnyArray, /, mode: str = "full") -> Variable:
     """Discrete convolution of two vectors.
 
     Parameters

@@ -9,9 +9,18 @@ from xpgrad.array_api.manipulation import moveaxis, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops.diagonals import diag
+from xpgrad.types import AnyArray
 
 
-def cov(m: Any, /, *, axis: int = -1, correction: float = 1, fweights: Any = None, aweights: Any = None) -> Variable:
+def cov(
+    m: AnyArray,
+    /,
+    *,
+    axis: int = -1,
+    correction: float = 1,
+    fweights: AnyArray | None = None,
+    aweights: AnyArray | None = None,
+) -> Variable:
     """Covariance matrix of variables.
 
     Parameters
@@ -63,7 +72,7 @@ def _wide(weights: Any) -> Any:
     return None if weights is None else astype(weights, as_variable(weights).node.spec.wide, copy=False)
 
 
-def corrcoef(m: Any, /, *, axis: int = -1) -> Variable:
+def corrcoef(m: AnyArray, /, *, axis: int = -1) -> Variable:
     """Matrix of the correlation coefficients of variables, as in `cov`; NaN for a variable that is constant."""
     m = as_variable(m)
     spec = m.node.spec

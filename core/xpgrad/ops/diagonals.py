@@ -8,9 +8,10 @@ from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.types import AnyArray
 
 
-def create_diagonal(x: Any, /, *, offset: int = 0) -> Variable:
+def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
     """Matrices of zeros with the vectors along the last axis of `x` on a diagonal.
 
     Parameters
@@ -42,7 +43,7 @@ def _diagonal(columns: int, count: int, offset: int) -> slice:
     return slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1)
 
 
-def diag(x: Any, /, k: int = 0) -> Variable:
+def diag(x: AnyArray, /, k: int = 0) -> Variable:
     """Matrix with the vector `x` on its diagonal `k`, or the diagonal `k` of the matrix `x`.
 
     Parameters

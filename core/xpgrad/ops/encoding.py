@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import Dtype
+from xpgrad.types import AnyArray, Dtype
 
 
-def one_hot(x: Any, /, num_classes: int, *, dtype: Dtype | None = None, axis: int = -1) -> Variable:
+def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axis: int = -1) -> Variable:
     """Vectors of zeros with a 1 at the place that `x` says, along a new axis; no gradient.
 
     Parameters
@@ -32,7 +31,7 @@ def one_hot(x: Any, /, num_classes: int, *, dtype: Dtype | None = None, axis: in
     return moveaxis(y, -1, axis)
 
 
-def unravel_index(indices: Any, shape: Sequence[int], /) -> tuple[Variable, ...]:
+def unravel_index(indices: AnyArray, shape: Sequence[int], /) -> tuple[Variable, ...]:
     """Indices into an array of this `shape`, one array for each axis, from indices into the flattened one.
 
     Parameters

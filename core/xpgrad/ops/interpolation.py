@@ -14,9 +14,18 @@ from xpgrad.array_api.utility import diff
 from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray, Operand
 
 
-def interp(x: Any, xs: Any, ys: Any, /, left: Any = None, right: Any = None, period: float | None = None) -> Variable:
+def interp(
+    x: AnyArray,
+    xs: Any,
+    ys: Any,
+    /,
+    left: Operand | None = None,
+    right: Operand | None = None,
+    period: float | None = None,
+) -> Variable:
     """Value at `x` of the piecewise linear function through the points (`xs`, `ys`).
 
     Parameters
@@ -55,7 +64,7 @@ def interp(x: Any, xs: Any, ys: Any, /, left: Any = None, right: Any = None, per
     return where(x < xs[0], left, where(x > xs[-1], right, inside))
 
 
-def trapezoid(y: Any, /, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Variable:
+def trapezoid(y: AnyArray, /, x: AnyArray | None = None, *, dx: Operand = 1.0, axis: int = -1) -> Variable:
     """Integral along `axis` by the trapezoidal rule.
 
     Parameters

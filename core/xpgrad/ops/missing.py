@@ -1,7 +1,5 @@
 """Missing values: NaN and infinities replaced, and statistics that leave them out."""
 
-from typing import Any
-
 from xpgrad.array_api.copying import astype, imag, real
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.logical import isinf, isnan, logical_not
@@ -13,10 +11,12 @@ from xpgrad.array_api.statistical import min as min_
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.array_api.utility import all as all_
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Dtype
+from xpgrad.types import AnyArray, Dtype
 
 
-def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Variable:
+def nan_to_num(
+    x: AnyArray, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Variable:
     """`x` with finite numbers instead of NaN and infinities, elementwise; the gradient of what is replaced is 0.
 
     Parameters
@@ -30,7 +30,7 @@ def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, negi
     x = as_variable(x)
     spec = x.node.spec
     if not spec.differentiable:
-        return x  # type: ignore[no-any-return]  # a primitive
+        return x
     limits = spec.backend.finfo(spec.dtype)
     largest = float(limits.max) if posinf is None else posinf
     smallest = float(limits.min) if neginf is None else neginf
@@ -45,34 +45,34 @@ def _finite(x: Variable, nan: float, largest: float, smallest: float) -> Variabl
     return where(infinite & (x > 0), largest, where(infinite & (x < 0), smallest, x))
 
 
-def nansum(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def nansum(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum over `axis` of what is not NaN; 0 if there is nothing."""
     return sum_(where(isnan(x), 0.0, x), axis=axis, keepdims=keepdims)
 
 
-def nanprod(x: Any, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
+def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
     """Product over `axis` of what is not NaN; 1 if there is nothing."""
     return prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-def nancumsum(x: Any, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
+def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Sums along `axis` of what is not NaN up to each place."""
     return cumulative_sum(where(isnan(x), 0.0, x), axis=axis, dtype=dtype)
 
 
-def nancumprod(x: Any, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
+def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Products along `axis` of what is not NaN up to each place."""
     return cumulative_prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype)
 
 
-def nanmean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Mean over `axis` of what is not NaN; NaN if there is nothing."""
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
     return sum_by_count(where(present, x, zeros_like(x)), count, axis=axis, keepdims=keepdims)
 
 
-def nanvar(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
+def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
     """Variance over `axis` of what is not NaN, as in `var`."""
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
@@ -84,14 +84,14 @@ def nanvar(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
     return astype(y, dtype, copy=False)
 
 
-def nanmax(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def nanmax(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Maximum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
     missing = isnan(x)
     y = max_(where(missing, -float("inf"), x), axis=axis, keepdims=keepdims)
     return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)
 
 
-def nanmin(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def nanmin(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Minimum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
     missing = isnan(x)
     y = min_(where(missing, float("inf"), x), axis=axis, keepdims=keepdims)

@@ -17,10 +17,10 @@ from xpgrad.array_api.statistical import Axis, count_of, reduced_axes
 from xpgrad.array_api.utility import any as any_
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import WHOLE
+from xpgrad.types import WHOLE, AnyArray
 
 
-def partition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
+def partition(x: AnyArray, kth: Any, /, *, axis: int | None = -1) -> Variable:
     """`x` in an order along `axis` in which element `kth` is where sorting would put it, lesser ones before it.
 
     Parameters
@@ -35,7 +35,7 @@ def partition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
     return sort(x, axis=axis)
 
 
-def argpartition(x: Any, kth: Any, /, *, axis: int | None = -1) -> Variable:
+def argpartition(x: AnyArray, kth: Any, /, *, axis: int | None = -1) -> Variable:
     """The indices with which `partition` takes the elements of `x` along `axis`; they have no gradient."""
     x, axis = _line(x, axis)
     _check(x, kth, axis, "argpartition")
@@ -58,7 +58,7 @@ Chosen = Callable[[Variable, str], Callable[[float], Variable]]
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def quantile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
+def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
     """Quantiles over `axis`: what the fraction `q` of the elements does not exceed.
 
     Parameters
@@ -80,7 +80,9 @@ def quantile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear", ke
     return _quantile(x, q, axis, method, keepdims, _of_all)
 
 
-def nanquantile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
+def nanquantile(
+    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Variable:
     """Quantiles over `axis` of what is not NaN, as in `quantile`; NaN if there is nothing."""
     x = as_variable(x)
     missing = isnan(x)
@@ -173,23 +175,27 @@ def _at(ordered: Variable, place: float, method: str) -> Variable:
     return ordered[..., low] * (1 - weight) + ordered[..., high] * weight
 
 
-def percentile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
+def percentile(
+    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Variable:
     """Quantiles over `axis`, as in `quantile`, with `q` from 0 to 100."""
     q = [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
     return quantile(x, q, axis=axis, method=method, keepdims=keepdims)
 
 
-def nanpercentile(x: Any, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
+def nanpercentile(
+    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Variable:
     """Quantiles over `axis` of what is not NaN, as in `quantile`, with `q` from 0 to 100; NaN if there is nothing."""
     q = [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
     return nanquantile(x, q, axis=axis, method=method, keepdims=keepdims)
 
 
-def nanmedian(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Median over `axis` of what is not NaN; NaN if there is nothing."""
     return nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
-def median(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def median(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Median over `axis`: the middle element, or the mean of the two in the middle."""
     return quantile(x, 0.5, axis=axis, keepdims=keepdims)

@@ -7,7 +7,7 @@ from xpgrad.array_api.indexing import setitem, take
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE
+from xpgrad.types import WHOLE, AnyArray
 
 Places = Callable[[int, int], int]
 
@@ -32,7 +32,7 @@ MODES: dict[str, Places] = {
 """From a mode to the place in an axis of length n from which place i of the padded one is filled."""
 
 
-def pad(x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Variable:
+def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Variable:
     """`x` with more elements before and behind each axis.
 
     Parameters
@@ -65,7 +65,7 @@ def pad(x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: A
         places = [MODES[mode](i, n) for i in range(-before, n + behind)]
         indices = x.node.spec.backend.asarray(places, device=x.node.spec.device)
         x = take(x, indices, axis=axis)
-    return x  # type: ignore[no-any-return]  # a primitive
+    return x
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]]:

@@ -1,14 +1,16 @@
 """Kronecker products, and values of polynomials."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray, Array, Operand
 
 
-def kron(a: Any, b: Any, /) -> Variable:
+def kron(a: AnyArray, b: AnyArray, /) -> Variable:
     """Kronecker product: each element of `a` times the whole of `b`.
 
     Parameters
@@ -24,7 +26,7 @@ def kron(a: Any, b: Any, /) -> Variable:
     return reshape(spread, shape=tuple(m * n for m, n in zip(left, right, strict=True)))
 
 
-def polyval(p: Any, x: Any, /) -> Variable:
+def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
     """Value at `x` of the polynomial with the coefficients `p`, the highest power first, by Horner's rule.
 
     Parameters
@@ -32,12 +34,14 @@ def polyval(p: Any, x: Any, /) -> Variable:
     p : Variable or array, shape (N,), or sequence of scalars and Variables
     x : Variable, array or scalar
     """
+    given: Array = p
     if not isinstance(x, Variable) and (plugins.is_scalar(x) or not hasattr(x, "shape")):
-        coefficients = [as_variable(p)[i] for i in range(p.shape[0])]
+        coefficients: list[Any] = list(as_variable(given))
         y: Any = 0.0 * coefficients[0] if coefficients else 0.0
     else:
-        x = as_variable(x)
-        coefficients = [as_variable(p)[i] for i in range(p.shape[0])] if hasattr(p, "shape") else list(p)
+        at: Array = x
+        x = as_variable(at)
+        coefficients = list(p) if isinstance(p, Sequence) else list(as_variable(given))
         y = zeros_like(x)
     for i, coefficient in enumerate(coefficients):
         y = y * x + coefficient if i else y + coefficient

@@ -15,10 +15,10 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
-from xpgrad.types import Array, Index, Namespace
+from xpgrad.types import AnyArray, Array, Index, Namespace, Operand
 
 
-def scatter_add(x: Any, index: Index, values: Any, /) -> Variable:
+def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     """A copy of `x` with `values` added at `index`; positions that occur more than once get every value.
 
     Parameters
@@ -32,10 +32,10 @@ def scatter_add(x: Any, index: Index, values: Any, /) -> Variable:
     spec = x.node.spec
     place = prepared(x, index, "scatter_add")
     shape = tuple(spec.backend.xp.getitem(x.array, index=place).shape)
-    return x + scatter(spec, [(place, _stretched(values, spec, shape))])  # type: ignore[no-any-return]  # a primitive
+    return x + scatter(spec, [(place, _stretched(values, spec, shape))])
 
 
-def index_add(x: Any, indices: Any, values: Any, /, *, axis: int = 0) -> Variable:
+def index_add(x: AnyArray, indices: AnyArray, values: Operand, /, *, axis: int = 0) -> Variable:
     """A copy of `x` with slices of `values` added along one axis, each at its index; indices may repeat.
 
     Parameters
@@ -60,7 +60,7 @@ def _stretched(values: Any, spec: Spec, shape: tuple[int, ...]) -> Variable:
     return values if values.shape == shape else broadcast_to(values, shape=shape)
 
 
-def segment_sum(x: Any, segments: Any, /, num_segments: int) -> Variable:
+def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Sums of those rows of `x` that belong to the same segment.
 
     Parameters
@@ -81,7 +81,7 @@ def segment_sum(x: Any, segments: Any, /, num_segments: int) -> Variable:
     return scatter(total, [(ids, x)])
 
 
-def segment_mean(x: Any, segments: Any, /, num_segments: int) -> Variable:
+def segment_mean(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Means of those rows of `x` that belong to the same segment, as in `segment_sum`; 0 where a segment is empty."""
     x, ids = _rows(x, segments, "segment_mean")
     spec = x.node.spec
@@ -98,7 +98,7 @@ def _count(x: Variable, ids: Array, num_segments: int) -> Variable:
     return reshape(count, shape=(num_segments,) + (1,) * (x.ndim - 1))
 
 
-def segment_max(x: Any, segments: Any, /, num_segments: int) -> Variable:
+def segment_max(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Maxima of those rows of `x` that belong to the same segment, as in `segment_sum`; -inf where it is empty.
 
     Elements that tie share the gradient equally.
@@ -107,7 +107,7 @@ def segment_max(x: Any, segments: Any, /, num_segments: int) -> Variable:
     return _segment_extremum(x, ids, num_segments, False)
 
 
-def segment_min(x: Any, segments: Any, /, num_segments: int) -> Variable:
+def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Minima of those rows of `x` that belong to the same segment, as in `segment_sum`; inf where it is empty.
 
     Elements that tie share the gradient equally.
@@ -117,7 +117,7 @@ def segment_min(x: Any, segments: Any, /, num_segments: int) -> Variable:
 
 
 @elementwise(x=lambda xp, gy: gy)
-def _valued(xp: Namespace, x: Array, value: Array, /) -> Array:
+def _valued(xp: Namespace, x: Operand, value: Operand, /) -> Array:
     """The second array, with the gradient of the first: a value that is known better than it can be summed."""
     return xp.asarray(value, copy=True)
 
@@ -159,7 +159,7 @@ def _rows(x: Any, segments: Any, operation: str) -> tuple[Variable, Array]:
     return x, ids
 
 
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Variable:
+def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0) -> Variable:
     """How often each number from 0 on occurs in `x`, or the sum of the `weights` where it does.
 
     Parameters

@@ -1,11 +1,10 @@
 """Sets of values, as sorted vectors without repetition; what they hold keeps its gradient."""
 
-from typing import Any
-
 from xpgrad.array_api.indexing import take
 from xpgrad.array_api.manipulation import concat, reshape
 from xpgrad.backend.checks import beside
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import AnyArray
 
 
 def _unique(x: Variable) -> Variable:
@@ -14,7 +13,7 @@ def _unique(x: Variable) -> Variable:
     return take(x, xp.unique_all(x.array).indices, axis=0)
 
 
-def nunique(x: Any, /) -> Variable:
+def nunique(x: AnyArray, /) -> Variable:
     """Number of different elements, a 0-d integer without a gradient."""
     x = as_variable(x)
     backend = x.node.spec.backend
@@ -22,12 +21,12 @@ def nunique(x: Any, /) -> Variable:
     return as_variable(backend.asarray(count, device=x.node.spec.device))
 
 
-def union1d(a: Any, b: Any, /) -> Variable:
+def union1d(a: AnyArray, b: AnyArray, /) -> Variable:
     """The elements of both arrays, sorted, each once; the gradient goes to where it occurs first."""
     return _unique(concat([reshape(a, shape=(-1,)), reshape(b, shape=(-1,))]))
 
 
-def setdiff1d(a: Any, b: Any, /) -> Variable:
+def setdiff1d(a: AnyArray, b: AnyArray, /) -> Variable:
     """The elements of `a` that are not in `b`, sorted, each once; the gradient goes to where it occurs first."""
     values = _unique(reshape(a, shape=(-1,)))
     others = beside(values.node.spec, b, "setdiff1d")

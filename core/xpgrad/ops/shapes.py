@@ -5,10 +5,10 @@ from typing import Any
 from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Dtype
+from xpgrad.types import AnyArray, Dtype
 
 
-def atleast_nd(x: Any, /, *, ndim: int) -> Variable:
+def atleast_nd(x: AnyArray, /, *, ndim: int) -> Variable:
     """`x` with axes of length 1 in front, up to `ndim` of them."""
     x = as_variable(x)
     return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)

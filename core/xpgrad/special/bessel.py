@@ -12,7 +12,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import polynomial
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import integral, summed
-from xpgrad.types import WHOLE, Array, Namespace
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 
 FAR = 25.0  # from here on Hankel's expansion
 ANGLES = 48
@@ -60,7 +60,7 @@ def _j_slope(xp: Namespace, x: Array, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * _j_slope(xp, x, n))
-def jn_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def jn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Bessel function of the first kind of order `n`, elementwise.
 
     Parameters
@@ -80,7 +80,7 @@ def jn_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.j1(x))
-def j0(xp: Namespace, x: Array, /) -> Array:
+def j0(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the first kind of order 0, elementwise.
 
     Parameters
@@ -91,7 +91,7 @@ def j0(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * _j_slope(xp, x, 1))
-def j1(xp: Namespace, x: Array, /) -> Array:
+def j1(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the first kind of order 1, elementwise.
 
     Parameters
@@ -101,7 +101,7 @@ def j1(xp: Namespace, x: Array, /) -> Array:
     return xp.special.jn_of(x, n=1)
 
 
-def jn(n: int, x: Any, /) -> Variable:
+def jn(n: int, x: AnyArray, /) -> Variable:
     """Return the Bessel function of the first kind of order `n`, elementwise.
 
     Parameters
@@ -138,7 +138,7 @@ def _second(xp: Namespace, x: Array, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.y1(x))
-def y0(xp: Namespace, x: Array, /) -> Array:
+def y0(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the second kind of order 0, elementwise.
 
     Parameters
@@ -150,7 +150,7 @@ def y0(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (xp.special.y0(x) - y / x))
-def y1(xp: Namespace, x: Array, /) -> Array:
+def y1(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the second kind of order 1, elementwise.
 
     Parameters
@@ -161,7 +161,7 @@ def y1(xp: Namespace, x: Array, /) -> Array:
     return _second(xp, x, 1)
 
 
-def yn(n: int, x: Any, /) -> Variable:
+def yn(n: int, x: AnyArray, /) -> Variable:
     """Return the Bessel function of the second kind of order `n`, elementwise, by its recurrence.
 
     Parameters

@@ -1,19 +1,19 @@
 """The beta function, binomial coefficients, and other quotients of gamma functions."""
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, gammaln, stirling_error
 from xpgrad.special.operands import fitted, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 
 @special(
     a=lambda xp, gy, a, b: gy * (xp.special.psi(a) - xp.special.psi(a + b)),
     b=lambda xp, gy, a, b: gy * (xp.special.psi(b) - xp.special.psi(a + b)),
 )
-def betaln(xp: Namespace, a: Array, b: Array, /) -> Array:
+def betaln(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
     """Logarithm of the absolute value of the beta function, elementwise.
 
     Parameters
@@ -38,7 +38,7 @@ def betaln(xp: Namespace, a: Array, b: Array, /) -> Array:
     a=lambda xp, gy, a, b, y: gy * (y * (xp.special.psi(a) - xp.special.psi(a + b))),
     b=lambda xp, gy, a, b, y: gy * (y * (xp.special.psi(b) - xp.special.psi(a + b))),
 )
-def beta(xp: Namespace, a: Array, b: Array, /) -> Array:
+def beta(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
     """Beta function, ``gamma(a) * gamma(b) / gamma(a + b)``, elementwise.
 
     Parameters
@@ -54,7 +54,7 @@ def beta(xp: Namespace, a: Array, b: Array, /) -> Array:
     n=lambda xp, gy, n, k, y: gy * (y * (xp.special.psi(n + 1) - xp.special.psi(n - k + 1))),
     k=lambda xp, gy, n, k, y: gy * (y * (xp.special.psi(n - k + 1) - xp.special.psi(k + 1))),
 )
-def binom(xp: Namespace, n: Array, k: Array, /) -> Array:
+def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     """Binomial coefficient of real numbers, elementwise.
 
     Parameters
@@ -80,7 +80,7 @@ def binom(xp: Namespace, n: Array, k: Array, /) -> Array:
     z=lambda xp, gy, z, m, y: gy * (y * (xp.special.psi(z + m) - xp.special.psi(z))),
     m=lambda xp, gy, z, m, y: gy * (y * xp.special.psi(z + m)),
 )
-def poch(xp: Namespace, z: Array, m: Array, /) -> Array:
+def poch(xp: Namespace, z: RealOperand, m: RealOperand, /) -> Array:
     """Pochhammer symbol, ``gamma(z + m) / gamma(z)``, elementwise.
 
     Parameters
@@ -92,7 +92,7 @@ def poch(xp: Namespace, z: Array, m: Array, /) -> Array:
     )
 
 
-def multigammaln(a: Any, d: Any, /) -> Variable:
+def multigammaln(a: AnyArray, d: SupportsIndex, /) -> Variable:
     """Return the logarithm of the multivariate gamma function of dimension `d`, elementwise.
 
     Parameters
@@ -105,4 +105,5 @@ def multigammaln(a: Any, d: Any, /) -> Variable:
     total: Any = int(d) * (int(d) - 1) / 4 * math.log(math.pi)
     for j in range(int(d)):
         total = gammaln(a - j / 2) + total
-    return total  # type: ignore[no-any-return]  # Variables
+    y: Variable = total
+    return y

@@ -7,7 +7,7 @@ from xpgrad.array_api.exponential import exp
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betainc, betaincinv
 from xpgrad.special.operands import either, fitted, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 
 def _student(xp: Namespace, df: Array, t: Array) -> Array:
@@ -27,7 +27,7 @@ def _student_by_df(xp: Namespace, df: Array, t: Array) -> Array:
     df=lambda xp, gy, df, t: gy * _student_by_df(xp, df, t),
     t=lambda xp, gy, df, t: gy * _student(xp, df, t),
 )
-def stdtr(xp: Namespace, df: Array, t: Array, /) -> Array:
+def stdtr(xp: Namespace, df: RealOperand, t: RealOperand, /) -> Array:
     """Distribution function of Student's t distribution, elementwise.
 
     Parameters
@@ -47,7 +47,7 @@ def stdtr(xp: Namespace, df: Array, t: Array, /) -> Array:
     df=lambda xp, gy, df, y: gy * (-_student_by_df(xp, df, y) / _student(xp, df, y)),
     p=lambda xp, gy, df, y: gy / _student(xp, df, y),
 )
-def stdtrit(xp: Namespace, df: Array, p: Array, /) -> Array:
+def stdtrit(xp: Namespace, df: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `stdtr` in its second argument: the quantile of Student's t distribution, elementwise.
 
     Parameters
@@ -67,7 +67,7 @@ def stdtrit(xp: Namespace, df: Array, p: Array, /) -> Array:
     return xp.where(p < 0.5, -size, size)
 
 
-def fdtr(dfn: Any, dfd: Any, x: Any, /) -> Variable:
+def fdtr(dfn: RealOperand, dfd: RealOperand, x: RealOperand, /) -> Variable:
     """Return the distribution function of the F distribution, elementwise.
 
     Parameters
@@ -80,7 +80,7 @@ def fdtr(dfn: Any, dfd: Any, x: Any, /) -> Variable:
     return betainc(dfn / 2, dfd / 2, scaled / (dfd + scaled))
 
 
-def fdtrc(dfn: Any, dfd: Any, x: Any, /) -> Variable:
+def fdtrc(dfn: RealOperand, dfd: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the F distribution, elementwise.
 
     Parameters
@@ -92,7 +92,7 @@ def fdtrc(dfn: Any, dfd: Any, x: Any, /) -> Variable:
     return betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
 
 
-def fdtri(dfn: Any, dfd: Any, p: Any, /) -> Variable:
+def fdtri(dfn: RealOperand, dfd: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `fdtr` in its third argument, elementwise.
 
     Parameters
@@ -101,10 +101,10 @@ def fdtri(dfn: Any, dfd: Any, p: Any, /) -> Variable:
     """
     dfn, dfd, p = fitted("fdtri", (dfn, dfd, p))
     rest = betaincinv(dfd / 2, dfn / 2, 1 - p)
-    return dfd * ((1 - rest) / (dfn * rest))  # type: ignore[no-any-return]  # Variables
+    return dfd * ((1 - rest) / (dfn * rest))
 
 
-def bdtr(k: Any, n: Any, p: Any, /) -> Variable:
+def bdtr(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of at most `k` successes in `n` trials of probability `p`, elementwise.
 
     Parameters
@@ -116,7 +116,7 @@ def bdtr(k: Any, n: Any, p: Any, /) -> Variable:
     return _where(k == n, p, 1.0, lambda k, n, p: betainc(n - k, k + 1, 1 - p), k, n)
 
 
-def bdtrc(k: Any, n: Any, p: Any, /) -> Variable:
+def bdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of more than `k` successes in `n` trials of probability `p`, elementwise.
 
     Parameters
@@ -128,7 +128,7 @@ def bdtrc(k: Any, n: Any, p: Any, /) -> Variable:
     return _where(k == n, p, 0.0, lambda k, n, p: betainc(k + 1, n - k, p), k, n)
 
 
-def bdtri(k: Any, n: Any, y: Any, /) -> Variable:
+def bdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
     """Return the inverse of `bdtr` in its third argument, elementwise.
 
     Parameters
@@ -140,7 +140,7 @@ def bdtri(k: Any, n: Any, y: Any, /) -> Variable:
     return betaincinv(k + 1, n - k, 1 - y)
 
 
-def nbdtr(k: Any, n: Any, p: Any, /) -> Variable:
+def nbdtr(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of at most `k` failures before the success number `n`, elementwise.
 
     Parameters
@@ -152,7 +152,7 @@ def nbdtr(k: Any, n: Any, p: Any, /) -> Variable:
     return betainc(n, k + 1, p)
 
 
-def nbdtrc(k: Any, n: Any, p: Any, /) -> Variable:
+def nbdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of more than `k` failures before the success number `n`, elementwise.
 
     Parameters
@@ -164,7 +164,7 @@ def nbdtrc(k: Any, n: Any, p: Any, /) -> Variable:
     return betainc(k + 1, n, 1 - p)
 
 
-def nbdtri(k: Any, n: Any, y: Any, /) -> Variable:
+def nbdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
     """Return the inverse of `nbdtr` in its third argument, elementwise.
 
     Parameters
@@ -189,7 +189,7 @@ def _where(certain: Variable, p: Variable, value: float, f: Any, k: Variable, n:
     return xp.where(certain & (p >= 0) & (p <= 1), value, y)  # type: ignore[no-any-return]  # a primitive
 
 
-def kolmogorov(x: Any, /) -> Variable:
+def kolmogorov(x: AnyArray, /) -> Variable:
     """Return the survival function of Kolmogorov's limiting distribution, elementwise.
 
     Parameters

@@ -10,17 +10,17 @@ from xpgrad.array_api.magnitude import abs as abs_
 from xpgrad.array_api.selection import where
 from xpgrad.array_api.trigonometric import sin
 from xpgrad.graph.variable import Variable
-from xpgrad.special.gamma_functions import sine_and_cosine
+from xpgrad.special.gamma_functions import sine, sine_and_cosine
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import legendre, summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
 DEGREE = math.pi / 180
 
 
 @special(x=lambda xp, gy, y: gy / (3 * (y * y)))
-def cbrt(xp: Namespace, x: Array, /) -> Array:
+def cbrt(xp: Namespace, x: AnyArray, /) -> Array:
     """Real cube root, elementwise.
 
     Parameters
@@ -42,7 +42,7 @@ def _complex_exp2(x: Variable) -> Variable:
 
 
 @special(of_complex=_complex_exp2, x=lambda xp, gy, y: gy * (y * LOG_2))
-def exp2(xp: Namespace, x: Array, /) -> Array:
+def exp2(xp: Namespace, x: AnyArray, /) -> Array:
     """Power of 2, elementwise.
 
     Parameters
@@ -53,7 +53,7 @@ def exp2(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * (y * LOG_10))
-def exp10(xp: Namespace, x: Array, /) -> Array:
+def exp10(xp: Namespace, x: AnyArray, /) -> Array:
     """Power of 10, elementwise.
 
     Parameters
@@ -64,7 +64,7 @@ def exp10(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * -xp.sin(x))
-def cosm1(xp: Namespace, x: Array, /) -> Array:
+def cosm1(xp: Namespace, x: AnyArray, /) -> Array:
     """``cos(x) - 1``, accurate near 0, elementwise.
 
     Parameters
@@ -82,7 +82,7 @@ def _unit(xp: Namespace, f: Any, x: Array) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.exprel_of(x, n=1))
-def exprel(xp: Namespace, x: Array, /) -> Array:
+def exprel(xp: Namespace, x: AnyArray, /) -> Array:
     """``(exp(x) - 1) / x``, and 1 at 0, elementwise.
 
     Parameters
@@ -97,7 +97,7 @@ def exprel(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.exprel_of(x, n=n + 1))
-def exprel_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def exprel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `exprel` of order `n`, the integral of ``u**n * exp(x * u)`` from 0 to 1, elementwise.
 
     Parameters
@@ -116,7 +116,7 @@ def exprel_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.log1prel_of(x, n=n + 1))
-def log1prel_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def log1prel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of ``log(1 + x) / x`` of order `n`, which is smooth at 0, elementwise.
 
     Parameters
@@ -150,7 +150,7 @@ def _complex_sinc(x: Variable) -> Variable:
 
 
 @special(of_complex=_complex_sinc, x=lambda xp, gy, x: gy * xp.special.sinc_of(x, n=1))
-def sinc(xp: Namespace, x: Array, /) -> Array:
+def sinc(xp: Namespace, x: AnyArray, /) -> Array:
     """Normalised sine ``sin(pi * x) / (pi * x)``, elementwise; 1 at 0, and 0 at the other integers.
 
     Parameters
@@ -159,7 +159,7 @@ def sinc(xp: Namespace, x: Array, /) -> Array:
     """
     zero = x == 0
     safe = xp.where(zero, 1.0, x)
-    return xp.where(zero, 1.0, sine_and_cosine(xp, safe)[0] / (math.pi * safe))
+    return xp.where(zero, 1.0, sine(xp, safe) / (math.pi * safe))
 
 
 @functools.lru_cache(16)
@@ -174,7 +174,7 @@ def _sinc_series(n: int) -> list[float]:
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.sinc_of(x, n=n + 1))
-def sinc_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `sinc` of order `n`, elementwise.
 
     Parameters
@@ -189,10 +189,10 @@ def sinc_of(xp: Namespace, x: Array, /, n: int) -> Array:
     for coefficient in reversed(rest):
         inner = inner * square + coefficient
     large = xp.where(near, 1.0, x)
-    sine, cosine = sine_and_cosine(xp, large)
-    outer = sine / (math.pi * large)
+    sin_large, cos_large = sine_and_cosine(xp, large)
+    outer = sin_large / (math.pi * large)
     for k in range(1, n + 1):
-        turned = (sine, cosine, -sine, -cosine)[k % 4]
+        turned = (sin_large, cos_large, -sin_large, -cos_large)[k % 4]
         outer = (math.pi ** (k - 1) * turned - k * outer) / large
     return xp.where(near, inner * small if n % 2 else inner, outer)
 
@@ -201,7 +201,7 @@ def sinc_of(xp: Namespace, x: Array, /, n: int) -> Array:
     x=lambda xp, gy, x, lmbda: gy * xp.pow(x, lmbda - 1),
     lmbda=lambda xp, gy, x, lmbda: gy * (xp.square(xp.log(x)) * xp.special.exprel_of(lmbda * xp.log(x), n=1)),
 )
-def boxcox(xp: Namespace, x: Array, lmbda: Array, /) -> Array:
+def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Box–Cox transform ``(x**lmbda - 1) / lmbda``, and ``log(x)`` at ``lmbda == 0``, elementwise.
 
     Parameters
@@ -215,7 +215,7 @@ def boxcox(xp: Namespace, x: Array, lmbda: Array, /) -> Array:
     return xp.where(inside, log * xp.special.exprel(lmbda * log), xp.where(x == 0, edge, math.nan))
 
 
-def boxcox1p(x: Any, lmbda: Any, /) -> Variable:
+def boxcox1p(x: RealOperand, lmbda: RealOperand, /) -> Variable:
     """Return the Box–Cox transform of ``1 + x``, accurate near 0, elementwise.
 
     Parameters
@@ -228,7 +228,7 @@ def boxcox1p(x: Any, lmbda: Any, /) -> Variable:
     return log * exprel(lmbda * log)  # type: ignore[no-any-return]  # a primitive
 
 
-def inv_boxcox1p(y: Any, lmbda: Any, /) -> Variable:
+def inv_boxcox1p(y: RealOperand, lmbda: RealOperand, /) -> Variable:
     """Return the inverse of `boxcox1p` in its first argument, elementwise.
 
     Parameters
@@ -240,7 +240,7 @@ def inv_boxcox1p(y: Any, lmbda: Any, /) -> Variable:
     return y.__array_namespace__().expm1(y * log1prel_of(lmbda * y, n=0))  # type: ignore[no-any-return]  # a primitive
 
 
-def inv_boxcox(y: Any, lmbda: Any, /) -> Variable:
+def inv_boxcox(y: RealOperand, lmbda: RealOperand, /) -> Variable:
     """Return the inverse of `boxcox` in its first argument, elementwise.
 
     Parameters
@@ -253,18 +253,18 @@ def inv_boxcox(y: Any, lmbda: Any, /) -> Variable:
 
 
 @special(x=lambda xp, gy, x: gy * (DEGREE * xp.special.cosdg(x)))
-def sindg(xp: Namespace, x: Array, /) -> Array:
+def sindg(xp: Namespace, x: AnyArray, /) -> Array:
     """Sine of an angle in degrees, exact at right angles, elementwise.
 
     Parameters
     ----------
     x : Variable or array, real, degrees
     """
-    return sine_and_cosine(xp, x / 180)[0]
+    return sine(xp, x / 180)
 
 
 @special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))
-def cosdg(xp: Namespace, x: Array, /) -> Array:
+def cosdg(xp: Namespace, x: AnyArray, /) -> Array:
     """Cosine of an angle in degrees, exact at right angles, elementwise.
 
     Parameters
@@ -275,7 +275,7 @@ def cosdg(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * (DEGREE * (1 + y * y)))
-def tandg(xp: Namespace, x: Array, /) -> Array:
+def tandg(xp: Namespace, x: AnyArray, /) -> Array:
     """Tangent of an angle in degrees, elementwise.
 
     Parameters
@@ -286,7 +286,7 @@ def tandg(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * (-DEGREE * (1 + y * y)))
-def cotdg(xp: Namespace, x: Array, /) -> Array:
+def cotdg(xp: Namespace, x: AnyArray, /) -> Array:
     """Cotangent of an angle in degrees, elementwise.
 
     Parameters
@@ -296,7 +296,7 @@ def cotdg(xp: Namespace, x: Array, /) -> Array:
     return xp.special.cosdg(x) / xp.special.sindg(x)
 
 
-def radian(d: Any, m: Any, s: Any, /) -> Variable:
+def radian(d: RealOperand, m: RealOperand, s: RealOperand, /) -> Variable:
     """Return an angle of degrees, minutes and seconds in radians, elementwise.
 
     Parameters
@@ -304,4 +304,4 @@ def radian(d: Any, m: Any, s: Any, /) -> Variable:
     d, m, s : Variable or array, real
     """
     d, m, s = fitted("radian", (d, m, s))
-    return DEGREE * (d + m / 60 + s / 3600)  # type: ignore[no-any-return]  # a primitive
+    return DEGREE * (d + m / 60 + s / 3600)

@@ -4,17 +4,16 @@ Each family is closed under differentiation: NIST DLMF 19.2, 19.16 and 22.20.
 """
 
 import math
-from typing import Any
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.integrals import ellipkm1
 from xpgrad.special.operands import fitted, special
 from xpgrad.special.quadrature import integral, summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 
 @special(m=lambda xp, gy, m: gy * (-0.5 * xp.special.ellipe_of(m, n=1)))
-def ellipe(xp: Namespace, m: Array, /) -> Array:
+def ellipe(xp: Namespace, m: AnyArray, /) -> Array:
     """Complete elliptic integral of the second kind for the parameter `m`, elementwise.
 
     Parameters
@@ -26,7 +25,7 @@ def ellipe(xp: Namespace, m: Array, /) -> Array:
 
 
 @special(m=lambda xp, gy, m, n: gy * ((n - 0.5) * xp.special.ellipe_of(m, n=n + 1)))
-def ellipe_of(xp: Namespace, m: Array, /, n: int) -> Array:
+def ellipe_of(xp: Namespace, m: AnyArray, /, n: int) -> Array:
     """Integral of ``sin(u)**(2 * n) * (1 - m * sin(u)**2)**(1 / 2 - n)`` over a right angle, elementwise.
 
     Parameters
@@ -64,7 +63,7 @@ def _integrand(xp: Namespace, phi: Array, m: Array, n: int, power: float) -> Arr
     phi=lambda xp, gy, phi, m, n, power: gy * _integrand(xp, phi, m, n, power),
     m=lambda xp, gy, phi, m, n, power: gy * ((n - power) * xp.special.elliptic_of(phi, m, n=n + 1, power=power)),
 )
-def elliptic_of(xp: Namespace, phi: Array, m: Array, /, n: int, power: float) -> Array:
+def elliptic_of(xp: Namespace, phi: RealOperand, m: RealOperand, /, n: int, power: float) -> Array:
     """Integral of ``sin(u)**(2 * n) * (1 - m * sin(u)**2)**(power - n)`` from 0 to `phi`, elementwise.
 
     Parameters
@@ -108,7 +107,7 @@ def _to(xp: Namespace, angle: Array, m: Array, n: int, power: float) -> Array:
     phi=lambda xp, gy, phi, m: gy * _integrand(xp, phi, m, 0, -0.5),
     m=lambda xp, gy, phi, m: gy * (0.5 * xp.special.elliptic_of(phi, m, n=1, power=-0.5)),
 )
-def ellipkinc(xp: Namespace, phi: Array, m: Array, /) -> Array:
+def ellipkinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the first kind, elementwise.
 
     Parameters
@@ -123,7 +122,7 @@ def ellipkinc(xp: Namespace, phi: Array, m: Array, /) -> Array:
     phi=lambda xp, gy, phi, m: gy * _integrand(xp, phi, m, 0, 0.5),
     m=lambda xp, gy, phi, m: gy * (-0.5 * xp.special.elliptic_of(phi, m, n=1, power=0.5)),
 )
-def ellipeinc(xp: Namespace, phi: Array, m: Array, /) -> Array:
+def ellipeinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the second kind, elementwise.
 
     Parameters
@@ -142,7 +141,7 @@ def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
     u=lambda xp, gy, m, y: gy * _delta(xp, y, m),
     m=lambda xp, gy, m, y: gy * (-0.5 * xp.special.elliptic_of(y, m, n=1, power=-0.5) * _delta(xp, y, m)),
 )
-def jacobi_am(xp: Namespace, u: Array, m: Array, /) -> Array:
+def jacobi_am(xp: Namespace, u: RealOperand, m: RealOperand, /) -> Array:
     """Amplitude of Jacobi's elliptic functions, the inverse of `ellipkinc` in its first argument, elementwise.
 
     Parameters
@@ -169,7 +168,7 @@ def jacobi_am(xp: Namespace, u: Array, m: Array, /) -> Array:
     return xp.where(inside, phi, xp.where(one, xp.atan(xp.sinh(u)), math.nan))
 
 
-def ellipj(u: Any, m: Any, /) -> tuple[Variable, Variable, Variable, Variable]:
+def ellipj(u: RealOperand, m: RealOperand, /) -> tuple[Variable, Variable, Variable, Variable]:
     """Return Jacobi's elliptic functions sn, cn, dn, and the amplitude, elementwise.
 
     Parameters
@@ -183,7 +182,7 @@ def ellipj(u: Any, m: Any, /) -> tuple[Variable, Variable, Variable, Variable]:
     return sine, cosine, xp.sqrt(cosine * cosine + (1 - m) * (sine * sine)), phi
 
 
-def agm(a: Any, b: Any, /) -> Variable:
+def agm(a: RealOperand, b: RealOperand, /) -> Variable:
     """Return the arithmetic-geometric mean, elementwise.
 
     Parameters
@@ -192,7 +191,7 @@ def agm(a: Any, b: Any, /) -> Variable:
     """
     a, b = fitted("agm", (a, b))
     total = a + b
-    return (0.25 * math.pi) * total / ellipkm1((a / total) * (b / total) * 4)  # type: ignore[no-any-return]  # Variables
+    return (0.25 * math.pi) * total / ellipkm1((a / total) * (b / total) * 4)
 
 
 @special(
@@ -200,7 +199,7 @@ def agm(a: Any, b: Any, /) -> Variable:
     b=lambda xp, gy, a, b, c, i, j, k: gy * (-(j + 0.5) * xp.special.carlson(a, b, c, i=i, j=j + 1, k=k)),
     c=lambda xp, gy, a, b, c, i, j, k: gy * (-(k + 0.5) * xp.special.carlson(a, b, c, i=i, j=j, k=k + 1)),
 )
-def carlson(xp: Namespace, a: Array, b: Array, c: Array, /, i: int, j: int, k: int) -> Array:
+def carlson(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, /, i: int, j: int, k: int) -> Array:
     """Integral from 0 on of ``(t + a)**(-1/2 - i) * (t + b)**(-1/2 - j) * (t + c)**(-1/2 - k)``, elementwise.
 
     Parameters
@@ -236,7 +235,7 @@ def carlson(xp: Namespace, a: Array, b: Array, c: Array, /, i: int, j: int, k: i
     return xp.where(inside, xp.where(lost < 2, y, math.inf), math.nan)
 
 
-def elliprf(x: Any, y: Any, z: Any, /) -> Variable:
+def elliprf(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the first kind, elementwise.
 
     Parameters
@@ -247,7 +246,7 @@ def elliprf(x: Any, y: Any, z: Any, /) -> Variable:
     return 0.5 * carlson(x, y, z, i=0, j=0, k=0)
 
 
-def elliprd(x: Any, y: Any, z: Any, /) -> Variable:
+def elliprd(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the second kind, elementwise.
 
     Parameters
@@ -258,7 +257,7 @@ def elliprd(x: Any, y: Any, z: Any, /) -> Variable:
     return 1.5 * carlson(x, y, z, i=0, j=0, k=1)
 
 
-def elliprc(x: Any, y: Any, /) -> Variable:
+def elliprc(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return Carlson's degenerate elliptic integral, elementwise.
 
     Parameters

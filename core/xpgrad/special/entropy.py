@@ -3,14 +3,14 @@
 import math
 
 from xpgrad.special.operands import either, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 
 @special(
     x1=lambda xp, gy, x1, x2: gy * xp.log(_safe(xp, x1, x2)),
     x2=lambda xp, gy, x1, x2: gy * (x1 / _safe(xp, x1, x2)),
 )
-def xlogy(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def xlogy(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """``x1 * log(x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
 
     Parameters
@@ -31,7 +31,7 @@ def _safe(xp: Namespace, x1: Array, x2: Array, edge: float = 0.0) -> Array:
     x1=lambda xp, gy, x1, x2: gy * xp.log1p(_safe(xp, x1, x2, -1.0)),
     x2=lambda xp, gy, x1, x2: gy * (x1 / (1 + _safe(xp, x1, x2, -1.0))),
 )
-def xlog1py(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def xlog1py(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """``x1 * log(1 + x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
 
     Parameters
@@ -44,7 +44,7 @@ def xlog1py(xp: Namespace, x1: Array, x2: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.where(x < 0, 0.0, -1 - xp.log(xp.where(x < 0, 1.0, x))))
-def entr(xp: Namespace, x: Array, /) -> Array:
+def entr(xp: Namespace, x: AnyArray, /) -> Array:
     """Entropy ``-x * log(x)``, 0 at 0, minus infinity below it, elementwise.
 
     Parameters
@@ -65,7 +65,7 @@ def _inside(x1: Array, x2: Array) -> Array:
     x1=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * (_log_ratio(xp, x1, x2) + 1), 0.0),
     x2=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * (-x1 / xp.where(x2 > 0, x2, 1.0)), 0.0),
 )
-def rel_entr(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def rel_entr(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Relative entropy ``x1 * log(x1 / x2)``, elementwise.
 
     Parameters
@@ -92,7 +92,7 @@ def _log_ratio(xp: Namespace, x1: Array, x2: Array) -> Array:
     x1=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * _log_ratio(xp, x1, x2), 0.0),
     x2=lambda xp, gy, x1, x2: xp.where((x1 >= 0) & (x2 > 0), gy * (1 - x1 / xp.where(x2 > 0, x2, 1.0)), 0.0),
 )
-def kl_div(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Kullback–Leibler divergence ``x1 * log(x1 / x2) - x1 + x2``, elementwise.
 
     Parameters
@@ -110,7 +110,7 @@ def kl_div(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     delta=lambda xp, gy, delta, r: gy * xp.where(xp.abs(r) <= delta, 0.0, xp.abs(r) - delta),
     r=lambda xp, gy, delta, r: gy * xp.where(xp.abs(r) <= delta, r, delta * xp.sign(r)),
 )
-def huber(xp: Namespace, delta: Array, r: Array, /) -> Array:
+def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     """Huber's loss: ``r**2 / 2`` up to `delta`, and from there on linear, elementwise.
 
     Parameters
@@ -127,7 +127,7 @@ def huber(xp: Namespace, delta: Array, r: Array, /) -> Array:
     delta=lambda xp, gy, delta, r: gy * _pseudo_delta(xp, delta, r),
     r=lambda xp, gy, delta, r: gy * (r * xp.abs(delta) / xp.hypot(delta, r)),
 )
-def pseudo_huber(xp: Namespace, delta: Array, r: Array, /) -> Array:
+def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     """Smooth form of Huber's loss, ``delta**2 * (sqrt(1 + (r / delta)**2) - 1)``, elementwise.
 
     Parameters

@@ -4,7 +4,7 @@ import math
 
 from xpgrad.special.constants import polynomial
 from xpgrad.special.operands import either, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 ROOT_2 = math.sqrt(2)
 ROOT_PI = math.sqrt(math.pi)
@@ -43,7 +43,7 @@ def _gauss(xp: Namespace, x: Array, factor: float = 1.0) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (SLOPE * xp.exp(-x * x)))
-def erf(xp: Namespace, x: Array, /) -> Array:
+def erf(xp: Namespace, x: AnyArray, /) -> Array:
     """Error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to `x`, elementwise.
 
     Parameters
@@ -58,7 +58,7 @@ def erf(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (-SLOPE * xp.exp(-x * x)))
-def erfc(xp: Namespace, x: Array, /) -> Array:
+def erfc(xp: Namespace, x: AnyArray, /) -> Array:
     """Complementary error function, ``1 - erf(x)``, accurate where it is small, elementwise.
 
     Parameters
@@ -73,7 +73,7 @@ def erfc(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (-ROOT_2 * (y * xp.special.mills_excess(-ROOT_2 * x))))
-def erfcx(xp: Namespace, x: Array, /) -> Array:
+def erfcx(xp: Namespace, x: AnyArray, /) -> Array:
     """Scaled complementary error function, ``exp(x**2) * erfc(x)``, elementwise.
 
     Parameters
@@ -93,7 +93,7 @@ def erfcx(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * (ROOT_PI / 2 * xp.exp(y * y)))
-def erfinv(xp: Namespace, x: Array, /) -> Array:
+def erfinv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of the error function, elementwise.
 
     Parameters
@@ -111,7 +111,7 @@ def erfinv(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * (-ROOT_PI / 2 * xp.exp(y * y)))
-def erfcinv(xp: Namespace, x: Array, /) -> Array:
+def erfcinv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of the complementary error function, elementwise.
 
     Parameters
@@ -163,7 +163,7 @@ def _inverse_tail(xp: Namespace, q: Array) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (DENSITY * xp.exp(-0.5 * (x * x))))
-def ndtr(xp: Namespace, x: Array, /) -> Array:
+def ndtr(xp: Namespace, x: AnyArray, /) -> Array:
     """Distribution function of the standard normal distribution, elementwise.
 
     Parameters
@@ -177,7 +177,7 @@ def ndtr(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.inverse_mills(x))
-def log_ndtr(xp: Namespace, x: Array, /) -> Array:
+def log_ndtr(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the distribution function of the standard normal distribution, elementwise.
 
     Parameters
@@ -192,7 +192,7 @@ def log_ndtr(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, y: gy * xp.exp(0.5 * (y * y) + LOG_ROOT_2_PI))
-def ndtri(xp: Namespace, x: Array, /) -> Array:
+def ndtri(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `ndtr`: the quantile of the standard normal distribution, elementwise.
 
     Parameters
@@ -204,7 +204,7 @@ def ndtri(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (-y * xp.special.mills_excess(x)))
-def inverse_mills(xp: Namespace, x: Array, /) -> Array:
+def inverse_mills(xp: Namespace, x: AnyArray, /) -> Array:
     """Density of the standard normal distribution over its distribution function, elementwise: about ``-x`` far left.
 
     Parameters
@@ -218,7 +218,7 @@ def inverse_mills(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (1 - xp.special.inverse_mills(x) * y))
-def mills_excess(xp: Namespace, x: Array, /) -> Array:
+def mills_excess(xp: Namespace, x: AnyArray, /) -> Array:
     """What `inverse_mills` has more than its asymptote ``-x``, elementwise: about ``-1 / x`` far left.
 
     Parameters

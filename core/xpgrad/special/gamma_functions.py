@@ -4,7 +4,7 @@ import math
 
 from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 STIRLING_FROM = 9.0
@@ -42,16 +42,26 @@ def _log_gamma(xp: Namespace, x: Array) -> Array:
     return xp.where(middle, near, large - xp.where(shift, xp.log(xp.where(shift, product, 1.0)), 0.0))
 
 
+def _reduced(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """Return the sign at the nearest whole number, 1 if that is even, else -1, and the angle from there."""
+    whole = xp.round(x)
+    return 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2)), (x - whole) * math.pi
+
+
+def sine(xp: Namespace, x: Array) -> Array:
+    """Return ``sin(pi * x)``, exact at integers and halves."""
+    sign, rest = _reduced(xp, x)
+    return sign * xp.sin(rest)
+
+
 def sine_and_cosine(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """Return ``sin(pi * x)`` and ``cos(pi * x)``, exact at integers and halves."""
-    whole = xp.round(x)
-    sign = 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2))
-    rest = (x - whole) * math.pi
+    sign, rest = _reduced(xp, x)
     return sign * xp.sin(rest), sign * xp.cos(rest)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.psi(x))
-def gammaln(xp: Namespace, x: Array, /) -> Array:
+def gammaln(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the absolute value of the gamma function, elementwise.
 
     Parameters
@@ -70,7 +80,7 @@ def gammaln(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.psi(x))
-def loggamma(xp: Namespace, x: Array, /) -> Array:
+def loggamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the gamma function, elementwise.
 
     Parameters
@@ -82,7 +92,7 @@ def loggamma(xp: Namespace, x: Array, /) -> Array:
 
 
 @special()
-def gammasgn(xp: Namespace, x: Array, /) -> Array:
+def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
     """Sign of the gamma function, elementwise, NaN at negative integers; it has no gradient.
 
     Parameters
@@ -96,7 +106,7 @@ def gammasgn(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
-def gamma(xp: Namespace, x: Array, /) -> Array:
+def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Gamma function, elementwise.
 
     Parameters
@@ -131,7 +141,7 @@ def gamma(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (-y * xp.special.psi(x)))
-def rgamma(xp: Namespace, x: Array, /) -> Array:
+def rgamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN.
 
     Parameters

@@ -13,7 +13,7 @@ from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
 from xpgrad.special.incomplete_gamma import DROP, halley, width_of_peak
 from xpgrad.special.operands import either, special
 from xpgrad.special.quadrature import integral
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array, Namespace, RealOperand
 
 NODES = 32
 Weight = Callable[[Array, Array], Array]
@@ -88,7 +88,7 @@ def _both(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
     b=lambda xp, gy, a, b, x: gy * xp.special.betainc_moment(a, b, x, m=0, n=1),
     x=lambda xp, gy, a, b, x: gy * _density(xp, a, b, x),
 )
-def betainc(xp: Namespace, a: Array, b: Array, x: Array, /) -> Array:
+def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Regularised incomplete beta function, elementwise: the distribution function of the beta distribution.
 
     Parameters
@@ -104,7 +104,7 @@ def betainc(xp: Namespace, a: Array, b: Array, x: Array, /) -> Array:
     b=lambda xp, gy, a, b, x: -gy * xp.special.betainc_moment(a, b, x, m=0, n=1),
     x=lambda xp, gy, a, b, x: -gy * _density(xp, a, b, x),
 )
-def betaincc(xp: Namespace, a: Array, b: Array, x: Array, /) -> Array:
+def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Complement of `betainc`, ``1 - betainc(a, b, x)``, accurate where it is small, elementwise.
 
     Parameters
@@ -119,7 +119,7 @@ def betaincc(xp: Namespace, a: Array, b: Array, x: Array, /) -> Array:
     b=lambda xp, gy, a, b, x, m, n: gy * _moment_slope(xp, a, b, x, m, n, (0, 1)),
     x=lambda xp, gy, a, b, x, m, n: gy * _integrand(xp, a, b, x, m, n),
 )
-def betainc_moment(xp: Namespace, a: Array, b: Array, x: Array, /, m: int, n: int) -> Array:
+def betainc_moment(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /, m: int, n: int) -> Array:
     """Integral from 0 to `x` of the beta density times powers of ``log(t)`` and ``log(1 - t)`` less their means.
 
     Parameters
@@ -184,7 +184,7 @@ def _moment_slope(xp: Namespace, a: Array, b: Array, x: Array, m: int, n: int, b
     b=lambda xp, gy, a, b, y: gy * (-xp.special.betainc_moment(a, b, y, m=0, n=1) / _density(xp, a, b, y)),
     p=lambda xp, gy, a, b, y: gy / _density(xp, a, b, y),
 )
-def betaincinv(xp: Namespace, a: Array, b: Array, p: Array, /) -> Array:
+def betaincinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `betainc` in its third argument, elementwise.
 
     Parameters

@@ -14,7 +14,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import integral
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array, Namespace, RealOperand
 
 DROP = 38.0  # by the exponential of which the density is negligible
 NODES = 32
@@ -89,7 +89,7 @@ def _density(xp: Namespace, a: Array, x: Array) -> Array:
     a=lambda xp, gy, a, x: gy * xp.special.gammainc_moment(a, x, n=1),
     x=lambda xp, gy, a, x: gy * _density(xp, a, x),
 )
-def gammainc(xp: Namespace, a: Array, x: Array, /) -> Array:
+def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised lower incomplete gamma function, elementwise: the distribution function of the gamma distribution.
 
     Parameters
@@ -104,7 +104,7 @@ def gammainc(xp: Namespace, a: Array, x: Array, /) -> Array:
     a=lambda xp, gy, a, x: -gy * xp.special.gammainc_moment(a, x, n=1),
     x=lambda xp, gy, a, x: -gy * _density(xp, a, x),
 )
-def gammaincc(xp: Namespace, a: Array, x: Array, /) -> Array:
+def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise.
 
     Parameters
@@ -118,7 +118,7 @@ def gammaincc(xp: Namespace, a: Array, x: Array, /) -> Array:
     a=lambda xp, gy, a, x, n: gy * _moment_slope(xp, a, x, n),
     x=lambda xp, gy, a, x, n: gy * ((xp.log(x) - xp.special.psi(a)) ** n * _density(xp, a, x)),
 )
-def gammainc_moment(xp: Namespace, a: Array, x: Array, /, n: int) -> Array:
+def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
     """Integral from 0 to `x` of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
 
     Parameters
@@ -200,7 +200,7 @@ def halley(
     a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / _density(xp, a, y)),
     p=lambda xp, gy, a, y: gy / _density(xp, a, y),
 )
-def gammaincinv(xp: Namespace, a: Array, p: Array, /) -> Array:
+def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
 
     Parameters
@@ -215,7 +215,7 @@ def gammaincinv(xp: Namespace, a: Array, p: Array, /) -> Array:
     a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / _density(xp, a, y)),
     q=lambda xp, gy, a, y: -gy / _density(xp, a, y),
 )
-def gammainccinv(xp: Namespace, a: Array, q: Array, /) -> Array:
+def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
 
     Parameters
@@ -226,7 +226,7 @@ def gammainccinv(xp: Namespace, a: Array, q: Array, /) -> Array:
     return xp.where((q == 0) & (a > 0), math.inf, _inverse(xp, a, 1 - q, q))
 
 
-def chdtr(v: Any, x: Any, /) -> Variable:
+def chdtr(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
     Parameters
@@ -237,7 +237,7 @@ def chdtr(v: Any, x: Any, /) -> Variable:
     return gammainc(v / 2, x / 2)
 
 
-def chdtrc(v: Any, x: Any, /) -> Variable:
+def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
     Parameters
@@ -250,7 +250,7 @@ def chdtrc(v: Any, x: Any, /) -> Variable:
     return xp.where(x < 0, 1.0, gammaincc(v / 2, xp.where(x < 0, 1.0, x) / 2))  # type: ignore[no-any-return]  # a primitive
 
 
-def chdtri(v: Any, p: Any, /) -> Variable:
+def chdtri(v: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `chdtrc` in its second argument, elementwise.
 
     Parameters
@@ -261,7 +261,7 @@ def chdtri(v: Any, p: Any, /) -> Variable:
     return 2 * gammainccinv(v / 2, p)
 
 
-def gdtr(a: Any, b: Any, x: Any, /) -> Variable:
+def gdtr(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise.
 
     Parameters
@@ -272,7 +272,7 @@ def gdtr(a: Any, b: Any, x: Any, /) -> Variable:
     return gammainc(b, a * x)
 
 
-def gdtrc(a: Any, b: Any, x: Any, /) -> Variable:
+def gdtrc(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise.
 
     Parameters
@@ -283,7 +283,7 @@ def gdtrc(a: Any, b: Any, x: Any, /) -> Variable:
     return gammaincc(b, a * x)
 
 
-def pdtr(k: Any, m: Any, /) -> Variable:
+def pdtr(k: RealOperand, m: RealOperand, /) -> Variable:
     """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise.
 
     Parameters
@@ -295,7 +295,7 @@ def pdtr(k: Any, m: Any, /) -> Variable:
     return gammaincc(k + 1, m)
 
 
-def pdtrc(k: Any, m: Any, /) -> Variable:
+def pdtrc(k: RealOperand, m: RealOperand, /) -> Variable:
     """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise.
 
     Parameters
@@ -307,7 +307,7 @@ def pdtrc(k: Any, m: Any, /) -> Variable:
     return gammainc(k + 1, m)
 
 
-def pdtri(k: Any, p: Any, /) -> Variable:
+def pdtri(k: RealOperand, p: RealOperand, /) -> Variable:
     """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise.
 
     Parameters

@@ -8,7 +8,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import BERNOULLI, EULER, polynomial
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import integral, summed
-from xpgrad.types import WHOLE, Array, Namespace
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
 
 
 def _expn_slope(xp: Namespace, x: Array, n: int) -> Array:
@@ -16,7 +16,7 @@ def _expn_slope(xp: Namespace, x: Array, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * _expn_slope(xp, x, n))
-def expn_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def expn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Exponential integral of order `n` from 1 on, the integral of ``exp(-x * t) / t**n`` from 1 on, elementwise.
 
     Parameters
@@ -45,7 +45,7 @@ def expn_of(xp: Namespace, x: Array, /, n: int) -> Array:
     return xp.where(inside, y, edge)
 
 
-def expn(n: Any, x: Any, /) -> Variable:
+def expn(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the exponential integral of order `n`, elementwise.
 
     Parameters
@@ -68,7 +68,7 @@ def _whole(name: str, n: Any) -> int:
 
 
 @special(x=lambda xp, gy, x: gy * (-xp.exp(-x) / x))
-def exp1(xp: Namespace, x: Array, /) -> Array:
+def exp1(xp: Namespace, x: AnyArray, /) -> Array:
     """Exponential integral of order 1, elementwise.
 
     Parameters
@@ -80,7 +80,7 @@ def exp1(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (xp.exp(x) / x))
-def expi(xp: Namespace, x: Array, /) -> Array:
+def expi(xp: Namespace, x: AnyArray, /) -> Array:
     """Exponential integral Ei, elementwise.
 
     Parameters
@@ -101,12 +101,12 @@ def expi(xp: Namespace, x: Array, /) -> Array:
     for k in range(35, 0, -1):  # the asymptotic series, whose smallest term is the 40th
         series = 1 + series * (k / big)
     tail = xp.exp(big) / big * series
-    below = -xp.special.expn_of(xp.where(negative, -x, 1.0), n=1)
+    below = -xp.special.expn_of(xp.where(negative, xp.negative(x), 1.0), n=1)
     return xp.where(x == 0, -math.inf, xp.where(negative, below, xp.where(large, tail, middle)))
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.log1prel_of(x - 1, n=0))
-def spence(xp: Namespace, x: Array, /) -> Array:
+def spence(xp: Namespace, x: AnyArray, /) -> Array:
     """Spence's function, the integral of ``log(t) / (1 - t)`` from 1 to `x`, elementwise: the dilogarithm of ``1 - x``.
 
     Parameters
@@ -134,7 +134,7 @@ def spence(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (-0.5 * xp.special.ellipkm1_of(x, n=1)))
-def ellipkm1(xp: Namespace, x: Array, /) -> Array:
+def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
     """Complete elliptic integral of the first kind for the complementary parameter ``x = 1 - m``, elementwise.
 
     Parameters
@@ -155,7 +155,7 @@ def ellipkm1(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * (-(n + 0.5) * xp.special.ellipkm1_of(x, n=n + 1)))
-def ellipkm1_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Integral of ``sin(u)**(2 * n) / (1 - (1 - x) * sin(u)**2)**(n + 1 / 2)`` over a right angle, elementwise.
 
     Parameters
@@ -185,7 +185,7 @@ def ellipkm1_of(xp: Namespace, x: Array, /, n: int) -> Array:
     return xp.where(inside, total, math.nan)
 
 
-def ellipk(m: Any, /) -> Variable:
+def ellipk(m: AnyArray, /) -> Variable:
     """Return the complete elliptic integral of the first kind for the parameter `m`, elementwise.
 
     Parameters
@@ -208,7 +208,7 @@ def _refuse(name: str) -> NoReturn:
     b=lambda xp, gy: _refuse("b"),
     x=lambda xp, gy, a, b, x: gy * (a / b * xp.special.hyp1f1(a + 1, b + 1, x)),
 )
-def hyp1f1(xp: Namespace, a: Array, b: Array, x: Array, /) -> Array:
+def hyp1f1(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Confluent hypergeometric function, elementwise; its gradient is by the third argument only, others are refused.
 
     Parameters

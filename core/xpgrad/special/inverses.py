@@ -1,18 +1,17 @@
 """Functions that solve an equation, and hypergeometric functions that are their power series."""
 
 import math
-from typing import Any
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betaincinv
 from xpgrad.special.incomplete_gamma import gammaincinv
 from xpgrad.special.operands import fitted, special
 from xpgrad.special.real_orders import refuse_gradient
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 
 @special(x=lambda xp, gy, y: gy * (y / (1 + y)))
-def wrightomega(xp: Namespace, x: Array, /) -> Array:
+def wrightomega(xp: Namespace, x: AnyArray, /) -> Array:
     """Solution `y` of ``y + log(y) = x``, elementwise.
 
     Parameters
@@ -36,7 +35,7 @@ def wrightomega(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (math.sqrt(2 * math.pi) * xp.exp(x + 0.5 * (y * y))))
-def ndtri_exp(xp: Namespace, x: Array, /) -> Array:
+def ndtri_exp(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `log_ndtr`: the normal quantile of a probability whose logarithm is `x`, elementwise.
 
     Parameters
@@ -56,7 +55,7 @@ def ndtri_exp(xp: Namespace, x: Array, /) -> Array:
     return xp.where(inside, y, edge)
 
 
-def gdtria(p: Any, b: Any, x: Any, /) -> Variable:
+def gdtria(p: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the inverse of `gdtr` in its first argument, elementwise.
 
     Parameters
@@ -64,10 +63,10 @@ def gdtria(p: Any, b: Any, x: Any, /) -> Variable:
     p, b, x : Variable or array, real
     """
     p, b, x = fitted("gdtria", (p, b, x))
-    return gammaincinv(b, p) / x  # type: ignore[no-any-return]  # a Variable
+    return gammaincinv(b, p) / x
 
 
-def gdtrix(a: Any, b: Any, p: Any, /) -> Variable:
+def gdtrix(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `gdtr` in its third argument, elementwise.
 
     Parameters
@@ -75,10 +74,10 @@ def gdtrix(a: Any, b: Any, p: Any, /) -> Variable:
     a, b, p : Variable or array, real
     """
     a, b, p = fitted("gdtrix", (a, b, p))
-    return gammaincinv(b, p) / a  # type: ignore[no-any-return]  # a Variable
+    return gammaincinv(b, p) / a
 
 
-def betainccinv(a: Any, b: Any, p: Any, /) -> Variable:
+def betainccinv(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `betaincc` in its third argument, elementwise.
 
     Parameters
@@ -90,7 +89,7 @@ def betainccinv(a: Any, b: Any, p: Any, /) -> Variable:
     return 1 - betaincinv(b, a, p)
 
 
-def powm1(x: Any, y: Any, /) -> Variable:
+def powm1(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return ``x**y - 1``, accurate where that is small, elementwise.
 
     Parameters
@@ -110,7 +109,7 @@ def powm1(x: Any, y: Any, /) -> Variable:
     v=lambda xp, gy: refuse_gradient("hyp0f1", "v", "x"),
     x=lambda xp, gy, v, x: gy * (xp.special.hyp0f1(v + 1, x) / v),
 )
-def hyp0f1(xp: Namespace, v: Array, x: Array, /) -> Array:
+def hyp0f1(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Confluent hypergeometric limit function, elementwise; its gradient is by the second argument only.
 
     Parameters
@@ -133,7 +132,7 @@ def hyp0f1(xp: Namespace, v: Array, x: Array, /) -> Array:
     c=lambda xp, gy: refuse_gradient("hyp2f1", "c", "x"),
     x=lambda xp, gy, a, b, c, x: gy * (a * b / c * xp.special.hyp2f1(a + 1, b + 1, c + 1, x)),
 )
-def hyp2f1(xp: Namespace, a: Array, b: Array, c: Array, x: Array, /) -> Array:
+def hyp2f1(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, x: RealOperand, /) -> Array:
     """Gauss's hypergeometric function, elementwise; its gradient is by the fourth argument only.
 
     Parameters
@@ -147,7 +146,7 @@ def hyp2f1(xp: Namespace, a: Array, b: Array, c: Array, x: Array, /) -> Array:
     """
     inside, negative = (x >= -9) & (x <= 0.9), x < 0
     arg = xp.where(inside, x, 0.0)
-    scale = xp.where(negative, xp.pow(1 - xp.where(negative, arg, 0.0), -a), xp.ones_like(a * arg))
+    scale = xp.where(negative, xp.pow(1 - xp.where(negative, arg, 0.0), xp.negative(a)), xp.ones_like(a * arg))
     b = xp.where(negative, c - b, b)
     arg = xp.where(negative, arg / (arg - 1), arg)
     term = total = xp.ones_like(a + b + c + arg)

@@ -4,13 +4,12 @@ A derivative of any order is an integral of the same kind.
 """
 
 import math
-from typing import Any
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.bessel import angles
 from xpgrad.special.operands import fitted, special
 from xpgrad.special.quadrature import summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 LARGEST = 120.0
 
@@ -55,31 +54,31 @@ def _third(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.ber_of(x, n=n + 1))
-def ber_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def ber_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `ber` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
     return _first(xp, x, n, False)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.bei_of(x, n=n + 1))
-def bei_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def bei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `bei` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
     return _first(xp, x, n, True)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.ker_of(x, n=n + 1))
-def ker_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def ker_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `ker` of order `n`, elementwise, for positive `x`."""
     return _third(xp, x, n, False)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.kei_of(x, n=n + 1))
-def kei_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def kei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `kei` of order `n`, elementwise, for positive `x`."""
     return _third(xp, x, n, True)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.ber_of(x, n=1))
-def ber(xp: Namespace, x: Array, /) -> Array:
+def ber(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function ber, elementwise.
 
     Parameters
@@ -91,7 +90,7 @@ def ber(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.bei_of(x, n=1))
-def bei(xp: Namespace, x: Array, /) -> Array:
+def bei(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function bei, elementwise.
 
     Parameters
@@ -103,7 +102,7 @@ def bei(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.ker_of(x, n=1))
-def ker(xp: Namespace, x: Array, /) -> Array:
+def ker(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function ker, elementwise.
 
     Parameters
@@ -115,7 +114,7 @@ def ker(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.kei_of(x, n=1))
-def kei(xp: Namespace, x: Array, /) -> Array:
+def kei(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function kei, elementwise.
 
     Parameters
@@ -126,27 +125,27 @@ def kei(xp: Namespace, x: Array, /) -> Array:
     return xp.special.kei_of(x, n=0)
 
 
-def berp(x: Any, /) -> Variable:
+def berp(x: AnyArray, /) -> Variable:
     """Return the derivative of `ber`, elementwise."""
     return ber_of(x, n=1)
 
 
-def beip(x: Any, /) -> Variable:
+def beip(x: AnyArray, /) -> Variable:
     """Return the derivative of `bei`, elementwise."""
     return bei_of(x, n=1)
 
 
-def kerp(x: Any, /) -> Variable:
+def kerp(x: AnyArray, /) -> Variable:
     """Return the derivative of `ker`, elementwise."""
     return ker_of(x, n=1)
 
 
-def keip(x: Any, /) -> Variable:
+def keip(x: AnyArray, /) -> Variable:
     """Return the derivative of `kei`, elementwise."""
     return kei_of(x, n=1)
 
 
-def kelvin(x: Any, /) -> tuple[Variable, Variable, Variable, Variable]:
+def kelvin(x: AnyArray, /) -> tuple[Variable, Variable, Variable, Variable]:
     """Return ``ber + 1j * bei``, ``ker + 1j * kei``, and their derivatives, elementwise.
 
     Parameters

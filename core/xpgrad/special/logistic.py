@@ -1,20 +1,19 @@
 """The logistic function, its inverse and logarithm, and sums of exponentials, with SciPy's arguments."""
 
 import math
-from typing import Any
 
 from xpgrad.array_api.exponential import exp, log, log1p
 from xpgrad.array_api.statistical import Axis, max, sum
 from xpgrad.graph.variable import Variable
 from xpgrad.special import exponentials
 from xpgrad.special.operands import either, fitted, promoted, special
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 expit = promoted(exponentials.expit)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.expit(-x))
-def log_expit(xp: Namespace, x: Array, /) -> Array:
+def log_expit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the logistic function, elementwise, without overflow.
 
     Parameters
@@ -24,12 +23,12 @@ def log_expit(xp: Namespace, x: Array, /) -> Array:
     return xp.minimum(x, xp.zeros_like(x)) - xp.log1p(xp.exp(-xp.abs(x)))
 
 
-def _complex_logit(x: Variable) -> Any:
+def _complex_logit(x: Variable) -> Variable:
     return log(x) - log1p(-x)
 
 
 @special(of_complex=_complex_logit, x=lambda xp, gy, x: gy / (x * (1 - x)))
-def logit(xp: Namespace, x: Array, /) -> Array:
+def logit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the odds, ``log(x / (1 - x))``, elementwise: the inverse of `expit`.
 
     Parameters
@@ -47,7 +46,7 @@ def logit(xp: Namespace, x: Array, /) -> Array:
     return xp.where(inside, value, edge)
 
 
-def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = False) -> Variable:
+def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Return the logarithm of the sum of exponentials over `axis`, without overflow.
 
     Parameters
@@ -61,7 +60,8 @@ def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = F
         Leave reduced axes with length 1.
     """
     if b is None:
-        return exponentials.logsumexp(*fitted("logsumexp", (x,)), axis=axis, keepdims=keepdims)
+        (x,) = fitted("logsumexp", (x,))
+        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
     x, b = fitted("logsumexp", (x, b))
     xp = x.__array_namespace__()
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
@@ -72,7 +72,7 @@ def logsumexp(x: Any, /, axis: Axis = None, *, b: Any = None, keepdims: bool = F
     return y if keepdims else sum(y, axis=axis)
 
 
-def softmax(x: Any, /, axis: Axis = None) -> Variable:
+def softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     """Return exponentials divided by their sum over `axis`.
 
     Parameters
@@ -80,10 +80,11 @@ def softmax(x: Any, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.softmax(*fitted("softmax", (x,)), axis=axis)
+    (x,) = fitted("softmax", (x,))
+    return exponentials.softmax(x, axis=axis)
 
 
-def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
+def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     """Return the logarithm of `softmax`.
 
     Parameters
@@ -91,4 +92,5 @@ def log_softmax(x: Any, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.log_softmax(*fitted("log_softmax", (x,)), axis=axis)
+    (x,) = fitted("log_softmax", (x,))
+    return exponentials.log_softmax(x, axis=axis)

@@ -6,7 +6,7 @@ from xpgrad.special.bessel import angles, hankel, power_series
 from xpgrad.special.constants import polynomial
 from xpgrad.special.operands import either, special
 from xpgrad.special.quadrature import summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 def _i_slope(xp: Namespace, x: Array, n: int) -> Array:
@@ -21,7 +21,7 @@ def _ie_slope(xp: Namespace, x: Array, y: Array, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, y, n: gy * _ie_slope(xp, x, y, n))
-def ive_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def ive_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Modified Bessel function of the first kind of order `n`, times ``exp(-abs(x))``, elementwise.
 
     Parameters
@@ -44,7 +44,7 @@ def ive_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, n: gy * _i_slope(xp, x, n))
-def iv_of(xp: Namespace, x: Array, /, n: int) -> Array:
+def iv_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Modified Bessel function of the first kind of order `n`, elementwise.
 
     Parameters
@@ -59,7 +59,7 @@ def iv_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.i1(x))
-def i0(xp: Namespace, x: Array, /) -> Array:
+def i0(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the first kind of order 0, elementwise.
 
     Parameters
@@ -70,7 +70,7 @@ def i0(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (0.5 * (xp.special.i0(x) + xp.special.iv_of(x, n=2))))
-def i1(xp: Namespace, x: Array, /) -> Array:
+def i1(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the first kind of order 1, elementwise.
 
     Parameters
@@ -81,7 +81,7 @@ def i1(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (xp.special.i1e(x) - xp.sign(x) * y))
-def i0e(xp: Namespace, x: Array, /) -> Array:
+def i0e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the first kind of order 0, times ``exp(-abs(x))``, elementwise.
 
     Parameters
@@ -92,7 +92,7 @@ def i0e(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * _ie_slope(xp, x, y, 1))
-def i1e(xp: Namespace, x: Array, /) -> Array:
+def i1e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the first kind of order 1, times ``exp(-abs(x))``, elementwise.
 
     Parameters
@@ -121,7 +121,7 @@ def _third(xp: Namespace, x: Array, n: int) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (y - xp.special.k1e(x)))
-def k0e(xp: Namespace, x: Array, /) -> Array:
+def k0e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 0, times ``exp(x)``, elementwise.
 
     Parameters
@@ -133,7 +133,7 @@ def k0e(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x, y: gy * (y - xp.special.k0e(x) - y / x))
-def k1e(xp: Namespace, x: Array, /) -> Array:
+def k1e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 1, times ``exp(x)``, elementwise.
 
     Parameters
@@ -145,7 +145,7 @@ def k1e(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.k1(x))
-def k0(xp: Namespace, x: Array, /) -> Array:
+def k0(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 0, elementwise.
 
     Parameters
@@ -153,11 +153,11 @@ def k0(xp: Namespace, x: Array, /) -> Array:
     x : Variable or array, real
         At 0 the result is infinite, below it NaN.
     """
-    return xp.special.k0e(x) * xp.exp(-x)
+    return xp.special.k0e(x) * xp.exp(xp.negative(x))
 
 
 @special(x=lambda xp, gy, x, y: gy * (-xp.special.k0(x) - y / x))
-def k1(xp: Namespace, x: Array, /) -> Array:
+def k1(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 1, elementwise.
 
     Parameters
@@ -165,4 +165,4 @@ def k1(xp: Namespace, x: Array, /) -> Array:
     x : Variable or array, real
         At 0 the result is infinite, below it NaN.
     """
-    return xp.special.k1e(x) * xp.exp(-x)
+    return xp.special.k1e(x) * xp.exp(xp.negative(x))

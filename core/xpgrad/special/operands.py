@@ -29,7 +29,10 @@ def special(
     """
 
     def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
-        return promoted(_by_single_precision(elementwise(extension="special", **rules)(body)), of_complex)
+        return promoted(
+            _by_single_precision(elementwise(same_dtype=True, label=None, extension="special", **rules)(body)),
+            of_complex,
+        )
 
     return define
 

@@ -7,7 +7,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import EULER
 from xpgrad.special.operands import fitted, special
 from xpgrad.special.quadrature import integral, legendre, summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 NEAR = 6.0
 
@@ -28,7 +28,7 @@ def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.sinc(x / math.pi))
-def sine_integral(xp: Namespace, x: Array, /) -> Array:
+def sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``sin(t) / t`` from 0 to `x`, elementwise.
 
     Parameters
@@ -53,7 +53,7 @@ def _sinc(xp: Namespace, x: Array) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (xp.cos(x) / x))
-def cosine_integral(xp: Namespace, x: Array, /) -> Array:
+def cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``cos(t) / t`` from infinity to the modulus of `x`, elementwise.
 
     Parameters
@@ -72,7 +72,7 @@ def cosine_integral(xp: Namespace, x: Array, /) -> Array:
     return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
 
 
-def sici(x: Any, /) -> tuple[Variable, Variable]:
+def sici(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the sine and the cosine integral, elementwise.
 
     Parameters
@@ -91,7 +91,7 @@ def _sinhc(xp: Namespace, x: Array) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * _sinhc(xp, x))
-def hyperbolic_sine_integral(xp: Namespace, x: Array, /) -> Array:
+def hyperbolic_sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``sinh(t) / t`` from 0 to `x`, elementwise.
 
     Parameters
@@ -109,7 +109,7 @@ def hyperbolic_sine_integral(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * (xp.cosh(x) / x))
-def hyperbolic_cosine_integral(xp: Namespace, x: Array, /) -> Array:
+def hyperbolic_cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
     """Euler's constant, ``log(x)`` and the integral of ``(cosh(t) - 1) / t`` up to the modulus of `x`, elementwise.
 
     Parameters
@@ -127,7 +127,7 @@ def hyperbolic_cosine_integral(xp: Namespace, x: Array, /) -> Array:
     return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
 
 
-def shichi(x: Any, /) -> tuple[Variable, Variable]:
+def shichi(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the hyperbolic sine and cosine integral, elementwise.
 
     Parameters
@@ -140,7 +140,7 @@ def shichi(x: Any, /) -> tuple[Variable, Variable]:
 
 
 @special(x=lambda xp, gy, x: gy * xp.sin((0.5 * math.pi) * (x * x)))
-def fresnel_sine(xp: Namespace, x: Array, /) -> Array:
+def fresnel_sine(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``sin(pi * t * t / 2)`` from 0 to `x`, elementwise.
 
     Parameters
@@ -151,7 +151,7 @@ def fresnel_sine(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * xp.cos((0.5 * math.pi) * (x * x)))
-def fresnel_cosine(xp: Namespace, x: Array, /) -> Array:
+def fresnel_cosine(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``cos(pi * t * t / 2)`` from 0 to `x`, elementwise.
 
     Parameters
@@ -182,7 +182,7 @@ def _fresnel(xp: Namespace, x: Array, sine: bool) -> Array:
     return xp.where(x < 0, -y, y)
 
 
-def fresnel(x: Any, /) -> tuple[Variable, Variable]:
+def fresnel(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return Fresnel's sine and cosine integral, elementwise.
 
     Parameters
@@ -194,7 +194,7 @@ def fresnel(x: Any, /) -> tuple[Variable, Variable]:
 
 
 @special(x=lambda xp, gy, x, y: gy * (1 - 2 * x * y))
-def dawsn(xp: Namespace, x: Array, /) -> Array:
+def dawsn(xp: Namespace, x: AnyArray, /) -> Array:
     """Dawson's integral, ``exp(-x * x)`` times the integral of ``exp(t * t)`` from 0 to `x`, elementwise.
 
     Parameters
@@ -224,7 +224,7 @@ def dawsn(xp: Namespace, x: Array, /) -> Array:
 
 
 @special(x=lambda xp, gy, x: gy * ((2 / math.sqrt(math.pi)) * xp.exp(x * x)))
-def erfi(xp: Namespace, x: Array, /) -> Array:
+def erfi(xp: Namespace, x: AnyArray, /) -> Array:
     """Imaginary error function, the integral of ``2 / sqrt(pi) * exp(t * t)`` from 0 to `x`, elementwise.
 
     Parameters
@@ -244,7 +244,7 @@ def _owens_a(xp: Namespace, h: Array, a: Array) -> Array:
 
 
 @special(h=lambda xp, gy, h, a: gy * _owens_h(xp, h, a), a=lambda xp, gy, h, a: gy * _owens_a(xp, h, a))
-def owens_t(xp: Namespace, h: Array, a: Array, /) -> Array:
+def owens_t(xp: Namespace, h: RealOperand, a: RealOperand, /) -> Array:
     """Owen's T function, the integral of ``exp(-h**2 * (1 + t**2) / 2) / (2 * pi * (1 + t**2))`` to `a`, elementwise.
 
     Parameters
@@ -261,7 +261,7 @@ def owens_t(xp: Namespace, h: Array, a: Array, /) -> Array:
     inverse = 1 / xp.where(steep, slope, 1.0)
     inner = _owens(xp, xp.where(steep, h * slope, h), xp.where(steep, inverse, slope))
     ndtr = xp.special.ndtr
-    one, two = ndtr(-h), ndtr(-h * slope)
+    one, two = ndtr(xp.negative(h)), ndtr(xp.negative(h * slope))
     turned = 0.5 * (one + two) - one * two - inner
     y = xp.where(steep, turned, inner)
     return xp.where(a < 0, -y, y)

@@ -7,11 +7,11 @@ from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import BERNOULLI, polynomial
 from xpgrad.special.gamma_functions import gamma, sine_and_cosine
 from xpgrad.special.operands import either, fitted, special
-from xpgrad.types import WHOLE, Array, Namespace
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
-def psi(xp: Namespace, x: Array, /) -> Array:
+def psi(xp: Namespace, x: AnyArray, /) -> Array:
     """Digamma function, the derivative of `gammaln`, elementwise.
 
     Parameters
@@ -33,7 +33,7 @@ def psi(xp: Namespace, x: Array, /) -> Array:
     positive = xp.log(moved) - 0.5 * inverse - inverse * inverse * series - xp.where(shift, total, 0.0)
     sine, cosine = sine_and_cosine(xp, xp.where(negative, safe, 0.5))
     result = xp.where(negative, positive - math.pi * cosine / sine, positive)
-    return xp.where(pole, xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), -x), math.nan), result)
+    return xp.where(pole, xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), xp.negative(x)), math.nan), result)
 
 
 digamma = psi
@@ -71,7 +71,7 @@ def _derivative_of_cotangent(n: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def polygamma(n: Any, x: Any, /) -> Variable:
+def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the derivative of `psi` of order `n`, elementwise.
 
     Parameters
@@ -95,7 +95,7 @@ def polygamma(n: Any, x: Any, /) -> Variable:
     x=lambda xp, gy, x, q, m: gy * (-xp.special.zeta_moment(x, q, m=m + 1)),
     q=lambda xp, gy, x, q, m: gy * _zeta_slope(xp, x, q, m),
 )
-def zeta_moment(xp: Namespace, x: Array, q: Array, /, m: int) -> Array:
+def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Array:
     """Sum of ``log(q + k)**m / (q + k)**x`` over k from 0 on, elementwise: derivatives of the Hurwitz zeta function.
 
     Parameters
@@ -142,7 +142,7 @@ def _zeta_slope(xp: Namespace, x: Array, q: Array, m: int) -> Array:
     return slope + m * xp.special.zeta_moment(x + 1, q, m=m - 1) if m else slope
 
 
-def zeta(x: Any, q: Any = None, /) -> Variable:
+def zeta(x: RealOperand, q: RealOperand | None = None, /) -> Variable:
     """Return the Hurwitz zeta function, the sum of ``(q + k)**-x`` over k from 0 on, elementwise.
 
     Parameters
@@ -154,7 +154,7 @@ def zeta(x: Any, q: Any = None, /) -> Variable:
     return zeta_moment(x, 1.0 if q is None else q, m=0)
 
 
-def zetac(x: Any, /) -> Variable:
+def zetac(x: AnyArray, /) -> Variable:
     """Return Riemann's zeta function minus 1, elementwise, accurate for large `x`.
 
     Parameters

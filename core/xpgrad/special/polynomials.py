@@ -8,6 +8,7 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable
 from xpgrad.special.beta_functions import binom
 from xpgrad.special.operands import fitted
+from xpgrad.types import RealOperand
 
 Step = Callable[[int, Any, Any], Any]
 
@@ -33,7 +34,7 @@ def _recurrence(n: int, x: Variable, first: Any, step: Step) -> Variable:
     return p  # type: ignore[no-any-return]  # as above
 
 
-def eval_legendre(n: Any, x: Any, /) -> Variable:
+def eval_legendre(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Legendre polynomial of degree `n`, elementwise.
 
     Parameters
@@ -48,49 +49,49 @@ def eval_legendre(n: Any, x: Any, /) -> Variable:
     )
 
 
-def eval_chebyt(n: Any, x: Any, /) -> Variable:
+def eval_chebyt(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Chebyshev polynomial of the first kind, elementwise; arguments as for `eval_legendre`."""
     (x,) = fitted("eval_chebyt", (x,))
     return _recurrence(_degree("eval_chebyt", n), x, x, lambda k, p, before: 2 * x * p - before)
 
 
-def eval_chebyu(n: Any, x: Any, /) -> Variable:
+def eval_chebyu(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Chebyshev polynomial of the second kind, elementwise; arguments as for `eval_legendre`."""
     (x,) = fitted("eval_chebyu", (x,))
     return _recurrence(_degree("eval_chebyu", n), x, 2 * x, lambda k, p, before: 2 * x * p - before)
 
 
-def eval_chebyc(n: Any, x: Any, /) -> Variable:
+def eval_chebyc(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return ``2 * eval_chebyt(n, x / 2)``, elementwise."""
     (x,) = fitted("eval_chebyc", (x,))
     return 2 * eval_chebyt(n, x / 2)
 
 
-def eval_chebys(n: Any, x: Any, /) -> Variable:
+def eval_chebys(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return ``eval_chebyu(n, x / 2)``, elementwise."""
     (x,) = fitted("eval_chebys", (x,))
     return eval_chebyu(n, x / 2)
 
 
-def eval_sh_legendre(n: Any, x: Any, /) -> Variable:
+def eval_sh_legendre(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return ``eval_legendre(n, 2 * x - 1)``, elementwise."""
     (x,) = fitted("eval_sh_legendre", (x,))
     return eval_legendre(n, 2 * x - 1)
 
 
-def eval_sh_chebyt(n: Any, x: Any, /) -> Variable:
+def eval_sh_chebyt(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return ``eval_chebyt(n, 2 * x - 1)``, elementwise."""
     (x,) = fitted("eval_sh_chebyt", (x,))
     return eval_chebyt(n, 2 * x - 1)
 
 
-def eval_sh_chebyu(n: Any, x: Any, /) -> Variable:
+def eval_sh_chebyu(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return ``eval_chebyu(n, 2 * x - 1)``, elementwise."""
     (x,) = fitted("eval_sh_chebyu", (x,))
     return eval_chebyu(n, 2 * x - 1)
 
 
-def eval_hermite(n: Any, x: Any, /) -> Variable:
+def eval_hermite(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Hermite polynomial of degree `n` with the weight ``exp(-x * x)``, elementwise.
 
     Parameters
@@ -103,7 +104,7 @@ def eval_hermite(n: Any, x: Any, /) -> Variable:
     return _recurrence(_degree("eval_hermite", n), x, 2 * x, lambda k, p, before: 2 * (x * p - (k - 1) * before))
 
 
-def eval_hermitenorm(n: Any, x: Any, /) -> Variable:
+def eval_hermitenorm(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Hermite polynomial of degree `n` with the weight ``exp(-x * x / 2)``, elementwise.
 
     Parameters
@@ -116,7 +117,7 @@ def eval_hermitenorm(n: Any, x: Any, /) -> Variable:
     return _recurrence(_degree("eval_hermitenorm", n), x, x, lambda k, p, before: x * p - (k - 1) * before)
 
 
-def eval_laguerre(n: Any, x: Any, /) -> Variable:
+def eval_laguerre(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Laguerre polynomial of degree `n`, elementwise.
 
     Parameters
@@ -129,7 +130,7 @@ def eval_laguerre(n: Any, x: Any, /) -> Variable:
     return eval_genlaguerre(n, 0.0, x)
 
 
-def eval_genlaguerre(n: Any, alpha: Any, x: Any, /) -> Variable:
+def eval_genlaguerre(n: RealOperand, alpha: RealOperand, x: RealOperand, /) -> Variable:
     """Return the generalised Laguerre polynomial of degree `n`, elementwise.
 
     Parameters
@@ -146,7 +147,7 @@ def eval_genlaguerre(n: Any, alpha: Any, x: Any, /) -> Variable:
     return _recurrence(_degree("eval_genlaguerre", n), x, 1 + alpha - x, step)
 
 
-def eval_gegenbauer(n: Any, alpha: Any, x: Any, /) -> Variable:
+def eval_gegenbauer(n: RealOperand, alpha: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Gegenbauer polynomial of degree `n`, elementwise.
 
     Parameters
@@ -163,7 +164,7 @@ def eval_gegenbauer(n: Any, alpha: Any, x: Any, /) -> Variable:
     return _recurrence(_degree("eval_gegenbauer", n), x, 2 * alpha * x, step)
 
 
-def eval_jacobi(n: Any, alpha: Any, beta: Any, x: Any, /) -> Variable:
+def eval_jacobi(n: RealOperand, alpha: RealOperand, beta: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Jacobi polynomial of degree `n`, elementwise.
 
     Parameters
@@ -184,7 +185,7 @@ def eval_jacobi(n: Any, alpha: Any, beta: Any, x: Any, /) -> Variable:
     return _recurrence(_degree("eval_jacobi", n), x, alpha + 1 + (both + 2) * (0.5 * (x - 1)), step)
 
 
-def eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any, /) -> Variable:
+def eval_sh_jacobi(n: RealOperand, p: RealOperand, q: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Jacobi polynomial of degree `n` on the range from 0 to 1 with a leading coefficient 1, elementwise.
 
     Parameters

@@ -10,7 +10,7 @@ from xpgrad.errors import GraphError
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import fitted, special
 from xpgrad.special.quadrature import integral, summed
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array, Namespace, RealOperand
 
 LARGEST = 100.0  # up to here the integrals of oscillating functions have nodes enough
 
@@ -72,7 +72,7 @@ def _one_at_zero(xp: Namespace, v: Array) -> Array:
     v=lambda xp, gy: refuse_gradient("jv", "v", "x"),
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
 )
-def jv(xp: Namespace, v: Array, x: Array, /) -> Array:
+def jv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Bessel function of the first kind of real order, elementwise; its gradient is by the second argument only.
 
     Parameters
@@ -96,7 +96,7 @@ def jv(xp: Namespace, v: Array, x: Array, /) -> Array:
     v=lambda xp, gy: refuse_gradient("yv", "v", "x"),
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
 )
-def yv(xp: Namespace, v: Array, x: Array, /) -> Array:
+def yv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Bessel function of the second kind of real order, elementwise; its gradient is by the second argument only.
 
     Parameters
@@ -125,7 +125,7 @@ def yv(xp: Namespace, v: Array, x: Array, /) -> Array:
     v=lambda xp, gy: refuse_gradient("ive", "v", "x"),
     x=lambda xp, gy, v, x, y: gy * (0.5 * (xp.special.ive(v - 1, x) + xp.special.ive(v + 1, x)) - xp.sign(x) * y),
 )
-def ive(xp: Namespace, v: Array, x: Array, /) -> Array:
+def ive(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the first kind of real order, times ``exp(-abs(x))``, elementwise.
 
     Parameters
@@ -151,7 +151,7 @@ def ive(xp: Namespace, v: Array, x: Array, /) -> Array:
     v=lambda xp, gy: refuse_gradient("iv", "v", "x"),
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
 )
-def iv(xp: Namespace, v: Array, x: Array, /) -> Array:
+def iv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the first kind of real order, elementwise; it has a gradient by `x` only.
 
     Parameters
@@ -166,7 +166,7 @@ def iv(xp: Namespace, v: Array, x: Array, /) -> Array:
     v=lambda xp, gy, v, x, m, k: gy * xp.special.kve_moment(v, x, m=m + 1, k=k),
     x=lambda xp, gy, v, x, m, k: gy * -xp.special.kve_moment(v, x, m=m, k=k + 1),
 )
-def kve_moment(xp: Namespace, v: Array, x: Array, /, m: int, k: int) -> Array:
+def kve_moment(xp: Namespace, v: RealOperand, x: RealOperand, /, m: int, k: int) -> Array:
     """Integral of ``t**m * cosh(v * t) * (cosh(t) - 1)**k * exp(-x * (cosh(t) - 1))`` from 0 on, elementwise.
 
     For odd `m`, ``sinh(v * t)`` takes the place of ``cosh(v * t)``: a derivative of `kve`.
@@ -182,10 +182,10 @@ def kve_moment(xp: Namespace, v: Array, x: Array, /, m: int, k: int) -> Array:
     end, count = xp.acosh(1 + 60 / safe), 200
     for _ in range(4):
         end = xp.acosh(1 + (60 + (size + k) * end) / safe)
-    each, arg = v[..., None], safe[..., None]
+    each, arg = xp.expand_dims(v, axis=-1), xp.expand_dims(safe, axis=-1)
 
     def f(u: Array) -> Array:
-        t = end[..., None] * u
+        t = xp.expand_dims(end, axis=-1) * u
         rise = 2 * xp.sinh(0.5 * t) ** 2
         one, two = xp.exp(each * t - arg * rise), xp.exp(-each * t - arg * rise)
         return 0.5 * (one - two if m % 2 else one + two) * t**m * rise**k
@@ -198,7 +198,7 @@ def kve_moment(xp: Namespace, v: Array, x: Array, /, m: int, k: int) -> Array:
     v=lambda xp, gy, v, x: gy * xp.special.kve_moment(v, x, m=1, k=0),
     x=lambda xp, gy, v, x: gy * -xp.special.kve_moment(v, x, m=0, k=1),
 )
-def kve(xp: Namespace, v: Array, x: Array, /) -> Array:
+def kve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the second kind of real order, times ``exp(x)``, elementwise.
 
     Parameters
@@ -209,7 +209,7 @@ def kve(xp: Namespace, v: Array, x: Array, /) -> Array:
     return xp.special.kve_moment(v, x, m=0, k=0)
 
 
-def kv(v: Any, x: Any, /) -> Variable:
+def kv(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the modified Bessel function of the second kind of real order, elementwise.
 
     Parameters
@@ -221,12 +221,12 @@ def kv(v: Any, x: Any, /) -> Variable:
     return kve(v, x) * x.__array_namespace__().exp(-x)  # type: ignore[no-any-return]  # a Variable
 
 
-def kn(n: Any, x: Any, /) -> Variable:
+def kn(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return `kv` of an order that is a whole number, elementwise."""
     return kv(n, x)
 
 
-def hankel1(v: Any, x: Any, /) -> Variable:
+def hankel1(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Hankel function of the first kind of real order and argument, elementwise.
 
     Parameters
@@ -241,7 +241,7 @@ def hankel1(v: Any, x: Any, /) -> Variable:
     return jv(v, x) + 1j * yv(v, x)
 
 
-def hankel2(v: Any, x: Any, /) -> Variable:
+def hankel2(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Hankel function of the second kind of real order and argument, the conjugate of `hankel1`."""
     return jv(v, x) - 1j * yv(v, x)
 
@@ -276,7 +276,7 @@ def _struve(xp: Namespace, v: Array, x: Array, wave: Any) -> Array:
     v=lambda xp, gy: refuse_gradient("struve", "v", "x"),
     x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) - xp.special.struve(v + 1, x) + _power(xp, v, x, 1.5)),
 )
-def struve(xp: Namespace, v: Array, x: Array, /) -> Array:
+def struve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Struve function of real order, elementwise; its gradient is by the second argument only.
 
     Parameters
@@ -292,7 +292,7 @@ def struve(xp: Namespace, v: Array, x: Array, /) -> Array:
     v=lambda xp, gy: refuse_gradient("modstruve", "v", "x"),
     x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) + xp.special.modstruve(v + 1, x) + _power(xp, v, x, 1.5)),
 )
-def modstruve(xp: Namespace, v: Array, x: Array, /) -> Array:
+def modstruve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Struve function of real order, elementwise; its gradient is by the second argument only.
 
     Parameters

@@ -1,6 +1,6 @@
-"""Tools that test differentiable functions and backends."""
+"""Tools that test differentiable functions; xpgrad-conformance tests backends."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
 from xpgrad.testing import gradient_check
@@ -8,5 +8,5 @@ from xpgrad.testing.arrays import assert_allclose
 
 __all__ = ["assert_allclose", "gradient_check"]
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,6 +1,6 @@
 """Functions of functions: gradients, products, Jacobians, checkpoints, and derivatives that users define."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
 from xpgrad.transforms.custom import custom_vjp, stop_gradient
@@ -27,5 +27,5 @@ __all__ = [
     "vjp",
 ]
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

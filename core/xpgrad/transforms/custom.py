@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
@@ -16,13 +16,17 @@ from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def stop_gradient(tree: Any) -> Any:
+
+def stop_gradient(tree: R) -> R:
     """Return `tree` with the Variables in it as constants over the same arrays; other leaves as they are."""
-    return map_leaves(lambda leaf: constant_variable(leaf._array) if isinstance(leaf, Variable) else leaf, tree)
+    found: R = map_leaves(lambda leaf: constant_variable(leaf._array) if isinstance(leaf, Variable) else leaf, tree)
+    return found
 
 
-class custom_vjp:  # noqa: N801 - a decorator, under the name that JAX gave it
+class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name that JAX gave it
     """A function whose gradient the user defines; a decorator.
 
     ``f.defvjp(forward, backward)`` completes it::
@@ -55,7 +59,7 @@ class custom_vjp:  # noqa: N801 - a decorator, under the name that JAX gave it
     numbers are those that users see, ``∂/∂x + i ∂/∂y``. A cotangent that does not arrive is zeros.
     """
 
-    def __init__(self, f: Callable[..., Any]) -> None:
+    def __init__(self, f: Callable[P, R]) -> None:
         if not callable(f):
             raise TypeError(f"custom_vjp: expected a function, got {type(f).__name__}")
         functools.update_wrapper(self, f, updated=())
@@ -79,19 +83,22 @@ class custom_vjp:  # noqa: N801 - a decorator, under the name that JAX gave it
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the function returns, connected to the arguments."""
+        function: Callable[..., R] = self.function
+        given: tuple[Any, ...] = args
         if kwargs:
             bound = inspect.signature(self.function).bind(*args, **kwargs)
             bound.apply_defaults()
             if bound.kwargs:
                 raise TypeError(f"custom_vjp: {self.name} has keyword-only arguments; make them positional")
-            args = bound.args
-        if not recording() or not requires_grad(variables_in(args)):
-            return self.function(*args)
+            given = bound.args
+        if not recording() or not requires_grad(variables_in(given)):
+            return function(*given)
         if self.forward is None:
             raise GradientError(f"custom_vjp: {self.name} has no gradient yet; call defvjp(forward, backward)")
-        return _applied(self, args)
+        y: R = _applied(self, given)
+        return y
 
     @property
     def name(self) -> str:
@@ -99,7 +106,7 @@ class custom_vjp:  # noqa: N801 - a decorator, under the name that JAX gave it
         return getattr(self.function, "__name__", type(self.function).__name__)
 
 
-def _applied(rule: custom_vjp, args: tuple[Any, ...]) -> Any:
+def _applied(rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
     leaves, structure = flatten(args)
     inputs: list[Any] = [x if isinstance(x, Variable) else constant_variable(x) for x in leaves if is_differentiable(x)]
     node = CustomGradient(rule, leaves, structure, Surroundings(x.device for x in inputs))
@@ -122,7 +129,9 @@ class CustomGradient(FunctionNode):
     A class, because its inputs and outputs, and what it keeps, are the user's.
     """
 
-    def __init__(self, rule: custom_vjp, leaves: list[Any], structure: Structure, surroundings: Surroundings) -> None:
+    def __init__(
+        self, rule: custom_vjp[..., Any], leaves: list[Any], structure: Structure, surroundings: Surroundings
+    ) -> None:
         self.rule, self.structure, self.surroundings = rule, structure, surroundings
         self.counts = [is_differentiable(leaf) for leaf in leaves]
         self.rest = [None if counts else leaf for leaf, counts in zip(leaves, self.counts, strict=True)]

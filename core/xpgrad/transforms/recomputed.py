@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from xpgrad.config import called_with, config
 from xpgrad.errors import GraphError
@@ -17,8 +17,11 @@ from xpgrad.transforms.trees import Structure, flatten
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+
+def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     """Return `f` with intermediate values that are not kept, but computed again for the gradients.
 
     Parameters
@@ -52,13 +55,13 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"checkpoint: expected a function, got {type(f).__name__}")
 
     @functools.wraps(f, updated=())
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
         return run(f, args, kwargs) if recording() else f(*args, **kwargs)
 
     return checkpointed
 
 
-def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run(f: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
     """Return what ``f(*args, **kwargs)`` returns, connected by one node of the graph."""
     replay = Replay(f, *flatten((args, kwargs)))
     roots = [root(x._array) for x in replay.inputs]
@@ -71,7 +74,8 @@ def run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         results = iter([constant_variable(y._array) for y in trace.outputs])
     leaves = [next(results) if is_output else leaf for leaf, is_output in zip(*replay.outputs, strict=True)]
     replay.forget()
-    return replay.structure.build(leaves)
+    y: R = replay.structure.build(leaves)
+    return y
 
 
 class Replay:

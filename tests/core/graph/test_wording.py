@@ -186,7 +186,7 @@ def test_shapes_without_a_matrix_product_are_named(
     for call in calls:
         with pytest.raises(xpgrad.ShapeError) as caught:
             call()
-        assert str(caught.value) == f"matmul: {text}; got a {a}, b {b}"
+        assert str(caught.value) == f"matmul: {text}; got a {a}, b {b}, float64 on {device.backend.name}"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def _plain(x: Any) -> Any:
     """Return an array over the memory of `x` from its first element on, as if it were in C order."""
     strides = [x.itemsize * int(np.prod(x.shape[axis + 1 :], dtype=int)) for axis in range(x.ndim)]
     if any(stride < 0 for stride in x.strides):
-        return np.ascontiguousarray(np.abs(x))  # what lies behind is nobody's: other values, in memory of its own
+        return np.ascontiguousarray(np.abs(x))  # the elements around it are not its own: other values instead
     return np.lib.stride_tricks.as_strided(x, x.shape, strides)
 
 

@@ -167,7 +167,7 @@ def complex_log_branch(bed: Testbed) -> None:
 
 
 def _without_tail(y: Any, width: int) -> Any:
-    """Return a copy whose elements behind the last full vector of `width` are 0, if there is one before them."""
+    """Return a copy whose elements after the last full vector of `width` are 0, if there is one before them."""
     y = np.array(y)
     if y.size > width and y.size % width:
         y.reshape(-1)[-(y.size % width) :] = 0
@@ -282,7 +282,7 @@ FAULTS = (
     ),
     Fault(
         "sin-forgets-tail",
-        "sin leaves out what is behind the last full vector of sixteen",
+        "sin leaves out what follows the last full vector of sixteen",
         "K",
         replace("sin", lambda original, x, /: _without_tail(original(x), 16)),
     ),

@@ -1,4 +1,4 @@
-"""Faults of memory: arrays that live on after everybody has let go of them, and caches without bounds."""
+"""Faults of memory: arrays that live on after their last use, and caches without bounds."""
 
 import itertools
 import weakref

@@ -69,7 +69,7 @@ def sum_one_by_one(bed: Testbed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("sum-forgets-tail", "sum leaves out what is behind the last full vector of eight, in long arrays", "K")
+@fault("sum-forgets-tail", "sum leaves out what follows the last full vector of eight, in long arrays", "K")
 def sum_forgets_tail(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         if axis is None and x.ndim == 1 and x.size > 16:

@@ -206,7 +206,7 @@ def index_error_of_its_own_kind(bed: Testbed) -> None:
     bed.replace("take", wrong)
 
 
-# What is left behind
+# What remains afterwards
 
 
 @fault("failed-add-has-written", "an addition that fails has written to its operand", "E")

@@ -1,7 +1,6 @@
 """NumPy's kernels, by chapter of the standard."""
 
-from typing import Any
-
+from xpgrad.types import Kernel
 from xpgrad_numpy.kernels.convolution import CONVOLUTION
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
@@ -15,7 +14,7 @@ from xpgrad_numpy.kernels.pooling import POOLING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
 from xpgrad_numpy.kernels.windows import WINDOWS
 
-KERNELS = {
+KERNELS: dict[str, Kernel] = {
     **ELEMENTWISE,
     **INDEXING,
     **LINALG,
@@ -26,5 +25,5 @@ KERNELS = {
     "scatter_add": scatter_add,
 }
 """What overrides kernels of `xpgrad.array_api` and of the graph."""
-NETWORKS: dict[str, Any] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
+NETWORKS: dict[str, Kernel] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
 """What overrides kernels of `xpgrad.functions`, which is imported late."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.plugin import Geometry
-from xpgrad.types import Array, Dtype
+from xpgrad.types import Array, Dtype, Kernel
 
 CACHED = 2**19  # bytes of a part of the matrix; from a quarter to twice that makes little difference
 MAX_TURNED = 6  # times as many filters as channels, up to which copying rows takes less time than adding them
@@ -227,7 +227,7 @@ def window_products(x: Array, g: Array, /, geometry: Geometry, groups: int) -> A
     return np.moveaxis(moved, -1, 2).reshape(shape).astype(result, copy=False)
 
 
-CONVOLUTION = {
+CONVOLUTION: dict[str, Kernel] = {
     "convolution": convolution,
     "transposed_convolution": transposed_convolution,
     "window_products": window_products,

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from xpgrad.plugin import CHAPTERS
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import kept
 
 # The namespace has these otherwise than NumPy: rounding leaves integers what they are; and `clip` is no kernel.
 _OTHERWISE = {"ceil", "clip", "floor", "round", "trunc"}
-ELEMENTWISE = {name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE}
+ELEMENTWISE: dict[str, Kernel] = {
+    name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE
+}
 
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xpgrad.types import Array, Index
+from xpgrad.types import Array, Index, Kernel
 
 
 def getitem(x: Array, /, index: Index) -> Array:
@@ -24,4 +24,4 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
     return x.take(indices, axis)
 
 
-INDEXING = {"getitem": getitem, "setitem": setitem, "take": take}
+INDEXING: dict[str, Kernel] = {"getitem": getitem, "setitem": setitem, "take": take}

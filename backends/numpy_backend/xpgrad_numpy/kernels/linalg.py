@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.types import Array, Dtype
+from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy.kernels.precision import SINGLE, is_half
 
 
@@ -46,7 +46,7 @@ def euclidean_norm(x: Array, /, axis: Any = None, keepdims: bool = False) -> Arr
     return np.sqrt(np.sum(squares, axis, keepdims=keepdims))
 
 
-LINALG = {
+LINALG: dict[str, Kernel] = {
     "linalg.diagonal": diagonal,
     "linalg.euclidean_norm": euclidean_norm,
     "linalg.expand_diagonal": expand_diagonal,

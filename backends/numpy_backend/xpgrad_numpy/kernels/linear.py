@@ -3,7 +3,7 @@
 import numpy as np
 
 from xpgrad.plugin import Spec
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -37,7 +37,7 @@ def convolve_full(a: Array, v: Array, /) -> Array:
     return np.convolve(a, v)
 
 
-LINEAR = {
+LINEAR: dict[str, Kernel] = {
     "convolve_full": convolve_full,
     "matmul": matmul,
     "matmul.x1": matmul_x1,

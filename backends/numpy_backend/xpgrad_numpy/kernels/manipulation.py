@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xpgrad.types import Array, Shape
+from xpgrad.types import Array, Kernel, Shape
 from xpgrad_numpy.namespace import NAMESPACE
 
 
@@ -43,7 +43,7 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
     return np.concatenate([a[None] for a in arrays])
 
 
-MANIPULATION = {
+MANIPULATION: dict[str, Kernel] = {
     "concat": concat,
     "expand_dims": expand_dims,
     "flip": np.flip,

@@ -81,7 +81,7 @@ def scaled(x: Array, gamma: Array, beta: Array, /) -> Array:
     return y + beta
 
 
-NORMALIZATION = {
+NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "standardized": standardized,
     "projected": projected,

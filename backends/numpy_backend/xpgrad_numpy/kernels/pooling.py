@@ -3,7 +3,7 @@
 import numpy as np
 
 from xpgrad.plugin import Geometry
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 from xpgrad_numpy.kernels.windows import elements, exact
 
@@ -62,7 +62,7 @@ def collected(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     return y
 
 
-POOLING = {
+POOLING: dict[str, Kernel] = {
     "window_maxima": window_maxima,
     "dealt": dealt,
     "collected": collected,

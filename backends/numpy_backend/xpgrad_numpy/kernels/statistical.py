@@ -143,7 +143,7 @@ def extremum_vjp(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdi
     return np.where(extreme, share, share.dtype.type(0))
 
 
-STATISTICAL = {
+STATISTICAL: dict[str, Kernel] = {
     "broadcast_to": broadcast_to,
     "max": max,
     "max.x": extremum_vjp,

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from xpgrad.plugin import Geometry
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import SINGLE, is_half
 
 Slices = tuple[slice, ...]
@@ -88,7 +88,7 @@ def spread(x: Array, /, geometry: Geometry) -> Array:
     return y
 
 
-WINDOWS = {
+WINDOWS: dict[str, Kernel] = {
     "windows": windows,
     "fold": fold,
     "window_sums": window_sums,

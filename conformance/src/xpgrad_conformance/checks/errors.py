@@ -242,7 +242,7 @@ def what_is_missing_has_a_name(s: Subject) -> None:
             case.call(s.xp, *xs)
         except MissingFunction:
             continue  # it names backend and function
-        except Exception as error:  # a stranger's library
+        except Exception as error:  # whatever the library raises
             words = set(re.findall(r"\w+", str(error)))
             if not words & (known | {function}):
                 raise AssertionError(

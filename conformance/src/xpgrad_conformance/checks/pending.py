@@ -1,4 +1,4 @@
-"""Family Y, async: whoever looks at a result waits for it, and work is done in the order in which it was asked for."""
+"""Family Y, async: reading a result waits for it, and work is done in the order of the calls."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _matrix(s: Subject) -> tuple[Array, Any]:
 
 
 def _worked(s: Subject, array: Array, times: int = 4) -> Array:
-    """Return a result that takes time, and nobody has waited for."""
+    """Return a result that takes time, and that has not been waited for."""
     for _ in range(times):
         array = s.kernels.matmul(s.kernels.matmul(array, s.kernels.matrix_transpose(array)), array) + 0.25 * array
     return array

@@ -11,6 +11,7 @@ import xpgrad.ops as ops
 from xpgrad import FunctionNode, Variable, as_variable, no_backprop_mode
 from xpgrad.testing.arrays import on_host
 from xpgrad.testing.differences import derivative
+from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.oracle import differentiates, gradients_of, host, near_gradient, pulled, wide
 from xpgrad_conformance.subject import Subject
@@ -40,8 +41,9 @@ def training(s: Subject) -> None:
         )
         for i, (p, gradient) in enumerate(zip(parameters, gradients, strict=True)):
             near_gradient(s, p.grad, p, gradient, f"step {step}: the gradient of parameter {i}", s.rtol(s.wide, 100))
+        steps: list[Array] = [p.grad for p in parameters]
         with no_backprop_mode():
-            parameters = [Variable((p - 0.5 * as_variable(p.grad)).array) for p in parameters]
+            parameters = [Variable((p - 0.5 * as_variable(g)).array) for p, g in zip(parameters, steps, strict=True)]
         own = [p - 0.5 * g for p, g in zip(own, gradients, strict=True)]
     assert all(b < a for a, b in itertools.pairwise(losses)), f"the losses do not fall: {losses}"
     for i, (p, expected) in enumerate(zip(parameters, own, strict=True)):
@@ -90,7 +92,7 @@ def _attention(xp: Any, x: Any, q: Any, k: Any, v: Any) -> Any:
 
 
 def _likelihood(xp: Any, x: Any, y: Any, scale: Any) -> Any:
-    """Return the log-likelihood of a Gaussian process, but for its constant."""
+    """Return the log-likelihood of a Gaussian process, without its constant."""
     distance = xp.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)
     identity = xp.eye(5, dtype=x.dtype) if xp is host else xp.eye(5, dtype=x.dtype, device=x.device)
     covariance = xp.exp(-0.5 * distance / scale**2) + 0.1 * identity
@@ -232,7 +234,8 @@ def phase_retrieval(s: Subject) -> None:
     expected = 4 * np.conj(wa).T @ ((np.abs(b) ** 2 - seen) * b)
     near_gradient(s, vz.grad, vz, expected, "the gradient of the loss", s.rtol(factor=100))
     step = 1e-3 / float(np.max(np.abs(expected)))
-    after = loss(s.xp, Variable(vz.array) - step * as_variable(vz.grad), va, vs)
+    gradient: Array = vz.grad
+    after = loss(s.xp, Variable(vz.array) - step * as_variable(gradient), va, vs)
     assert float(on_host(after)) < float(on_host(before)), "a small step against the gradient does not lower the loss"
 
 

@@ -5,7 +5,7 @@ Hermitian too. Factors that are determined but for a sign, a phase or a basis ha
 depend on that choice.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.array_api.linalg import cofactors as _cofactors  # noqa: F401 - declares what rules call
 from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - as above
@@ -26,5 +26,5 @@ __all__ = [
     "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

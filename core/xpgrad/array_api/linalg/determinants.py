@@ -7,7 +7,7 @@ from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, squa
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, DeviceHandle, Namespace
+from xpgrad.types import AnyArray, Array, DeviceHandle, Namespace
 
 
 class SlogdetResult(NamedTuple):
@@ -131,7 +131,7 @@ def _changes_by_inverse(xp: Namespace, g: Array, inverse: Array, d: Array) -> Ar
 
 
 @primitive(extension="linalg", x=lambda xp, gy, x, y: gy[..., None, None] * xp.linalg.cofactors(x, y))
-def det(xp: Namespace, x: Array, /) -> Array:
+def det(xp: Namespace, x: AnyArray, /) -> Array:
     """Determinants of square matrices.
 
     Parameters
@@ -182,7 +182,7 @@ class Slogdet(Decomposition):
         return (factor[..., None, None] * inverse,)
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+def slogdet(x: AnyArray, /) -> SlogdetResult:
     """Return determinants of square matrices as sign and logarithm, which do not overflow.
 
     Parameters

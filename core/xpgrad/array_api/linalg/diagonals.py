@@ -3,7 +3,7 @@
 from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
-from xpgrad.types import Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 
 @primitive(extension="linalg", x=lambda xp, gy, offset: xp.linalg.diagonal(gy, offset=offset))
@@ -41,7 +41,7 @@ def _taken(xp: Namespace, x: Array, offset: int) -> Array:
 
 
 @primitive(extension="linalg", x=_diagonal_rule)
-def diagonal(xp: Namespace, x: Array, /, *, offset: int = 0) -> Array:
+def diagonal(xp: Namespace, x: AnyArray, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices.
 
     Parameters
@@ -67,7 +67,7 @@ def _trace_rule(xp: Namespace, gy: Array, x_spec: Spec, offset: int) -> Array:
 
 
 @primitive(extension="linalg", x=_trace_rule)
-def trace(xp: Namespace, x: Array, /, *, offset: int = 0, dtype: Dtype | None = None) -> Array:
+def trace(xp: Namespace, x: AnyArray, /, *, offset: int = 0, dtype: Dtype | None = None) -> Array:
     """The sums of the diagonals of matrices.
 
     Parameters

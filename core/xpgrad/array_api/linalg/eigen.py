@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, conjugate_difference, difference
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 class EighResult(NamedTuple):
@@ -125,7 +125,7 @@ def _across(xp: Namespace, v: Array, g: Array) -> Array:
     return g - v * xp.sum(xp.real(xp.conj(v) * g), axis=-2, keepdims=True)
 
 
-def eigh(x: Any, /) -> EighResult:
+def eigh(x: AnyArray, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices, ``x = V diag(w) V^H``.
 
     Parameters
@@ -158,7 +158,7 @@ def eigh(x: Any, /) -> EighResult:
     return EighResult(*Eigh().apply((x,)))
 
 
-def eigvalsh(x: Any, /) -> Variable:
+def eigvalsh(x: AnyArray, /) -> Variable:
     """Return the eigenvalues of Hermitian matrices.
 
     Parameters
@@ -173,7 +173,7 @@ def eigvalsh(x: Any, /) -> Variable:
     return eigh(x).eigenvalues
 
 
-def eig(x: Any, /) -> EigResult:
+def eig(x: AnyArray, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices, ``x V = V diag(w)``.
 
     Parameters
@@ -196,7 +196,7 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*Eig().apply((x,)))
 
 
-def eigvals(x: Any, /) -> Variable:
+def eigvals(x: AnyArray, /) -> Variable:
     """Return the eigenvalues of square matrices.
 
     Parameters

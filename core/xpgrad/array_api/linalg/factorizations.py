@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 class QRResult(NamedTuple):
@@ -19,7 +19,7 @@ class QRResult(NamedTuple):
 
 
 @primitive(extension="linalg", x=lambda xp, gy: xp.linalg.lower_half(gy))
-def lower_half(xp: Namespace, x: Array, /) -> Array:
+def lower_half(xp: Namespace, x: AnyArray, /) -> Array:
     """The lower triangles of square matrices, with half their diagonals."""
     size = x.shape[-1]
     weights = xp.tril(xp.ones((size, size), dtype=x.dtype, device=xp.device_of(x)))
@@ -43,7 +43,7 @@ def _cholesky_rule(xp: Namespace, gy: Array, y: Array, x_spec: Spec, upper: bool
 
 
 @primitive(extension="linalg", x=_cholesky_rule)
-def cholesky(xp: Namespace, x: Array, /, *, upper: bool = False) -> Array:
+def cholesky(xp: Namespace, x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular factors of Hermitian positive definite matrices.
 
     Parameters
@@ -133,7 +133,7 @@ def _tall(xp: Namespace, q: Array, r: Array, gq: Any, gr: Any, is_complex: bool)
     return adjoint(xp, xp.linalg.solve(r, adjoint(xp, left, is_complex)), is_complex)
 
 
-def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Return factors of matrices, ``x = Q R``.
 
     Parameters

@@ -1,7 +1,7 @@
 """Norms of vectors and of matrices."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from xpgrad.array_api.copying import astype, real
 from xpgrad.array_api.linalg.checks import matrices
@@ -14,7 +14,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
@@ -25,7 +25,7 @@ def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
 
 
 @primitive(extension="linalg", label="vector_norm", x=_euclidean_rule)
-def euclidean_norm(xp: Namespace, x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def euclidean_norm(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The square root of the sum of squared moduli over `axis`; the gradient at the origin is 0."""
     return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=2)
 
@@ -41,7 +41,7 @@ def _power_rule(
 
 
 @primitive(extension="linalg", label="vector_norm", x=_power_rule)
-def power_norm(xp: Namespace, x: Array, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def power_norm(xp: Namespace, x: AnyArray, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The sum over `axis` of powers `ord` of numbers that are not negative, to the power ``1 / ord``."""
     return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=ord)
 
@@ -52,7 +52,7 @@ def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
     return pick(x, axis=axis, keepdims=keepdims)
 
 
-def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Variable:
+def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Variable:
     """Return norms of vectors.
 
     Parameters
@@ -97,7 +97,9 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
     return power_norm(size, ord=ord, axis=axes, keepdims=keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Variable:
+def matrix_norm(
+    x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> Variable:
     """Return norms of matrices.
 
     Parameters

@@ -10,10 +10,10 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
-def matrix_power(x: Any, n: int, /) -> Variable:
+def matrix_power(x: AnyArray, n: int, /) -> Variable:
     """Return square matrices to a whole power, by repeated squaring.
 
     Parameters
@@ -65,7 +65,7 @@ def _cross_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec, axis: int)
 
 
 @primitive(extension="linalg", x1=_cross_first, x2=_cross_second)
-def cross(xp: Namespace, x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Cross products of vectors with three components.
 
     Parameters

@@ -12,7 +12,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 class SVDResult(NamedTuple):
@@ -170,7 +170,7 @@ def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tu
     return turning, gu1 - xp.matmul(u1, turning) if u.shape[-2] > k else None
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     """Return singular value decompositions of matrices, ``x = U diag(S) Vh``.
 
     Parameters
@@ -197,7 +197,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*SVD(full_matrices).apply((x,)))
 
 
-def svdvals(x: Any, /) -> Variable:
+def svdvals(x: AnyArray, /) -> Variable:
     """Return the singular values of matrices.
 
     Parameters
@@ -218,7 +218,7 @@ def _tolerance(xp: Namespace, x: Array, rtol: Any, function: str) -> Any:
 
 
 @primitive(extension="linalg")
-def matrix_rank(xp: Namespace, x: Array, /, *, rtol: Any = None) -> Array:
+def matrix_rank(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
     """The number of singular values of matrices that are not negligible; it has no gradient.
 
     Parameters
@@ -259,7 +259,7 @@ def _pinv_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec) -> Ar
 
 
 @primitive(extension="linalg", x=_pinv_rule)
-def pinv(xp: Namespace, x: Array, /, *, rtol: Any = None) -> Array:
+def pinv(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
     """Moore-Penrose pseudo-inverses of matrices.
 
     Parameters

@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 def _inv_rule(xp: Namespace, gy: Array, y: Array) -> Array:
@@ -17,7 +17,7 @@ def _inv_rule(xp: Namespace, gy: Array, y: Array) -> Array:
 
 
 @primitive(extension="linalg", x=_inv_rule)
-def inv(xp: Namespace, x: Array, /) -> Array:
+def inv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverses of square matrices.
 
     Parameters
@@ -38,7 +38,7 @@ def inv(xp: Namespace, x: Array, /) -> Array:
 
 
 @primitive(extension="linalg", x=_inv_rule)
-def inv_or_nan(xp: Namespace, x: Array, /) -> Array:
+def inv_or_nan(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverses of square matrices, NaN for those without one: for gradients, where others of a stack have theirs."""
     try:
         return xp.linalg.inv(x)
@@ -93,7 +93,7 @@ class Solve(Decomposition):
         return gxs
 
 
-def solve(x1: Any, x2: Any, /) -> Variable:
+def solve(x1: AnyArray, x2: AnyArray, /) -> Variable:
     """Return the solution `y` of ``x1 y = x2``.
 
     Parameters

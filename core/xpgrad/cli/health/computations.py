@@ -44,7 +44,7 @@ def compute_on(device: Device) -> dict[str, Any]:
         try:
             step(device)
             row[title] = "ok"
-        except Exception as error:  # a stranger's library: whatever it raises is what the row says
+        except Exception as error:  # whatever the library raises is what the row says
             row[title] = text_of(error)
     return row | {"seconds": round(time.perf_counter() - started, 4)}
 
@@ -119,7 +119,7 @@ def creation_faults(device: Device) -> dict[str, str]:
             made = backend.follow(function)(*args, dtype=dtype, device=device.handle)
             if (there := backend.device_of(made)) != device:
                 faults[name] = f"gave an array on {there}"
-        except Exception as error:  # a stranger's library
+        except Exception as error:  # whatever the library raises
             faults[name] = text_of(error)
     return faults
 
