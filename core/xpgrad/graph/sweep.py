@@ -161,6 +161,9 @@ class Sweep:
                 if creator is not None and (note_all or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
+                if type(held) is Gathered:
+                    held.add(gx)
+                    continue
                 if held is not None:
                     simple = type(held) is array_type is type(gx) and not spec.large
                     slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
@@ -169,10 +172,10 @@ class Sweep:
                 if creator is None:
                     if gx is gy:
                         borrowed.add(key)
-                elif creator.pullback is None or (active is not None and creator not in active):
+                    continue
+                if creator.pullback is None or (active is not None and creator not in active):
                     creator = self._reached(key, node, gx is gy)
-                if creator is not None:
-                    candidate = creator if candidate is None else queue.candidate(candidate, creator)
+                candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
             gxs, gx, gy, held = (
