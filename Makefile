@@ -12,7 +12,7 @@ DPNP_VENV ?= .venv-dpnp
 OLDEST_VENV ?= .venv-oldest
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test check self-test check-dpnp check-oldest certify bench clean
+.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -24,6 +24,17 @@ demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot i
 
 test: $(VENV)/stamp-test ## run the tests (more options: PYTEST_ARGS="-k tanh")
 	$(PYTEST) $(PYTEST_ARGS)
+
+# What finds most mistakes in three minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
+# and the backends that need no other library. The slowest files are left to `make check`, as are types in pyright.
+QUICK_SLOW := tests/core/array_api/test_linalg_ties.py tests/core/array_api/test_precision.py tests/core/cli
+QUICK_TYPES := core backends conformance/src plugins/xpgrad-strict/src
+quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: three minutes
+	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
+	@$(BIN)/ruff check --quiet
+	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
+	@$(BIN)/mypy $(QUICK_TYPES)
+	@$(PYTEST) -q -m "not slow" -k "not native and not device1" $(QUICK_SLOW:%=--ignore %) $(PYTEST_ARGS) tests/core
 
 check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run every check: format, lint, types, layers, tests, faults, certificates
 	@echo "== ruff format"
@@ -87,6 +98,11 @@ CERTIFY_IN_PART ?= jax dask
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax
 $(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable conformance $(PLUGINS:%=--editable %)
+	@touch $@
+
+$(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[quick]' --editable conformance \
+		--editable plugins/xpgrad-strict
 	@touch $@
 
 $(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip

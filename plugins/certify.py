@@ -1,4 +1,4 @@
-"""Certifies every backend as a stranger would: from wheels, in a fresh environment, in an empty directory.
+"""Certifies every backend as its user would: from wheels, in a fresh environment, in an empty directory.
 
     python plugins/certify.py                      build, install, run the suite, compare with docs/conformance
     python plugins/certify.py --write torch jax    do that for two of them, and keep the reports
@@ -29,7 +29,7 @@ CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
 PARTS = 32
-"""With `--part`, each commit runs one of so many shares of the suite: which one, its hash decides."""
+"""With `--part`, each commit runs one of these shares of the suite; its hash decides which."""
 TIMEOUT = 600
 """Seconds for one check: on a busy machine, jax compiles for two minutes in some."""
 ENVIRONMENT = {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad import array_api, utils
+from xpgrad.array_api.scattering import Scatter
 from xpgrad.backend import random
 from xpgrad.backend.current import get_device, use, using_device
 from xpgrad.backend.device import Device
@@ -52,7 +53,6 @@ from xpgrad.graph.backward import backward, grad
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol

@@ -3,14 +3,12 @@
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import constant_variable
 from xpgrad.watch.function_hook import FunctionHook
-
-if TYPE_CHECKING:
-    from xpgrad.graph.function_node import FunctionNode
 
 __all__ = ["PrintHook", "TimerHook"]
 
@@ -37,35 +35,31 @@ class TimerHook(FunctionHook):
         self._total = 0.0
         self._running: list[tuple[int, float]] = []  # the function's id: to hold it would keep its graph alive
 
-    def added(self, function: "FunctionNode | None") -> None:
+    def added(self, function: FunctionNode | None) -> None:
         """Forget functions that began before, but did not end because of an error."""
         self._running.clear()
 
-    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         """Start the clock."""
         self._start(function, in_data)
 
-    def backward_preprocess(
-        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
-    ) -> None:
+    def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
         """Start the clock."""
         self._start(function, in_data + out_grad)
 
-    def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         """Stop the clock."""
         self._stop(function, in_data)
 
-    def backward_postprocess(
-        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
-    ) -> None:
+    def backward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
         """Stop the clock."""
         self._stop(function, in_data + out_grad)
 
-    def _start(self, function: "FunctionNode", arrays: tuple[Any, ...]) -> None:
+    def _start(self, function: FunctionNode, arrays: tuple[Any, ...]) -> None:
         _wait(arrays)
         self._running.append((id(function), time.perf_counter()))
 
-    def _stop(self, function: "FunctionNode", arrays: tuple[Any, ...]) -> None:
+    def _stop(self, function: FunctionNode, arrays: tuple[Any, ...]) -> None:
         _wait(arrays)
         stopped = time.perf_counter()
         while self._running:
@@ -147,14 +141,12 @@ class PrintHook(FunctionHook):
             warnings.warn("PrintHook: sep has no effect and is deprecated", DeprecationWarning, stacklevel=2)
         self.sep, self.end, self.file, self.flush = sep, end, file, flush
 
-    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         """Print the function's label and its inputs."""
         self._print(f"function\t{function.label}")
         self._print_all("input data", in_data)
 
-    def backward_preprocess(
-        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
-    ) -> None:
+    def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
         """Print the function's label, those of its inputs that were kept, and the gradients of its outputs."""
         self.forward_preprocess(function, in_data)
         self._print_all("output gradient", out_grad)

@@ -12,15 +12,18 @@ from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.limits import FloatLimits
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.standard import CHAPTERS
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION",
+    "CHAPTERS",
     "FACTS",
     "ArrayAPIBackend",
     "Backend",
@@ -32,6 +35,7 @@ __all__ = [
     "Spec",
     "block",
     "check_cast",
+    "class_name",
     "config",
     "flat_index",
     "hookimpl",

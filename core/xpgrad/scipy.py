@@ -61,7 +61,7 @@ class Layout:
 
     def unraveled(self, vector: Array) -> Any:
         """Return the tree whose elements `vector` holds, as raw arrays."""
-        host = plugins.role("cpu")
+        host = plugins.host
         vector = host.asarray(vector, host.namespace.float64)
         if self.any_length:
             return vector if self.device is None else transfer(vector, self.device)
@@ -213,7 +213,7 @@ def jac(
 
 def _on_host(x: Any) -> Array:
     """Return a leaf as a float64 array of the host, in memory of its own."""
-    host = plugins.role("cpu")
+    host = plugins.host
     array = unwrap(x)
     if plugins.is_scalar(array):
         return host.asarray([array], host.namespace.float64)
@@ -222,14 +222,14 @@ def _on_host(x: Any) -> Array:
 
 
 def _vector(leaves: Sequence[Any]) -> Array:
-    xp = plugins.role("cpu").namespace
+    xp = plugins.host.namespace
     parts = [xp.reshape(_on_host(x), (-1,)) for x in leaves]
     return xp.concat(parts) if parts else xp.zeros((0,), dtype=xp.float64)
 
 
 def _matrix(blocks: Sequence[Sequence[Any]], sizes: Sequence[int]) -> Array:
     """Return the matrix of blocks whose last axes, of so many elements, are those of the arguments."""
-    xp = plugins.role("cpu").namespace
+    xp = plugins.host.namespace
     rows = []
     for block in blocks:
         parts = [_on_host(x) for x in block]

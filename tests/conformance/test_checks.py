@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 from tests.devices import device_or_skip
 from tests.faults import FAULTS, FREEDOMS
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 from xpgrad import get_device, random
 from xpgrad.backend.capabilities import Capabilities
@@ -52,7 +52,7 @@ def test_correct_backends_pass(name: str, family: Family) -> None:
 
 def test_a_correct_backend_with_a_freedom_passes() -> None:
     freedom = next(each for each in FREEDOMS if each.id == "views-where-legal")
-    bed = Bed(lazy=freedom.lazy)
+    bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
     assert _failures(_outcomes(bed.devices()[1], bed.backend.capabilities, "AT")) == []
 
@@ -60,19 +60,19 @@ def test_a_correct_backend_with_a_freedom_passes() -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
 def test_a_backend_that_lacks_what_may_be_lacking_passes(family: Family) -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
-    assert _failures(_outcomes(Bed().devices()[1], lacks, family.letter)) == []
+    assert _failures(_outcomes(Testbed().devices()[1], lacks, family.letter)) == []
 
 
 def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
-    items = plan([Bed().devices()[1]], cases=())
+    items = plan([Testbed().devices()[1]], cases=())
     skipped = {item.check.id for item in items if outcome(item, lacks).state == "skipped"}
     assert {"A12", "A21", "M13", "P01", "P12", "Y04", "Y07", "Y14"} <= skipped
     assert {"R03", "R13", "R15", "T07", "T13", "V25", "X01", "X05"} <= skipped
 
 
 def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
-    bed = Bed()
+    bed = Testbed()
     next(fault for fault in FAULTS if fault.id == "pickle-loses-the-device").plant(bed)
     device = bed.devices()[1]
     assert findings(device)["pickle_keeps_device"].there is False
@@ -84,7 +84,7 @@ def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
 
 
 def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
-    bed = Bed()
+    bed = Testbed()
     next(fault for fault in FAULTS if fault.id == "scatter-add-last-wins").plant(bed)
     case = next(each for each in CASES if each.name == "getitem-array")
     items = plan(bed.devices()[:1], families=["F"], cases=[case])

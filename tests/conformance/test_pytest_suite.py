@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 import xpgrad
 from xpgrad.plugin import Capabilities
@@ -35,7 +35,7 @@ def test_wrong_declaration_fails() -> None:
 
 
 def test_results_are_those_of_pytest() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + 1)
     bed.devices()
     facts = Capabilities(missing={"complex128": "no"}, expected={"K01[exp,float64,*": "known", "K01[sin,*": "wrong"})

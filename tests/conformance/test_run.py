@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from tests.faults import FAULTS, FREEDOMS
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 import xpgrad
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance import Report, conform, reproduce, workers
 from xpgrad_conformance.check import FAMILIES, LEVELS, Check
 from xpgrad_conformance.checks import CHECKS
-from xpgrad_conformance.documents import MOST_FAILURES, as_json, as_markdown, badge, write
+from xpgrad_conformance.documents import MAX_FAILURES, as_json, as_markdown, badge, write
 from xpgrad_conformance.outcome import Outcome, Skip, outcome
 from xpgrad_conformance.plan import Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
@@ -101,7 +101,7 @@ def test_what_needs_a_missing_fact_is_skipped_with_the_declared_reason() -> None
 
 def test_function_that_the_library_lacks_is_a_declared_skip_or_a_failure() -> None:
     def uses(s: Subject) -> None:
-        raise RuntimeError("behind another error") from xpgrad.errors.MissingFunction("x", "linalg.det")
+        raise RuntimeError("the cause of another error") from xpgrad.errors.MissingFunction("x", "linalg.det")
 
     assert _outcome(uses).state == "failed"
     assert _outcome(uses, Capabilities(missing={"linalg.det": "none"})).declared
@@ -155,7 +155,7 @@ def test_unknown_case_is_refused() -> None:
 
 
 def _report(*, mismatched: tuple[str, ...] = (), **states: str) -> Report:
-    """Return a report in which every check passed once, but for those that `states` names."""
+    """Return a report in which every check passed once, except those that `states` names."""
     outcomes = []
     for check in CHECKS:
         state, _, rest = states.get(check.id, "passed").partition(" ")
@@ -230,7 +230,7 @@ def test_report_is_written_as_data_page_and_badge(tmp_path: Path) -> None:
 def test_page_lists_some_failures_and_counts_the_rest() -> None:
     failed = tuple(
         Outcome(f"{check.id}[c{i},@x:0]", check.id, "@x:0", "failed", f"{i}")
-        for i, check in zip(range(MOST_FAILURES + 3), itertools.cycle(CHECKS), strict=False)
+        for i, check in zip(range(MAX_FAILURES + 3), itertools.cycle(CHECKS), strict=False)
     )
     page = as_markdown(dataclasses.replace(_report(), outcomes=failed))
     assert "and 3 more in conformance.json" in page
@@ -238,7 +238,7 @@ def test_page_lists_some_failures_and_counts_the_rest() -> None:
 
 
 def test_reproduction_is_a_short_program_that_fails_in_the_same_way() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + (x.dtype == "float32"))
     device = bed.devices()[1]
     items = [item for item in plan([device], families=["K"], quick=True) if item.case and item.case.name == "exp"]
@@ -262,13 +262,13 @@ def test_shipped_backends_declare_what_the_probes_find(name: str) -> None:
     assert not mismatches(backend.devices(), backend.capabilities)
 
 
-def test_a_library_whose_writes_nobody_else_sees_may_declare_it_or_not() -> None:
+def test_a_library_without_shared_memory_may_declare_it_or_not() -> None:
     def bind_anew(self: Any, key: Any, value: Any) -> None:
         copied = self.inner.copy()
         copied[key] = getattr(value, "inner", value)
         self.inner = copied
 
-    bed = Bed()
+    bed = Testbed()
     bed.library.Array.__setitem__ = bind_anew
     for given in ({}, {"in_place_update": "bound anew"}):
         found = mismatches(bed.devices()[:1], Capabilities(missing=given))
@@ -288,7 +288,7 @@ def test_a_mismatch_says_what_the_probe_met() -> None:
     def refuse(self: Any, key: Any) -> Any:
         raise RuntimeError("the queue is closed\nand more lines")
 
-    bed = Bed()
+    bed = Testbed()
     bed.library.Array.__getitem__ = refuse
     texts = {each.fact: str(each) for each in mismatches(bed.devices()[:1], Capabilities())}
     assert texts["index_arrays"].endswith("but the probe does not find it: RuntimeError: the queue is closed")
@@ -315,7 +315,7 @@ def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatc
             super().__init__(*args)
             started.append(self)
 
-    monkeypatch.setattr(workers, "MOST_GROWTH", -(2**40))
+    monkeypatch.setattr(workers, "MAX_GROWTH", -(2**40))
     monkeypatch.setattr(workers, "Worker", Counted)
     outcomes = conform("@strict:device1", families=["F"], cases=CASES, profile="full", jobs=1).outcomes
     cases = [re.search(r"\[([^,]*),", each.id) for each in outcomes if each.check == "F01"]

@@ -9,7 +9,7 @@ from tests.devices import device_or_skip
 from xpgrad import FunctionNode, Variable, config, elementwise, force_backprop_mode, primitive
 from xpgrad_conformance.table.case import Case, Input
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of, host_inputs
-from xpgrad_conformance.table.table import checks_of, run
+from xpgrad_conformance.table.table import assertions_of, run
 from xpgrad_conformance.table.variants import variants_of
 
 
@@ -286,7 +286,7 @@ def test_faults_are_caught_by_no_check_before(fault: Callable[[], Case]) -> None
 def test_function_without_fault_passes_every_check(device) -> None:
     case = right()
     for dtype in dtypes_of(case):
-        for check in checks_of(case, dtype):
+        for check in assertions_of(case, dtype):
             run(case, device, dtype, check)
 
 

@@ -13,7 +13,7 @@ from tests.docs.documents import ROOT
 
 import xpgrad
 
-MAX_LINES = 30_000
+MAX_LINES = 30_000  # blank ones not counted
 
 
 def _project(folder: Path) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def test_the_wheel_of_xpgrad_holds_what_users_run(own: zipfile.ZipFile) -> None:
 
 def test_the_import_package_is_at_most_30_000_lines(own: zipfile.ZipFile) -> None:
     modules = [name for name in own.namelist() if name.startswith("xpgrad/") and name.endswith(".py")]
-    lines = [line for name in modules for line in own.read(name).decode().splitlines() if line.strip()]
-    assert len(lines) <= MAX_LINES
+    lines = [line for name in modules for line in own.read(name).decode().splitlines()]
+    assert len([line for line in lines if line.strip()]) <= MAX_LINES
 
 
 def test_the_wheel_of_the_suite_is_complete(suite: zipfile.ZipFile) -> None:

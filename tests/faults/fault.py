@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.faults.bed import Bed, change
+from tests.faults.testbed import Testbed, change
 
-Plant = Callable[[Bed], None]
+Plant = Callable[[Testbed], None]
 
 
 @dataclass(frozen=True)

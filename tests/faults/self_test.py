@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import FAMILIES, Check
@@ -14,7 +14,7 @@ from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
 
-EVERY = 10  # of the cases of the table, one in so many runs on a backend that uses its freedoms
+EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
 
 
 class Kills(NamedTuple):
@@ -145,7 +145,7 @@ def _fault(id: str) -> Fault:
 def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS) -> Kills:
     failed: dict[str, str] = {}
     try:
-        bed = Bed(lazy=fault.lazy)
+        bed = Testbed(lazy=fault.lazy)
         fault.plant(bed)
         devices = bed.devices()
         cases = [case for case in CASES if case.name in fault.cases]
@@ -160,7 +160,7 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 def _on_freedom(task: Task) -> Kills:
     """Run every family on a correct backend."""
     freedom = next(each for each in FREEDOMS if each.id == task.id)
-    bed = Bed(lazy=freedom.lazy)
+    bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
     families = [family.letter for family in FAMILIES if family.letter not in task.without]
     failed: dict[str, str] = {}
@@ -169,6 +169,6 @@ def _on_freedom(task: Task) -> Kills:
     return Kills(freedom.id, failed)
 
 
-def _failure(item: Item, bed: Bed) -> dict[str, str]:
+def _failure(item: Item, bed: Testbed) -> dict[str, str]:
     found = outcome(item, bed.backend.capabilities)
     return {item.check.id: f"{found.id}: {found.reason}"} if found.state == "failed" else {}

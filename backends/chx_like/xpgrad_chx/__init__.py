@@ -5,185 +5,151 @@ This is the Array API namespace of these arrays, with ChainerX's interface to de
 """
 
 from builtins import bool as _bool
+from types import ModuleType as _Module
 
-from numpy import (
-    bool,
-    complex64,
-    complex128,
-    e,
-    float16,
-    float32,
-    float64,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    nan,
-    newaxis,
-    pi,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from numpy import bool as bool
+from numpy import complex64 as complex64
+from numpy import complex128 as complex128
+from numpy import e as e
+from numpy import float16 as float16
+from numpy import float32 as float32
+from numpy import float64 as float64
+from numpy import inf as inf
+from numpy import int8 as int8
+from numpy import int16 as int16
+from numpy import int32 as int32
+from numpy import int64 as int64
+from numpy import nan as nan
+from numpy import newaxis as newaxis
+from numpy import pi as pi
+from numpy import uint8 as uint8
+from numpy import uint16 as uint16
+from numpy import uint32 as uint32
+from numpy import uint64 as uint64
 
-from xpgrad_chx import fft, linalg, random
-from xpgrad_chx.array import ndarray
-from xpgrad_chx.backprop import (
-    BackpropId,
-    anygraph,
-    backprop_scope,
-    force_backprop_mode,
-    is_backprop_required,
-    no_backprop_mode,
-)
-from xpgrad_chx.creation import (
-    arange,
-    array,
-    asarray,
-    astype,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from xpgrad_chx.data_types import all_dtypes, bool_, broadcast_shapes, can_cast, finfo, iinfo, isdtype, result_type
-from xpgrad_chx.device import (
-    Backend,
-    Context,
-    Device,
-    context_scope,
-    get_backend,
-    get_default_context,
-    get_default_device,
-    get_device,
-    set_default_device,
-    using_device,
-)
-from xpgrad_chx.errors import (
-    BackendError,
-    ChainerxError,
-    ContextError,
-    DeviceError,
-    DimensionError,
-    DtypeError,
-    GradientCheckError,
-    GradientError,
-    NotImplementedError,
-    OperandError,
-)
+from xpgrad.plugin import CHAPTERS as _CHAPTERS
+from xpgrad_chx import fft as fft
+from xpgrad_chx import linalg as linalg
+from xpgrad_chx import random as random
+from xpgrad_chx.array import ndarray as ndarray
+from xpgrad_chx.backprop import BackpropId as BackpropId
+from xpgrad_chx.backprop import anygraph as anygraph
+from xpgrad_chx.backprop import backprop_scope as backprop_scope
+from xpgrad_chx.backprop import force_backprop_mode as force_backprop_mode
+from xpgrad_chx.backprop import is_backprop_required as is_backprop_required
+from xpgrad_chx.backprop import no_backprop_mode as no_backprop_mode
+from xpgrad_chx.creation import arange as arange
+from xpgrad_chx.creation import array as array
+from xpgrad_chx.creation import asarray as asarray
+from xpgrad_chx.creation import astype as astype
+from xpgrad_chx.creation import empty as empty
+from xpgrad_chx.creation import empty_like as empty_like
+from xpgrad_chx.creation import eye as eye
+from xpgrad_chx.creation import from_dlpack as from_dlpack
+from xpgrad_chx.creation import full as full
+from xpgrad_chx.creation import full_like as full_like
+from xpgrad_chx.creation import linspace as linspace
+from xpgrad_chx.creation import ones as ones
+from xpgrad_chx.creation import ones_like as ones_like
+from xpgrad_chx.creation import zeros as zeros
+from xpgrad_chx.creation import zeros_like as zeros_like
+from xpgrad_chx.data_types import all_dtypes as all_dtypes
+from xpgrad_chx.data_types import bool_ as bool_
+from xpgrad_chx.data_types import broadcast_shapes as broadcast_shapes
+from xpgrad_chx.data_types import can_cast as can_cast
+from xpgrad_chx.data_types import finfo as finfo
+from xpgrad_chx.data_types import iinfo as iinfo
+from xpgrad_chx.data_types import isdtype as isdtype
+from xpgrad_chx.data_types import result_type as result_type
+from xpgrad_chx.device import Backend as Backend
+from xpgrad_chx.device import Context as Context
+from xpgrad_chx.device import Device as Device
+from xpgrad_chx.device import context_scope as context_scope
+from xpgrad_chx.device import get_backend as get_backend
+from xpgrad_chx.device import get_default_context as get_default_context
+from xpgrad_chx.device import get_default_device as get_default_device
+from xpgrad_chx.device import get_device as get_device
+from xpgrad_chx.device import set_default_device as set_default_device
+from xpgrad_chx.device import using_device as using_device
+from xpgrad_chx.errors import BackendError as BackendError
+from xpgrad_chx.errors import ChainerxError as ChainerxError
+from xpgrad_chx.errors import ContextError as ContextError
+from xpgrad_chx.errors import DeviceError as DeviceError
+from xpgrad_chx.errors import DimensionError as DimensionError
+from xpgrad_chx.errors import DtypeError as DtypeError
+from xpgrad_chx.errors import GradientCheckError as GradientCheckError
+from xpgrad_chx.errors import GradientError as GradientError
+from xpgrad_chx.errors import NotImplementedError as NotImplementedError
+from xpgrad_chx.errors import OperandError as OperandError
 from xpgrad_chx.information import Information as __array_namespace_info__  # noqa: N813 - the standard's name
 from xpgrad_chx.library import functions
-from xpgrad_chx.methods import to_numpy
-from xpgrad_chx.routines.activation import (
-    clipped_relu,
-    crelu,
-    elu,
-    leaky_relu,
-    log_softmax,
-    logsumexp,
-    lstm,
-    relu,
-    sigmoid,
-    slstm,
-    softmax,
-    tree_lstm,
-)
-from xpgrad_chx.routines.connection import (
-    conv,
-    conv_transpose,
-    embed_id,
-    linear,
-)
-from xpgrad_chx.routines.creation import (
-    asanyarray,
-    ascontiguousarray,
-    asfortranarray,
-    copy,
-    diag,
-    frombuffer,
-    fromfile,
-    fromfunction,
-    fromiter,
-    fromstring,
-    identity,
-    loadtxt,
-    tri,
-)
-from xpgrad_chx.routines.loss import (
-    absolute_error,
-    accuracy,
-    gaussian_kl_divergence,
-    hinge,
-    huber_loss,
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    squared_difference,
-    squared_error,
-)
-from xpgrad_chx.routines.manipulation import (
-    copyto,
-    squeeze,
-    tile,
-)
-from xpgrad_chx.routines.mathematics import (
-    erf,
-    rsqrt,
-)
-from xpgrad_chx.routines.normalization import (
-    batch_norm,
-    fixed_batch_norm,
-)
+from xpgrad_chx.methods import API_VERSIONS
+from xpgrad_chx.methods import to_numpy as to_numpy
+from xpgrad_chx.routines.activation import clipped_relu as clipped_relu
+from xpgrad_chx.routines.activation import crelu as crelu
+from xpgrad_chx.routines.activation import elu as elu
+from xpgrad_chx.routines.activation import leaky_relu as leaky_relu
+from xpgrad_chx.routines.activation import log_softmax as log_softmax
+from xpgrad_chx.routines.activation import logsumexp as logsumexp
+from xpgrad_chx.routines.activation import lstm as lstm
+from xpgrad_chx.routines.activation import relu as relu
+from xpgrad_chx.routines.activation import sigmoid as sigmoid
+from xpgrad_chx.routines.activation import slstm as slstm
+from xpgrad_chx.routines.activation import softmax as softmax
+from xpgrad_chx.routines.activation import tree_lstm as tree_lstm
+from xpgrad_chx.routines.connection import conv as conv
+from xpgrad_chx.routines.connection import conv_transpose as conv_transpose
+from xpgrad_chx.routines.connection import embed_id as embed_id
+from xpgrad_chx.routines.connection import linear as linear
+from xpgrad_chx.routines.creation import asanyarray as asanyarray
+from xpgrad_chx.routines.creation import ascontiguousarray as ascontiguousarray
+from xpgrad_chx.routines.creation import asfortranarray as asfortranarray
+from xpgrad_chx.routines.creation import copy as copy
+from xpgrad_chx.routines.creation import diag as diag
+from xpgrad_chx.routines.creation import frombuffer as frombuffer
+from xpgrad_chx.routines.creation import fromfile as fromfile
+from xpgrad_chx.routines.creation import fromfunction as fromfunction
+from xpgrad_chx.routines.creation import fromiter as fromiter
+from xpgrad_chx.routines.creation import fromstring as fromstring
+from xpgrad_chx.routines.creation import identity as identity
+from xpgrad_chx.routines.creation import loadtxt as loadtxt
+from xpgrad_chx.routines.creation import tri as tri
+from xpgrad_chx.routines.loss import absolute_error as absolute_error
+from xpgrad_chx.routines.loss import accuracy as accuracy
+from xpgrad_chx.routines.loss import gaussian_kl_divergence as gaussian_kl_divergence
+from xpgrad_chx.routines.loss import hinge as hinge
+from xpgrad_chx.routines.loss import huber_loss as huber_loss
+from xpgrad_chx.routines.loss import sigmoid_cross_entropy as sigmoid_cross_entropy
+from xpgrad_chx.routines.loss import softmax_cross_entropy as softmax_cross_entropy
+from xpgrad_chx.routines.loss import squared_difference as squared_difference
+from xpgrad_chx.routines.loss import squared_error as squared_error
+from xpgrad_chx.routines.manipulation import copyto as copyto
+from xpgrad_chx.routines.manipulation import squeeze as squeeze
+from xpgrad_chx.routines.manipulation import tile as tile
+from xpgrad_chx.routines.mathematics import erf as erf
+from xpgrad_chx.routines.mathematics import rsqrt as rsqrt
+from xpgrad_chx.routines.normalization import batch_norm as batch_norm
+from xpgrad_chx.routines.normalization import fixed_batch_norm as fixed_batch_norm
 from xpgrad_chx.routines.numpy_names import *  # noqa: F403 - made there from their names
-from xpgrad_chx.routines.numpy_names import NAMES as _NUMPY_NAMES
-from xpgrad_chx.routines.pooling import (
-    average_pool,
-    max_pool,
-)
+from xpgrad_chx.routines.pooling import average_pool as average_pool
+from xpgrad_chx.routines.pooling import max_pool as max_pool
 from xpgrad_chx.routines.renamed import RENAMED
-from xpgrad_chx.routines.rnn import (
-    n_step_bigru,
-    n_step_bilstm,
-    n_step_birnn,
-    n_step_gru,
-    n_step_lstm,
-    n_step_rnn,
-)
-from xpgrad_chx.routines.sorting import (
-    nanargmax,
-    nanargmin,
-)
-from xpgrad_chx.sweeping import backward, grad
+from xpgrad_chx.routines.rnn import n_step_bigru as n_step_bigru
+from xpgrad_chx.routines.rnn import n_step_bilstm as n_step_bilstm
+from xpgrad_chx.routines.rnn import n_step_birnn as n_step_birnn
+from xpgrad_chx.routines.rnn import n_step_gru as n_step_gru
+from xpgrad_chx.routines.rnn import n_step_lstm as n_step_lstm
+from xpgrad_chx.routines.rnn import n_step_rnn as n_step_rnn
+from xpgrad_chx.routines.sorting import nanargmax as nanargmax
+from xpgrad_chx.routines.sorting import nanargmin as nanargmin
+from xpgrad_chx.sweeping import backward as backward
+from xpgrad_chx.sweeping import grad as grad
 
-API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
-"""Versions of the standard that the namespace follows."""
 __array_api_version__ = API_VERSIONS[-1]
 
-_NAMES = """
-abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
-bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
-greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
-logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
-round sign signbit sin sinh sqrt square subtract tan tanh trunc
-matmul matrix_transpose tensordot vecdot
-broadcast_arrays broadcast_to concat expand_dims flip meshgrid moveaxis permute_dims repeat reshape roll stack
-tril triu unstack
-argmax argmin count_nonzero nonzero searchsorted where
-isin unique_all unique_counts unique_inverse unique_values
-argsort sort take take_along_axis
-cumulative_prod cumulative_sum max mean min prod std sum var
-all any diff
-"""
-FUNCTIONS = _NAMES.split()
-"""The standard's functions that take arrays and give arrays."""
+_STANDARD = (name for chapter, names in _CHAPTERS.items() if chapter not in ("fft", "linalg") for name in names)
+FUNCTIONS = [name for name in _STANDARD if name not in globals()]
+"""The standard's functions that take arrays and give arrays, but for those imported above."""
 
 globals().update(functions(FUNCTIONS))
 globals().update({new: globals()[old] for new, old in RENAMED.items()})
@@ -194,33 +160,12 @@ def is_available() -> _bool:
     return True
 
 
+_HELPERS = {"API_VERSIONS", "FUNCTIONS", "RENAMED", "functions"}
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # names of functions that are made
-    *FUNCTIONS,
-    "bool", "complex64", "complex128", "e", "float16", "float32", "float64", "inf", "int8", "int16", "int32", "int64",
-    "nan", "newaxis", "pi", "uint8", "uint16", "uint32", "uint64",
-    "fft", "linalg", "ndarray",
-    "BackpropId", "anygraph", "backprop_scope", "force_backprop_mode", "is_backprop_required", "no_backprop_mode",
-    "arange", "array", "asarray", "astype", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
-    "linspace", "ones", "ones_like", "zeros", "zeros_like",
-    "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
-    "Backend", "Context", "Device", "context_scope", "get_backend", "get_default_context", "get_default_device",
-    "get_device", "set_default_device", "using_device",
-    "BackendError", "ChainerxError", "ContextError", "DeviceError", "DimensionError", "DtypeError",
-    "GradientCheckError", "GradientError", "NotImplementedError", "OperandError",
-    "__array_namespace_info__", "backward", "grad", "to_numpy",
-    *RENAMED, *_NUMPY_NAMES,
-    "clipped_relu", "crelu", "elu", "leaky_relu", "log_softmax", "logsumexp", "lstm", "relu", "sigmoid", "slstm",
-    "softmax", "tree_lstm",
-    "conv", "conv_transpose", "embed_id", "linear",
-    "asanyarray", "ascontiguousarray", "asfortranarray", "copy", "diag", "frombuffer", "fromfile", "fromfunction",
-    "fromiter", "fromstring", "identity", "loadtxt", "tri",
-    "absolute_error", "accuracy", "gaussian_kl_divergence", "hinge", "huber_loss", "sigmoid_cross_entropy",
-    "softmax_cross_entropy", "squared_difference", "squared_error",
-    "copyto", "squeeze", "tile",
-    "erf", "rsqrt",
-    "batch_norm", "fixed_batch_norm",
-    "average_pool", "max_pool",
-    "n_step_bigru", "n_step_bilstm", "n_step_birnn", "n_step_gru", "n_step_lstm", "n_step_rnn",
-    "nanargmax", "nanargmin",
-    "all_dtypes", "bool_", "is_available", "random",
-]  # fmt: skip
+    name
+    for name, value in globals().items()
+    if not name.startswith("_")
+    and name not in _HELPERS
+    and (not isinstance(value, _Module) or value in (fft, linalg, random))
+]
+__all__ += ["__array_namespace_info__"]

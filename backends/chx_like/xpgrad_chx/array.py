@@ -23,6 +23,7 @@ class ndarray(Methods):
     """
 
     __slots__ = ()
+    __module__ = "xpgrad_chx"
 
     def __init__(self, shape: Shape, dtype: Dtype, device: Any = None) -> None:
         self._device = get_device(device)

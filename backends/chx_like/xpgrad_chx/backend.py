@@ -5,7 +5,7 @@ from typing import Any
 
 import xpgrad
 import xpgrad_chx
-from xpgrad.plugin import Backend, Capabilities, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_chx import graph
 from xpgrad_chx.array import ndarray
@@ -13,7 +13,7 @@ from xpgrad_chx.device import CUDA, NATIVE, get_backend, get_device
 from xpgrad_chx.kernels import kernel
 from xpgrad_chx.memory import Memory, another, over
 
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 
 
 class ChainerxDevice(Device):
@@ -69,12 +69,12 @@ class ChainerxBackend(Backend):
         """Return the one kernel that has no default; the others are found by name."""
         return {"scatter_add": self._kernel("scatter_add")}
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return the kernel `name` of the library of the buffers."""
-        return kernel(name, self._buffers)
+        return kernel(name, self._buffers, ndarray)
 
     def _kernel(self, name: str) -> Kernel:
-        found = kernel(name, self._buffers)
+        found = kernel(name, self._buffers, ndarray)
         assert found is not None
         return found
 
@@ -139,7 +139,7 @@ class ChainerxBackend(Backend):
         made = device.buffers.prepare(value, device.buffers.spec_for((), spec.dtype, device.handle))
         if made is value:
             return value
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         constant = spec.constants[value] = over(ndarray, made, device)
         return constant
@@ -190,7 +190,7 @@ class ChainerxBackend(Backend):
         """Return the chx device over the memory of NumPy's or CuPy's `device`; a chx device as it is."""
         return device if device.backend is self else ChainerxDevice.from_fallback_device(device)
 
-    def adopt(self, array: Array) -> Array:
+    def wrap(self, array: Array) -> Array:
         """Return a chx array over the memory of NumPy's or CuPy's `array`; a chx array as it is.
 
         Raises
@@ -202,13 +202,10 @@ class ChainerxBackend(Backend):
             return array
         device = Device.from_array(array)
         if device is None or device.backend.name not in ("numpy", "cupy"):
-            kind = type(array)
-            raise xpgrad.SpecifierError(
-                f"to_chx: expected a NumPy, CuPy or chx array, got {kind.__module__}.{kind.__qualname__}"
-            )
+            raise xpgrad.SpecifierError(f"to_chx: expected a NumPy, CuPy or chx array, got {class_name(type(array))}")
         return over(ndarray, array, ChainerxDevice.from_fallback_device(device).handle)
 
-    def release(self, array: Array) -> Array:
+    def unwrap(self, array: Array) -> Array:
         """Return the NumPy or CuPy array over the memory of a chx array.
 
         Raises
@@ -245,15 +242,15 @@ class ChainerxBackend(Backend):
         """Return the Variable that an array in a graph owns, None for one in no graph."""
         return None if array._graph is None else array._graph.variable
 
-    def entrust(self, array: Array, variable: Any) -> Any:
+    def attach(self, array: Array, variable: Any) -> Any:
         """Let `variable`, which has the array's node, be the array's Variable, or return a Variable to be connected to.
 
         The first Variable over an array in a graph shares its node and gradient; further ones are recorded views.
         """
         connection = array._graph
-        if connection.entrusted:
+        if connection.attached:
             return graph.view(array)._graph.variable
-        connection.variable, connection.entrusted = variable, True
+        connection.variable, connection.attached = variable, True
         return None
 
     def connected(self, variable: Any) -> Array:

@@ -86,6 +86,9 @@ class backprop_scope:  # noqa: N801 - ChainerX's name
         self._name, self._context = name, context
         self._ids: list[BackpropId] = []
 
+    def __repr__(self) -> str:
+        return f"backprop_scope({self._name!r})"
+
     def __enter__(self) -> BackpropId:
         _count.set(_count.get() + 1)
         made = BackpropId(self._name, self._context or get_default_context(), _count.get())
@@ -119,6 +122,10 @@ class _Mode:
             ids = frozenset(resolved(each, "no_backprop_mode") for each in given)
         self._on, self._ids = on, ids
         self._before: list[tuple[Mode, ...]] = []
+
+    def __repr__(self) -> str:
+        which = "" if self._ids is None else ", ".join(sorted(each.name for each in self._ids))
+        return f"{'force' if self._on else 'no'}_backprop_mode({which})"
 
     def __enter__(self) -> None:
         before, depth = modes.get(), len(self._before)

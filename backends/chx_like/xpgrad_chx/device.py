@@ -149,6 +149,9 @@ class Context:
     def __init__(self) -> None:
         self._backends = {name: Backend(name, self) for name in (NATIVE, CUDA)}
 
+    def __repr__(self) -> str:
+        return f"<Context of {' and '.join(self._backends)}>"
+
     def get_backend(self, name: str) -> Backend:
         """Return the kind of memory `name`."""
         if name not in self._backends:
@@ -180,6 +183,9 @@ class context_scope:  # noqa: N801 - ChainerX's name
     def __init__(self, context: Context) -> None:
         self._context = context
         self._before: list[Context | None] = []
+
+    def __repr__(self) -> str:
+        return f"context_scope({self._context!r})"
 
     def __enter__(self) -> Context:
         before, depth = _scope.get(), len(self._before)

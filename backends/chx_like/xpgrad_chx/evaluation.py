@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
-from xpgrad.plugin import Spec
+from xpgrad.plugin import Spec, class_name
 from xpgrad.types import Kernel
 from xpgrad_chx import backprop, graph
 from xpgrad_chx.backprop import anygraph
@@ -61,7 +61,7 @@ def binary(kernel: Kernel, name: str) -> Kernel:
             right = x2._data
             device = x1._device
         except AttributeError:  # a scalar
-            return evaluate(kernel, name, (x1, x2), {})
+            return evaluate(kernel, name, (x1, x2), {}, None)
         out = kernel(left, right) if device.on_host else device.kernel(name)(left, right)
         if type(out) is not Host:
             if out is NotImplemented:
@@ -98,17 +98,20 @@ def parameterised(kernel: Kernel, name: str) -> Kernel:
     return run
 
 
-def anything(kernel: Kernel, name: str) -> Kernel:
-    """Return a kernel of whatever there is: arrays in lists and indices, specs, several results."""
+def anything(kernel: Kernel, name: str, kind: type[Any]) -> Kernel:
+    """Return a kernel of whatever there is: arrays in lists and indices, specs, several results.
+
+    Where no argument is an array, as in kernels that take a spec, results are arrays of class `kind`.
+    """
 
     def run(*args: Any, **parameters: Any) -> Any:
-        return evaluate(kernel, name, args, parameters)
+        return evaluate(kernel, name, args, parameters, kind)
 
     return run
 
 
-def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any]) -> Any:
-    """Return what a kernel makes of the buffers of raw arrays, as arrays."""
+def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], kind: Any) -> Any:
+    """Return what a kernel makes of the buffers of raw arrays, as arrays: of class `kind` if there is none."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -116,7 +119,7 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any]) -
     _check(name, (), found, places, some=False)
     device = places[0]
     out = (kernel if device.on_host else device.kernel(name))(*bare, **bare_parameters)
-    return _dressed(out, device, found, _kind(found))
+    return _dressed(out, device, found, type(found[0]) if found else kind)
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -275,19 +278,12 @@ def _dressed(out: Any, device: Device, found: list[Any], kind: type[Any]) -> Any
     return out
 
 
-def _kind(found: list[Any]) -> type[Any]:
-    from xpgrad_chx.array import ndarray  # arrays are made of this module's functions
-
-    return type(found[0]) if found else ndarray
-
-
 def _check(name: str, args: Any, found: list[Any], places: list[Device], some: bool = True) -> None:
     """Raise if there is no array, or one of another device or library."""
     for x in graph.leaves(args):
         if hasattr(x, "__array_namespace__") and not isinstance(x, (Memory, np.generic, type)):
-            kind = type(x)
             raise xpgrad.BackendMismatch(
-                f"{name}: expected chx arrays, got {kind.__module__}.{kind.__qualname__}; "
+                f"{name}: expected chx arrays, got {class_name(type(x))}; "
                 "make it one with asarray(...), or use xpgrad's function for Variables"
             )
     if some and not found:

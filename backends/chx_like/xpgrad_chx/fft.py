@@ -2,16 +2,12 @@
 
 from typing import Any
 
+from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Dtype
 from xpgrad_chx.array import ndarray
 from xpgrad_chx.device import get_device
 from xpgrad_chx.library import functions
 from xpgrad_chx.memory import over
-
-_NAMES = "fft fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftn"
-_FUNCTIONS = _NAMES.split()
-
-globals().update(functions(_FUNCTIONS, "fft."))
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> ndarray:
@@ -30,4 +26,5 @@ def _made(name: str, n: int, d: float, dtype: Dtype | None, device: Any) -> ndar
     return over(ndarray, data, place)  # type: ignore[no-any-return]  # of this class
 
 
-__all__ = [*_FUNCTIONS, "fftfreq", "rfftfreq"]  # pyright: ignore[reportUnsupportedDunderAll]  # names of functions that are made
+__all__ = [name.removeprefix("fft.") for name in CHAPTERS["fft"]]  # pyright: ignore[reportUnsupportedDunderAll]  # names of functions that are made
+globals().update(functions((name for name in __all__ if name not in globals()), "fft."))

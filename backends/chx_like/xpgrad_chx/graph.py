@@ -8,37 +8,11 @@ import xpgrad
 from xpgrad import functions
 from xpgrad.config import backprop_mode, called_with
 from xpgrad_chx.backprop import DEFAULT, BackpropId, is_backprop_required, modes, sweeping
+from xpgrad_chx.connection import NOTHING, Connection
 from xpgrad_chx.memory import Memory, another
 
 Node = xpgrad.VariableNode
-NOTHING: frozenset[BackpropId] = frozenset()
 new, as_array = object.__new__, xpgrad.as_array
-
-
-class Connection:
-    """What an array in a graph has.
-
-    Attributes
-    ----------
-    variable : Variable
-        Over the same memory. Its node is the array's node.
-    required : set of BackpropId
-        For which ids the array itself keeps a gradient.
-    gradients : dict from BackpropId to Variable
-        Those of other ids than the default one, whose gradient is the Variable's.
-    shown : dict from BackpropId to tuple
-        A gradient's Variable, and the array that stands for it.
-    entrusted : bool
-        Whether a user has the Variable.
-    """
-
-    __slots__ = ("__weakref__", "entrusted", "gradients", "required", "shown", "variable")
-
-    def __init__(self, variable: xpgrad.Variable) -> None:
-        self.variable, self.entrusted = variable, False
-        self.required: set[BackpropId] | frozenset[BackpropId] = NOTHING  # most keep no gradient
-        self.gradients: dict[BackpropId, xpgrad.Variable] | None = None
-        self.shown: dict[BackpropId, tuple[xpgrad.Variable, Any]] | None = None
 
 
 class Place(NamedTuple):

@@ -15,6 +15,9 @@ class Information:
         library: Any = host  # NumPy 2.0 itself does not say it
         self._host = library.__array_namespace_info__()
 
+    def __repr__(self) -> str:
+        return "<information on the namespace of chx arrays>"
+
     def capabilities(self) -> dict[str, Any]:
         """Return what the functions can do: "boolean indexing", "data-dependent shapes", "max dimensions"."""
         return dict(self._host.capabilities())

@@ -1,13 +1,11 @@
 """`Memory`: what a chx array is without its functions: a buffer, its device, and its part of the graph."""
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.types import Array, Dtype, Shape
+from xpgrad_chx.connection import Connection
 from xpgrad_chx.device import Device
-
-if TYPE_CHECKING:
-    from xpgrad_chx.graph import Connection
 
 new = object.__new__
 
@@ -29,7 +27,7 @@ class Memory:
 
     _data: Array
     _device: Device
-    _graph: "Connection | None"
+    _graph: Connection | None
 
     # Properties without a frame of Python's: sweeps ask for shape and dtype of each contribution.
     shape: Shape = property(operator.attrgetter("_data.shape"))  # type: ignore[assignment]  # read as an attribute

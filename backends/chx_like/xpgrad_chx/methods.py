@@ -1,6 +1,7 @@
 """The methods of chx arrays: those of the standard, and ChainerX's."""
 
 import operator
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,11 @@ from xpgrad_chx.errors import ChainerxError, DimensionError
 from xpgrad_chx.evaluation import assign, call, getitem
 from xpgrad_chx.memory import Memory, another, over
 
+API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
+"""Versions of the standard that the namespace of arrays follows."""
+NAMESPACE = __name__.partition(".")[0]
+"""The package, which is the namespace of its arrays and is imported before there is one."""
+
 
 class Methods(Arithmetic, Autograd):
     """What one asks an array to do. Results are in the graph that the array is in."""
@@ -29,12 +35,10 @@ class Methods(Arithmetic, Autograd):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return `xpgrad_chx`, the namespace of these arrays."""
-        import xpgrad_chx  # which imports this module
-
-        if api_version is not None and api_version not in xpgrad_chx.API_VERSIONS:
-            known = ", ".join(xpgrad_chx.API_VERSIONS)
+        if api_version is not None and api_version not in API_VERSIONS:
+            known = ", ".join(API_VERSIONS)
             raise ValueError(f"__array_namespace__: expected a version of the standard ({known}), got {api_version!r}")
-        return xpgrad_chx
+        return sys.modules[NAMESPACE]
 
     # Shapes
 

@@ -11,11 +11,12 @@ from xpgrad.graph.exchange import lock, replace
 from xpgrad_chx import graph
 from xpgrad_chx.backprop import DEFAULT, BackpropId, resolved
 from xpgrad_chx.backprop import sweeping as current
+from xpgrad_chx.connection import Connection
 from xpgrad_chx.errors import ChainerxError, GradientError
 from xpgrad_chx.memory import Memory
 
 
-def gradient(connection: graph.Connection, backprop_id: BackpropId) -> Any:
+def gradient(connection: Connection, backprop_id: BackpropId) -> Any:
     """Return the gradient that an array keeps for an id, as an array, or None."""
     variable = _held(connection, backprop_id)
     if variable is None:
@@ -27,7 +28,7 @@ def gradient(connection: graph.Connection, backprop_id: BackpropId) -> Any:
     return shown[1]
 
 
-def show(connection: graph.Connection, backprop_id: BackpropId, variable: xpgrad.Variable, array: Any) -> Any:
+def show(connection: Connection, backprop_id: BackpropId, variable: xpgrad.Variable, array: Any) -> Any:
     """Let `array` be what users see of a gradient from now on, and return it."""
     if connection.shown is None:
         connection.shown = {}
@@ -35,7 +36,7 @@ def show(connection: graph.Connection, backprop_id: BackpropId, variable: xpgrad
     return array
 
 
-def store(connection: graph.Connection, backprop_id: BackpropId, grad: xpgrad.Variable | None) -> None:
+def store(connection: Connection, backprop_id: BackpropId, grad: xpgrad.Variable | None) -> None:
     """Let an array keep a gradient for an id."""
     if connection.shown is not None:
         connection.shown.pop(backprop_id, None)
@@ -50,7 +51,7 @@ def store(connection: graph.Connection, backprop_id: BackpropId, grad: xpgrad.Va
         connection.gradients[backprop_id] = grad
 
 
-def _held(connection: graph.Connection, backprop_id: BackpropId) -> xpgrad.Variable | None:
+def _held(connection: Connection, backprop_id: BackpropId) -> xpgrad.Variable | None:
     if backprop_id is DEFAULT:
         return connection.variable.grad_var
     return None if connection.gradients is None else connection.gradients.get(backprop_id)
@@ -112,7 +113,7 @@ def backward(
         raise
 
 
-def _sweep(outputs: list[graph.Connection], starts: list[xpgrad.Variable], wanted: BackpropId, recorded: bool) -> None:
+def _sweep(outputs: list[Connection], starts: list[xpgrad.Variable], wanted: BackpropId, recorded: bool) -> None:
     """Compute the gradients of one id alone: of the arrays that keep one for it."""
     nodes = [each.variable.node for each in outputs]
     targets = [t for t in graph.behind(nodes, wanted) if t not in outputs or t.variable.creator_node is None]
@@ -131,7 +132,7 @@ def _sweep(outputs: list[graph.Connection], starts: list[xpgrad.Variable], wante
             replace(root, functools.partial(_sum, g, recorded))
 
 
-def _exchanged(connection: graph.Connection, wanted: BackpropId, made: Callable[[Any], Any]) -> Any:
+def _exchanged(connection: Connection, wanted: BackpropId, made: Callable[[Any], Any]) -> Any:
     """Let an array keep what `made` returns for the gradient that it keeps for an id, and return that gradient.
 
     Another thread that stores one meanwhile is not disturbed: then `made` is called again.
@@ -216,18 +217,18 @@ def _reached(x: Any, wanted: BackpropId) -> bool:
     return x._graph is not None and graph.reaches(x._graph.variable.node, wanted)
 
 
-def _connected(y: Any, wanted: BackpropId, operation: str) -> graph.Connection:
+def _connected(y: Any, wanted: BackpropId, operation: str) -> Connection:
     if not isinstance(y, Memory):
         raise TypeError(f"{operation}: expected chx arrays, got {type(y).__name__}")
     if not _reached(y, wanted):
         raise ChainerxError(
             f"{operation}: no gradient for {wanted!r} goes through the output; call require_grad() first"
         )
-    connection: graph.Connection = y._graph  # type: ignore[assignment]  # it was looked at
+    connection: Connection = y._graph  # type: ignore[assignment]  # it was looked at
     return connection
 
 
-def _keep_order(connections: list[graph.Connection], wanted: BackpropId) -> None:
+def _keep_order(connections: list[Connection], wanted: BackpropId) -> None:
     """Refuse an inner id after an outer one went through the same arrays, and note that this one does."""
     if wanted.outrun is not None:
         raise ChainerxError(

@@ -91,7 +91,7 @@ class CuPyBackend(Backend):
         """Return the kernels that are worth a launch less than the standard's calls."""
         return KERNELS
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return CuPy's special function `name`."""
         return special.find(name)
 
@@ -142,7 +142,7 @@ class CuPyBackend(Backend):
         """Return the GPU that CuPy calls `handle`."""
         return self._devices[int(handle)]
 
-    def enter(self, device: Device) -> Callable[[], None] | None:
+    def activate(self, device: Device) -> Callable[[], None] | None:
         """Make `device` CuPy's current one in this thread; return what undoes that, or None."""
         if not self.has_current_device:
             return None

@@ -8,13 +8,13 @@ import numpy as np
 
 import xpgrad
 from xpgrad.errors import DtypeError
-from xpgrad.plugin import Backend, Capabilities, Device, Spec
+from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels import KERNELS, NETWORKS, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
 
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 CPU = "cpu"
 
 
@@ -58,7 +58,7 @@ class NumPyBackend(Backend):
         """Return NumPy's own loops, and the kernels that are worth writing by hand."""
         return KERNELS
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
         return NETWORKS.get(name) or special.find(name)
 
@@ -124,7 +124,7 @@ class NumPyBackend(Backend):
         except OverflowError:
             return value
         made.flags.writeable = False
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         spec.constants[value] = made
         return made
@@ -158,9 +158,8 @@ class NumPyBackend(Backend):
                 pass  # dtypes or devices that DLPack does not carry
         made = np.array(array, copy=True)
         if made.dtype.hasobject:
-            kind = type(array)
             raise TypeError(
-                f"numpy: {kind.__module__}.{kind.__qualname__} gives its values neither through DLPack nor as a buffer;"
+                f"numpy: {class_name(type(array))} gives its values neither through DLPack nor as a buffer;"
                 " its backend must say how (to_host)"
             )
         return made

@@ -75,7 +75,7 @@ class Check:
     applies : callable or None
         For the scope "case": ``applies(case, dtype, quick)`` tells whether it runs for a case in a dtype.
     one_in : int
-        Of the whole table, it takes one case in so many: what it looks at is more the core's than the backend's.
+        It runs for every n-th case of the whole table: what it checks depends on the core more than on the backend.
     """
 
     id: str

@@ -12,7 +12,7 @@ from xpgrad_conformance.report import SUITE_VERSION, Report, check_of, families_
 SCHEMA = 1
 """The version of what `conformance.json` looks like; it grows when a reader of the old form would misread the new."""
 COLOURS = {None: "#b60205", 0: "#d4a72c", 1: "#a3b018", 2: "#4c9a2a", 3: "#2a7a2a"}
-MOST_FAILURES = 20
+MAX_FAILURES = 20
 
 
 def write(report: Report, directory: Path) -> list[Path]:
@@ -156,9 +156,9 @@ def _failures(report: Report) -> list[str]:
     if not failed:
         return []
     lines = ["", "## Failures", ""]
-    for each in failed[:MOST_FAILURES]:
+    for each in failed[:MAX_FAILURES]:
         lines += [f"### {each.id}", "", "```python", reproduction(each), "```", ""]
-    more = len(failed) - MOST_FAILURES
+    more = len(failed) - MAX_FAILURES
     return lines + ([f"and {more} more in conformance.json"] if more > 0 else [])
 
 

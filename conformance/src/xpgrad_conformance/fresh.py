@@ -38,7 +38,7 @@ try:
     import xpgrad
     from xpgrad.backend.plugins import plugins
 
-    plugins.role("cpu")
+    plugins.host
     before = set(sys.modules)
     importlib.import_module(module)
     tell(at_import=new())

@@ -19,7 +19,7 @@ class _Host:
     """The host's namespace, whatever backend has that part."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(plugins.role("cpu").namespace, name)
+        return getattr(plugins.host.namespace, name)
 
 
 host: Any = _Host()

@@ -36,7 +36,7 @@ class Outcome:
     seconds : float
     seed : int
     quick : bool
-        It looked at fewer variants of its case.
+        It ran on fewer variants of its case.
     """
 
     id: str
@@ -77,7 +77,7 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
         return made("skipped", str(skip))
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # a stranger's backend: SystemExit is its failure too
+    except BaseException as error:  # of a backend: SystemExit is a failure too
         missing = _missing(error)
         declared = None if missing is None else capabilities.lacking((missing,), subject.index)
         if declared is not None:
@@ -106,7 +106,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _missing(error: BaseException | None) -> str | None:
-    """Return the function of the library whose lack is behind an error."""
+    """Return the name of the function that the library lacks, if that caused the error."""
     seen = set[int]()
     while error is not None and id(error) not in seen:  # an error may be its own cause's context
         if isinstance(error, MissingFunction):

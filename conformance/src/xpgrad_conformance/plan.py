@@ -16,7 +16,7 @@ PROFILES = "quick", "full", "soak"
 
 
 class Item(NamedTuple):
-    """One check in one place; a quick one looks at fewer variants of its case."""
+    """One check in one place; a quick one runs on fewer variants of its case."""
 
     check: Check
     device: Device

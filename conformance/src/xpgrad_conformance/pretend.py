@@ -256,7 +256,7 @@ class _Extension:
 
 
 class _Information:
-    """What the standard's ``__array_namespace_info__()`` gives: the inner library's, but for the devices."""
+    """What the standard's ``__array_namespace_info__()`` gives: the inner library's, except the devices."""
 
     def __init__(self, library: PretendLibrary) -> None:
         self._library, self._inner = library, library.inner.namespace.__array_namespace_info__()

@@ -124,7 +124,7 @@ def _written(device: Device) -> bool | None:
     x[...] = _vector(device) * 2.0
     if not _equal(x, [0.5, 3.0, -5.5, 6.25]):
         return False
-    return _equal(rest, [3.0, -5.5, 6.25]) or None  # a copy, or the array was bound anew: nobody can tell
+    return _equal(rest, [3.0, -5.5, 6.25]) or None  # a copy, or the array was bound anew: the two look alike
 
 
 def _exported(device: Device) -> bool:

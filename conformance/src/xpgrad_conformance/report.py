@@ -79,7 +79,7 @@ class Report:
     def level(self) -> int | None:
         """The highest level that this run certifies; None for none.
 
-        A level is given if no check of it, or of one below, failed, none was skipped but for a declared capability, and
+        A level is given if no check of it, or of one below, failed or was skipped without a declared capability, and
         in each of its families something passed or was skipped so. Only a run of everything certifies.
         """
         if self.profile == "quick" or not self.whole or self.mismatches:

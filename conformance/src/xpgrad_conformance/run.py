@@ -22,7 +22,7 @@ TIMEOUT = 120.0
 
 
 def devices_of(name: str) -> tuple[Device, ...]:
-    """Return the devices that a backend's name, or the specifier of one of its devices, stands for.
+    """Return the devices of a backend, or the one device of a specifier.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def conform(
     cases : iterable of str, optional
         Names of cases of the table; by default all. Less than all gives no level.
     share : tuple of int, optional
-        One part of several of the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
+        One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
         "quick" has the more telling half of the checks and gives no level; "full" has all; "soak" repeats the full one
         with other random numbers for as long as it is told.

@@ -1,4 +1,4 @@
-"""What a check gets: the backend under test on one device, inputs, and the comparator."""
+"""What a check gets: the backend under test on one device, inputs, and the comparator; `Scenario` adds a case's."""
 
 import functools
 import threading
@@ -15,6 +15,7 @@ from xpgrad.plugin import Backend, Capabilities
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.testing.differences import random_values
 from xpgrad.types import Array, Namespace
+from xpgrad_conformance.inputs import spread
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
 from xpgrad_conformance.virtual import virtual
@@ -64,7 +65,7 @@ class Subject:
 
     @property
     def index(self) -> str | None:
-        """What stands behind the colon in the device's name."""
+        """What follows the colon in the device's name."""
         return self.device.name.partition(":")[2] or None
 
     @functools.cached_property
@@ -126,11 +127,9 @@ class Subject:
         return (real + 1j * self._spread(shape, low, high) if dtype.startswith("complex") else real).astype(dtype)
 
     def _spread(self, shape: tuple[int, ...], low: float, high: float) -> Any:
-        count = int(np.prod(shape, dtype=int))
-        steps = np.arange(self._position, self._position + count) + 7919 * self.seed
-        self._position += count
-        fractions = self.generator().permutation((steps * np.sqrt(2.0)) % 1.0).reshape(shape)
-        return np.asarray(low + (high - low) * (0.01 + 0.98 * fractions))
+        made = spread(shape, low, high, self._position + 7919 * self.seed, self.generator())
+        self._position += made.size
+        return made
 
     def cotangent(self, y: Any) -> Any:
         """Return a random gradient for an output, as a host array: never ones, of either sign."""

@@ -43,9 +43,9 @@ class PretendBackend(ArrayAPIBackend):
             capabilities=_of_several(inner.capabilities),
         )
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return the inner backend's kernel `name`, of pretend arrays; special functions have their default."""
-        found = None if self._own_kernels or name.startswith("special.") else self.library.inner.late_override(name)
+        found = None if self._own_kernels or name.startswith("special.") else self.library.inner.lazy_override(name)
         return found and self.lifted(found)
 
     def lifted(self, kernel: Kernel) -> Kernel:
@@ -98,13 +98,13 @@ class PretendBackend(ArrayAPIBackend):
 
     def seen(self, array: Array) -> Array:
         """Return a host copy of what the host sees now."""
-        inner, host = self.library.inner, plugins.role("cpu")
+        inner, host = self.library.inner, plugins.host
         return host.copy(array.shown) if inner is host else inner.to_host(array.shown)
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return a copy of the host's array on `device`."""
         inner = self.library.inner
-        own = inner.copy(array) if inner is plugins.role("cpu") else inner.from_host(array, inner.default_device)
+        own = inner.copy(array) if inner is plugins.host else inner.from_host(array, inner.default_device)
         return self.library.array(own, device.handle)
 
     def dlpack_device(self, device: Device) -> Any:

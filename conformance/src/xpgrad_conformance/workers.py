@@ -16,7 +16,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
 
-MOST_GROWTH = 2**30
+MAX_GROWTH = 2**30
 """Bytes by which a process may grow before a new one follows it. A library that compiles keeps what it has compiled:
 jax, some 10 MB for each item."""
 
@@ -149,7 +149,7 @@ def outcomes(
                         worker.process.join()
                         yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
                         continue
-                    worker.grown = growth > MOST_GROWTH
+                    worker.grown = growth > MAX_GROWTH
                     proceed(worker)
                     yield found
                 elif time.monotonic() - worker.since > timeout:

@@ -1,11 +1,13 @@
 """Creation: new Variables, on the device of a namespace's backend; constants, unless their values are Variables."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.copying import copy as copied
+from xpgrad.array_api.data_types import check_dtype
 from xpgrad.array_api.manipulation import stack
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
@@ -42,12 +44,7 @@ def device_on(backend: Backend, device: Any) -> Device:
 
 def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     """Return the creation functions of the namespace of `backend`, by name."""
-    library = backend.namespace
-
-    def constant(name: str, *args: Any, device: Any, **kwargs: Any) -> Variable:
-        values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
-        made = getattr(library, name)(*values, device=handle_on(backend, device), **kwargs)
-        return constant_variable(backend.restore(made))
+    constant = functools.partial(_constant, backend)
 
     def arange(
         start: float, /, stop: float | None = None, step: float = 1, *, dtype: Dtype | None = None, device: Any = None
@@ -56,14 +53,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 
         0-d Variables as `start` and `step` get gradients; how many numbers there are has none.
         """
-        made = constant("arange", start, stop, step, dtype=dtype, device=device)
-        first = 0 if stop is None else start
-        if not made._node.spec.differentiable or not any(
-            isinstance(x, Variable) and x._node.requires_grad for x in (first, step)
-        ):
-            return made
-        y: Variable = constant("arange", made.size, dtype=made.dtype, device=made.device) * step + first
-        return astype(y, made.dtype, copy=False)
+        return _counted(backend, start, stop, step, dtype, device)
 
     def asarray(obj: Any, /, *, dtype: Dtype | None = None, device: Any = None, copy: bool | None = None) -> Variable:
         """Return `obj`, a Variable, an array, a scalar or nested sequences of all these, as a Variable.
@@ -78,15 +68,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         copy : bool or None
             True always copies, False raises where a copy would be necessary; None copies only then.
         """
-        if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
-            if copy is False:
-                raise ValueError("asarray: a sequence of arrays is an array only by a copy, and copy=False forbids it")
-            y = _joined(backend, obj, dtype, device)
-            return y if device is None else _placed(backend, y, device)
-        if _is_array(obj) or (hasattr(obj, "__dlpack__") and not plugins.is_scalar(obj)):
-            return _converted(backend, obj, dtype, device, copy)
-        made = library.asarray(obj, dtype=dtype, device=handle_on(backend, device), copy=copy)
-        return constant_variable(backend.restore(made))
+        return _as_variable(backend, obj, dtype, device, copy)
 
     def empty(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable of arbitrary values."""
@@ -103,12 +85,12 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         wishes = {"copy": copy} if copy is not None else {}
         if device is not None:
             wishes["device"] = handle_on(backend, device)
-        return constant_variable(backend.restore(library.from_dlpack(x, **wishes)))
+        return constant_variable(backend.restore(backend.namespace.from_dlpack(x, **wishes)))
 
     def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable of one value; a 0-d Variable as the value gets the gradient."""
         if _is_array(fill_value):
-            value = asarray(fill_value, dtype=dtype, device=device)
+            value = _as_variable(backend, fill_value, dtype, device, None)
             return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
@@ -123,19 +105,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         endpoint: bool = True,
     ) -> Variable:
         """Return `num` numbers at equal distances from `start` to `stop`; 0-d Variables there get gradients."""
-        start, stop = (asarray(x) if _is_array(x) else x for x in (start, stop))
-        ends = [x for x in (start, stop) if isinstance(x, Variable)]
-        if not ends:
-            wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype that they are given
-            y = constant("linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
-            return y if dtype is None else astype(y, dtype, copy=False)
-        shared = library.result_type(*(x.dtype for x in ends))
-        if not backend.is_kind(shared, ("real floating", "complex floating")):
-            shared = backend.default_dtype("float")
-        wide = backend.wide(shared)
-        start, stop = (astype(x, wide, copy=False) if isinstance(x, Variable) else x for x in (start, stop))
-        steps = constant("linspace", 0.0, 1.0, num, dtype=wide, device=device or ends[0].device, endpoint=endpoint)
-        return astype(steps * (stop - start) + start, shared if dtype is None else dtype, copy=False)
+        return _spaced(backend, start, stop, num, dtype, device, endpoint)
 
     def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable of ones."""
@@ -151,7 +121,65 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     return {function.__name__: function for function in made}
 
 
+def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
+    """Return what the library's creation function `name` makes, as a Variable that requires no gradient."""
+    values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
+    handle = handle_on(backend, device)
+    try:
+        made = getattr(backend.namespace, name)(*values, device=handle, **kwargs)
+    except (AttributeError, TypeError, ValueError):
+        if kwargs.get("dtype") is not None:
+            check_dtype(backend, name, kwargs["dtype"])
+        raise
+    return constant_variable(backend.restore(made))
+
+
+def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | None, device: Any) -> Variable:
+    """Return `arange`."""
+    made = _constant(backend, "arange", start, stop, step, dtype=dtype, device=device)
+    first = 0 if stop is None else start
+    if not made._node.spec.differentiable or not any(
+        isinstance(x, Variable) and x._node.requires_grad for x in (first, step)
+    ):
+        return made
+    y: Variable = _constant(backend, "arange", made.size, dtype=made.dtype, device=made.device) * step + first
+    return astype(y, made.dtype, copy=False)
+
+
+def _spaced(
+    backend: Backend, start: Any, stop: Any, num: int, dtype: Dtype | None, device: Any, endpoint: bool
+) -> Variable:
+    """Return `linspace`."""
+    start, stop = (_as_variable(backend, x, None, None, None) if _is_array(x) else x for x in (start, stop))
+    ends = [x for x in (start, stop) if isinstance(x, Variable)]
+    if not ends:
+        wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype that they are given
+        y = _constant(backend, "linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
+        return y if dtype is None else astype(y, dtype, copy=False)
+    shared = backend.namespace.result_type(*(x.dtype for x in ends))
+    if not backend.is_kind(shared, ("real floating", "complex floating")):
+        shared = backend.default_dtype("float")
+    wide = backend.wide(shared)
+    start, stop = (astype(x, wide, copy=False) if isinstance(x, Variable) else x for x in (start, stop))
+    place = device or ends[0].device
+    steps = _constant(backend, "linspace", 0.0, 1.0, num, dtype=wide, device=place, endpoint=endpoint)
+    return astype(steps * (stop - start) + start, shared if dtype is None else dtype, copy=False)
+
+
 # asarray
+
+
+def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
+    """Return `asarray`."""
+    if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
+        if copy is False:
+            raise ValueError("asarray: a sequence of arrays is an array only by a copy, and copy=False forbids it")
+        y = _joined(backend, obj, dtype, device)
+        return y if device is None else _placed(backend, y, device)
+    if _is_array(obj) or (hasattr(obj, "__dlpack__") and not plugins.is_scalar(obj)):
+        return _converted(backend, obj, dtype, device, copy)
+    made = backend.namespace.asarray(obj, dtype=dtype, device=handle_on(backend, device), copy=copy)
+    return constant_variable(backend.restore(made))
 
 
 def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:

@@ -6,15 +6,15 @@ from types import EllipsisType
 from typing import Any
 
 from xpgrad.array_api.copying import astype
+from xpgrad.array_api.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
-from xpgrad.graph.parameterised import indexer
+from xpgrad.graph.parameterised import indexed
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.scatter import Scatter
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
@@ -35,7 +35,7 @@ def _careful_getitem(x: Variable, index: Index) -> Variable:
     return getitem(x, index=prepared(x, index, "getitem"))
 
 
-index_operator = indexer(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
+index_operator = indexed(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
 
 
 def prepared(x: Variable, index: Index, operation: str) -> Index:
@@ -154,7 +154,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
     if leaf and node.requires_grad and not switches().mode & NO_GRAD:
         raise GraphError(
             f"setitem: the Variable of {node.spec!r} is a leaf that requires a gradient, so assigning to its elements "
-            "cannot be recorded; assign to a copy, v = xpgrad.array_api.copy(v), or inside no_backprop_mode()"
+            "cannot be recorded; assign to a copy, v = xpgrad.functions.copy(v), or inside no_backprop_mode()"
         )
     y = setitem(x, _castable(u, node.spec), index=index)
     if leaf and not y.node.requires_grad:  # nothing to record: the same leaf with another value

@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.lazy_product import product
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.product import product
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 

@@ -16,6 +16,7 @@ from xpgrad.array_api import (
     statistical,
     utility,
 )
+from xpgrad.array_api.linalg import diagonals
 from xpgrad.array_api.statistical import Axis
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
@@ -144,20 +145,19 @@ def dot(x: Variable, other: Any, /) -> Variable:
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
     """Return the diagonals of the matrices in two axes, along the last axis."""
+    return diagonals.diagonal(_matrices(x, axis1, axis2, "diagonal"), offset=offset)
+
+
+def _matrices(x: Variable, axis1: int, axis2: int, name: str) -> Variable:
+    """Return the array with these two axes last."""
     if x.ndim < 2:
-        raise ShapeError(f"diagonal: expected an array with two axes at least, got shape {x.shape}")
-    x = manipulation.moveaxis(x, (axis1, axis2), (-2, -1))
-    rows, columns = x.shape[-2:]
-    count = min(rows + min(offset, 0), columns - max(offset, 0))
-    start = offset if offset >= 0 else -offset * columns
-    flat = manipulation.reshape(x, shape=(*x.shape[:-2], rows * columns))
-    along = slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1) if count > 0 else slice(0)
-    return indexing.getitem(flat, index=(..., along))
+        raise ShapeError(f"{name}: expected an array with two axes at least, got shape {x.shape}")
+    return manipulation.moveaxis(x, (axis1, axis2), (-2, -1))
 
 
 def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Dtype | None = None) -> Variable:
     """Return the sums of the diagonals of the matrices in two axes."""
-    return statistical.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
+    return diagonals.trace(_matrices(x, axis1, axis2, "trace"), offset=offset, dtype=dtype)
 
 
 def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:

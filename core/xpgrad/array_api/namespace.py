@@ -1,40 +1,54 @@
 """The differentiable namespaces: one real module for each backend, sharing every function with `xpgrad.array_api`."""
 
 import functools
-import importlib
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
-from xpgrad.array_api import fft
+from xpgrad.array_api import fft, linalg
 from xpgrad.array_api.creation import creators
 from xpgrad.array_api.data_types import DTYPES, dtype_functions
 from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.kernels import table
 from xpgrad.graph.methods.convertible import API_VERSIONS
 from xpgrad.listing import listed, missing_name
 
-SUBMODULES = ("special",)  # that no import of xpgrad needs
-table.late |= {name: f"xpgrad.{name}" for name in SUBMODULES}
-FINDERS: list[Callable[[str], Any]] = []
-"""The layers above enter here what finds the names that the standard lacks; AttributeError is for what is not there."""
-CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
+CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+
+
+class Additions(Protocol):
+    """What namespaces have beyond the standard; a layer above imports it when it is first asked for."""
+
+    def names(self) -> Iterable[str]:
+        """Return all names; some may be the standard's, which are not added."""
+        ...
+
+    def find(self, name: str) -> Any:
+        """Return what `name` means, or raise AttributeError."""
+        ...
+
+
+class Slot:
+    """Holder of the names that all namespaces have."""
+
+    functions: Mapping[str, Any] = {}  # filled by `xpgrad.array_api`, when it has collected its chapters
+    additions: Additions | None = None  # filled by `xpgrad.interop`
+
+
+slot = Slot()
 
 
 @functools.cache
 def namespace(backend: Backend) -> types.ModuleType:
     """Return the differentiable namespace of `backend`, the same object each time.
 
-    It has the names of `xpgrad.array_api`, this backend's dtypes, and creation functions whose default device is the
-    current device if that is this backend's.
+    It has the standard's names and the additions. Its dtypes are this backend's; its creation functions use the current
+    device if that is this backend's, else the backend's default.
     """
-    import xpgrad.array_api as shared  # the package collects its chapters before anybody asks for a namespace
-
     made = types.ModuleType(
         f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays."
     )
-    names: dict[str, Any] = {name: getattr(shared, name) for name in shared.__all__}
+    names: dict[str, Any] = dict(slot.functions)
     for name in (*DTYPES, *CONSTANTS):
         if hasattr(backend.namespace, name):
             names[name] = getattr(backend.namespace, name)
@@ -42,11 +56,11 @@ def namespace(backend: Backend) -> types.ModuleType:
     names |= dtype_functions(backend)
     names["__array_api_version__"] = API_VERSIONS[-1]
     names["__array_namespace_info__"] = functools.partial(NamespaceInfo, backend)
-    names["linalg"] = shared.linalg
+    names["linalg"] = _extension(made, linalg, {})
     names["fft"] = _extension(made, fft, fft.creators(backend))
-    public = {*names, *SUBMODULES}
-    names["__dir__"] = lambda: sorted(public)
-    names["__getattr__"] = functools.partial(_late, made)
+    standard = frozenset(names)
+    names["__getattr__"] = functools.partial(_added, made)
+    names["__dir__"] = lambda: sorted(standard.union(slot.additions.names() if slot.additions else ()))
     vars(made).update(names)
     return made
 
@@ -60,14 +74,11 @@ def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str
     return made
 
 
-def _late(made: types.ModuleType, name: str) -> Any:
-    """Return a submodule, or a function beyond the standard, when it is first asked for; all backends have the same."""
-    if name in SUBMODULES:
-        vars(made)[name] = importlib.import_module(f"xpgrad.{name}")
-        return vars(made)[name]
-    for find in FINDERS:
-        try:
-            return vars(made).setdefault(name, find(name))
-        except AttributeError:
-            pass
+def _added(made: types.ModuleType, name: str) -> Any:
+    """Return one of the additions, and keep it; they are the same in all namespaces."""
+    try:
+        if slot.additions is not None:
+            return vars(made).setdefault(name, slot.additions.find(name))
+    except AttributeError:
+        pass
     raise missing_name(made.__name__, name, functools.partial(dir, made))

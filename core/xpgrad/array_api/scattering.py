@@ -1,12 +1,45 @@
-"""Scatter-add as a function: what a recorded sweep makes of the cotangents of gathers."""
+"""`Scatter`: the cotangent of indexing, kept as index and values; and scatter-add, which makes it dense."""
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, Self
 
 from xpgrad.backend.scattering import scattered
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.lazy import Lazy
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Index
+
+
+class Scatter(Lazy):
+    """A cotangent that is zero except for `values` at `index`; what the rule of indexing returns.
+
+    Parameters
+    ----------
+    index : index, or tuple of indices
+    values : array or Variable
+        At repeated positions, the values are added.
+    spec : Spec
+        Shape, dtype and device of the dense cotangent.
+    """
+
+    __slots__ = ("index", "values")
+
+    limit = None
+
+    def __init__(self, index: Index, values: Any, spec: Spec) -> None:
+        self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
+        self.index, self.values = index, values
+
+    def cost(self) -> int:
+        """Return the number of values."""
+        return math.prod(self.values.shape)
+
+    @classmethod
+    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+        """Return zeros with all values added at their indices, by one kernel."""
+        return (scatter if recorded else scattered)(items[0].spec, [(each.index, each.values) for each in items])
 
 
 class ScatterAdd(FunctionNode):

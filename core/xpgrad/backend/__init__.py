@@ -1,6 +1,8 @@
-"""The world of raw arrays: plugins, backends, devices, kernels, transfer. Nothing here knows of gradients.
+"""Raw arrays: backends, their devices and kernels, the plugins that bring them. Nothing here knows of gradients.
 
-The names below are Chainer's.
+From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how plugins are found and loaded
+(`contract`, `providers`, `loading`, `plugins`); how devices are chosen and arrays move (`specifiers`, `current`,
+`transfer`). Each file imports earlier ones only. The names below are Chainer's.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -39,12 +41,12 @@ else:
         """Return the class of Chainer's name for a kind of device, which is its backend's own."""
         if name not in _CLASSES:
             raise _missing_name(__name__, name, __dir__)
-        word = _CLASSES[name]
+        prefix = _CLASSES[name]
         try:
-            known = _plugins.knows(word)
-            return type(_plugins.backend(word).default_device if known else _plugins.device_of_role(word))
+            known = _plugins.knows(prefix)
+            return type(_plugins.backend(prefix).default_device if known else _plugins.device_of_prefix(prefix))
         except BackendUnavailable as error:
-            why = refusal(word) if word in CLAIMED_BY else error
+            why = refusal(prefix) if prefix in CLAIMED_BY else error
             return type(name, (_Absent,), {"__module__": __name__, "reason": f"{name}: {why}"})
 
 

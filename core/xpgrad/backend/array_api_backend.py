@@ -154,7 +154,7 @@ class ArrayAPIBackend(Backend):
         near = next((device for device in self.devices() if device.name == f"@{self.name}:{HOST_INDEX}"), None)
         if near is not None and near.handle != self.handle_of(array):
             array = self.move(array, near)
-        return plugins.role("cpu").from_foreign(array)
+        return plugins.host.from_foreign(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return a copy of the host backend's `array` on `device`."""

@@ -13,7 +13,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 if TYPE_CHECKING:
     from xpgrad.backend.capabilities import Capabilities
 
-MOST_SPECS = 4096
+MAX_SPECS = 4096
 
 
 class Backend:
@@ -42,7 +42,7 @@ class Backend:
     in_place_from : float
         Number of elements from which the kernel `accumulate` is asked to add in place.
     has_current_device : bool
-        The library computes on a current device of its own, wherever the arrays are; `enter` and `follow` change it.
+        The library computes on a current device of its own, wherever the arrays are; `activate` and `follow` change it.
     carries_graphs : bool
         Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
     declared : Capabilities or None
@@ -77,7 +77,8 @@ class Backend:
         self.xp = KernelNamespace(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}, {getattr(self.module, '__name__', self.name)} {self.version}>"
+        name = getattr(self, "name", "without a name")
+        return f"<{type(self).__name__} {name}, {getattr(self.module, '__name__', name)} {self.version}>"
 
     @property
     def capabilities(self) -> "Capabilities":
@@ -90,7 +91,7 @@ class Backend:
         """Return this backend's own kernels by name. They never decline."""
         return {}
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return this backend's own kernel `name` of a function or from a library that is imported at its first use."""
         return None
 
@@ -134,7 +135,7 @@ class Backend:
                 return device
         return Device(self, handle, f"@{self.name}:{handle}")
 
-    def enter(self, device: Device) -> Callable[[], None] | None:
+    def activate(self, device: Device) -> Callable[[], None] | None:
         """Make `device` the library's own current device in this thread; return what undoes that, or None."""
         return None
 
@@ -165,7 +166,7 @@ class Backend:
         return self._specs.get((shape, dtype, device)) or self._new_spec(shape, dtype, device)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
-        if len(self._specs) >= MOST_SPECS:
+        if len(self._specs) >= MAX_SPECS:
             self._specs.clear()  # the objects in use stay; equality of specs is only ever a shortcut
         return self._specs.setdefault((shape, dtype, device), Spec(shape, dtype, device, self))
 
@@ -273,7 +274,7 @@ class Backend:
     def suits(self, shape: Shape, dtype: str) -> bool:
         """Tell whether arrays of this shape, and of the dtype with this name, are well kept here.
 
-        `to_intel64` asks, of a backend called ``intel64`` or one that claims this word; others go to the host.
+        `to_intel64` asks, of a backend called ``intel64`` or one that claims this prefix; others go to the host.
         """
         return True
 
@@ -309,9 +310,9 @@ class Backend:
         """Return the Variable that `array` has in its graph, None if it is in none."""
         return None
 
-    def entrust(self, array: Array, variable: Any) -> Any:
+    def attach(self, array: Array, variable: Any) -> Any:
         """Make `variable` the one that `array` has, and return None; or return one to which it is to be connected."""
-        raise NotImplementedError(f"{self.name}: Backend.entrust is not implemented")
+        raise NotImplementedError(f"{self.name}: Backend.attach is not implemented")
 
     def connected(self, variable: Any) -> Array:
         """Return a view of the array of `variable` that is in its graph, with a gradient of its own."""

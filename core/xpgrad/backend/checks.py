@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.holder import unwrap
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray
@@ -24,7 +25,7 @@ def spec_of(array: Array, operation: str) -> Spec:
             if any(base in plugins.by_type for base in kind.__mro__):
                 raise UnknownArray(f"{operation}: {error}") from None  # it says how to convert
             raise UnknownArray(
-                f"{operation}: expected an array ({plugins.type_names()}), got {kind.__module__}.{kind.__qualname__}; "
+                f"{operation}: expected an array ({plugins.type_names()}), got {class_name(kind)}; "
                 f"{plugins.remedy(array)}"
             ) from None
     backend.check(array)

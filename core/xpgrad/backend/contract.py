@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import check_kernels, table
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import PluginError
 
@@ -46,7 +47,7 @@ def check_backend(backend: object, record: PluginRecord, others: Iterable[Plugin
         Those of the plugins that were loaded before.
     """
     if not isinstance(backend, Backend):
-        raise PluginError(f"{record.origin}: xpgrad_backend returned {type(backend).__name__}, expected a Backend")
+        raise PluginError(f"{record.origin}: xpgrad_backend returned {class_name(type(backend))}, expected a Backend")
     taken = [other for other in others if other.backend is not None]
     _check_name(backend, record, taken)
     _check_capabilities(backend, record.origin)
@@ -94,5 +95,5 @@ def _check_types(backend: Backend, origin: str, taken: Iterable[PluginRecord]) -
         if kind in owners:
             raise PluginError(
                 f"{origin}: backends {owners[kind]} and {backend.name} both list "
-                f"{kind.__module__}.{kind.__qualname__}; uninstall one of them"
+                f"{class_name(kind)}; uninstall one of them"
             )

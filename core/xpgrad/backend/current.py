@@ -42,8 +42,8 @@ def get_device(specifier: Any = None) -> Device:
     Parameters
     ----------
     specifier : Device, str, int or None
-        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a word that a plugin
-        has claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the
+        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a prefix that a
+        plugin has claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the
         current device.
 
     Raises
@@ -62,7 +62,7 @@ def set_current_device(device: Device | None) -> None:
     """Make `device` the current one in this thread; None gives it back to the process's default."""
     _current.set(device)
     if device is not None:
-        device.backend.enter(device)
+        device.backend.activate(device)
 
 
 def use(specifier: Any) -> Device:
@@ -73,7 +73,7 @@ def use(specifier: Any) -> Device:
     specifier : as `get_device` takes it
     """
     plugins.default_device = device = get_device(specifier)
-    device.backend.enter(device)
+    device.backend.activate(device)
     return device
 
 
@@ -89,10 +89,13 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
         self.device = get_device(specifier)
         self._before: list[Any] = []  # one object may be entered again while it is active
 
+    def __repr__(self) -> str:
+        return f"using_device({self.device.name!r})"
+
     def __enter__(self) -> Device:
         before, undo, depth = _current.get(), None, len(self._before)
         try:
-            undo = self.device.backend.enter(self.device)
+            undo = self.device.backend.activate(self.device)
             self._before.append((before, undo))
             _current.set(self.device)
         except BaseException:  # what raises in here, a KeyboardInterrupt too, is not left by `__exit__`
@@ -132,7 +135,7 @@ def call_in(device: Device, function: Callable[..., Any], *args: Any) -> Any:
     """Return ``function(*args)``, called with `device` as the current one of this thread."""
     undo = None
     try:
-        undo = device.backend.enter(device)
+        undo = device.backend.activate(device)
         return called_with({_current: device}, function, *args)
     finally:
         if undo is not None:

@@ -123,7 +123,7 @@ class Device:
         return self.name
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return f"<{type(self).__name__} {getattr(self, 'name', 'without a name')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.services.get_device, (self.name,)

@@ -9,9 +9,9 @@ from xpgrad.errors import PluginError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-BACKENDS, MODULES, WORDS = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
+BACKENDS, MODULES, PREFIXES = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
 HOST = "cpu"
-"""The word that the host backend claims."""
+"""The prefix that the host backend claims."""
 
 Entries = dict[str, "tuple[Entry, ...]"]
 
@@ -35,7 +35,7 @@ class Installed(NamedTuple):
 
     backends: Mapping[str, tuple[Entry, ...]]
     modules: Mapping[str, tuple[Entry, ...]]
-    words: Mapping[str, tuple[Entry, ...]]
+    prefixes: Mapping[str, tuple[Entry, ...]]
     disabled: Mapping[str, str]
 
 
@@ -49,8 +49,8 @@ def scan() -> Installed:
     PluginError
         One of the two variables names a backend that is not installed, or the host backend is to be disabled.
     """
-    backends, modules, words = _groups()
-    hosts = {entry.module for entry in words.get(HOST, ())}
+    backends, modules, prefixes = _groups()
+    hosts = {entry.module for entry in prefixes.get(HOST, ())}
     host_names = {name for name, entries in backends.items() if any(entry.module in hosts for entry in entries)}
     allowed, blocked = (_listed(variable, backends) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
     if blocked and (hostless := sorted(blocked & host_names)):
@@ -60,7 +60,7 @@ def scan() -> Installed:
         disabled |= dict.fromkeys(backends.keys() - allowed - host_names, "not listed in XPGRAD_BACKENDS")
     on = {entry.module for name, entries in backends.items() if name not in disabled for entry in entries}
     off = {entry.module for name in disabled for entry in backends[name]} - on
-    return Installed(backends, _without(off, modules), _without(off, words), disabled)
+    return Installed(backends, _without(off, modules), _without(off, prefixes), disabled)
 
 
 def _without(off: set[str], group: Entries) -> Entries:

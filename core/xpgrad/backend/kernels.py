@@ -22,7 +22,7 @@ EXTENSIONS = (*STANDARD, "special")
 PACKAGE = __name__.partition(".")[0]
 OWNER = ":"
 """What separates the module of a primitive that is not xpgrad's own from the rest of its kernel's name."""
-MOST_WINDOWS = 2**20  # elements of the windows of a convolution that stand in memory at a time
+MAX_WINDOWS = 2**20  # elements of the windows of a convolution that stand in memory at a time
 
 
 def full_name(body: Callable[..., Any], extension: str | None) -> str:
@@ -110,6 +110,9 @@ class KernelTable:
         self._defined: dict[str, weakref.ref[Planned]] = {}
         self._numbers = count()
 
+    def __repr__(self) -> str:
+        return f"<{len(self.declared)} declared kernels>"
+
     def declare(self, declaration: Declaration) -> None:
         """Add a kernel's name; a second declaration of one name is an error."""
         if declaration.name in self.declared:
@@ -158,7 +161,7 @@ class KernelTable:
 
     def definition(self, name: str) -> Planned | None:
         """Return the primitive whose kernel is called `name`, or None."""
-        reference = self._defined.get(name) if self.find(name) is not None else None
+        reference = self._defined.get(name)
         return None if reference is None else reference()
 
     def forget_plans(self) -> None:
@@ -182,7 +185,7 @@ class Library(Protocol):
         """Return its own kernels by name."""
         ...
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return its own kernel `name` that is made at its first use, if it has one."""
         ...
 
@@ -211,6 +214,9 @@ class LazyNamespace:
     def __init__(self, find: Callable[[str], Any]) -> None:
         self._find = find
 
+    def __repr__(self) -> str:
+        return "<names that are looked up at their first use>"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -238,6 +244,9 @@ class KernelNamespace(LazyNamespace):
         self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
         self._permanent = frozenset((*self.__dict__, "_permanent"))
 
+    def __repr__(self) -> str:
+        return f"<the names and kernels of {getattr(self.__dict__.get('backend'), 'name', 'no backend')}>"
+
     def _resolved(self, name: str) -> Any:
         if name in EXTENSIONS:
             return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
@@ -245,7 +254,14 @@ class KernelNamespace(LazyNamespace):
 
     def _named(self, name: str) -> Any:
         """Return the kernel `name`, or else what the library calls so: a function, a dtype or a constant."""
-        return _followed(self.backend, name) if table.find(name) is None else self.kernel(name)
+        if name in table.declared:
+            return self.kernel(name)
+        try:
+            return _followed(self.backend, name)
+        except MissingFunction:
+            if table.find(name) is None:  # nor does a module declare it that is imported late
+                raise
+            return self.kernel(name)
 
     def _in_body(self, own: str) -> LazyNamespace:
         """Return the namespace for the default body of the kernel `own`.
@@ -276,7 +292,7 @@ class KernelNamespace(LazyNamespace):
             meant = table.meant.get(name, ())
             own, given = own if own in meant else None, [each for each in given if each in meant]
         elif own is None:
-            own = self.backend.late_override(name)
+            own = self.backend.lazy_override(name)
         if not given:
             return own
         declaration = table.declared[name]
@@ -307,7 +323,7 @@ class KernelNamespace(LazyNamespace):
         for provider, kernels in self._providers:
             if name in kernels:
                 yield provider
-        if name in self.backend.overrides() or self.backend.late_override(name) is not None:
+        if name in self.backend.overrides() or self.backend.lazy_override(name) is not None:
             yield self.backend.name
 
     def _default(self, declaration: Declaration) -> Kernel | None:
@@ -390,7 +406,7 @@ def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
     device = xp.device_of(a)
     zeros = xp.zeros((m - 1,), dtype=dtype, device=device)
     padded, reverse = xp.concat([zeros, xp.astype(a, dtype), zeros]), xp.astype(xp.flip(v), dtype)
-    rows = max(1, MOST_WINDOWS // m)
+    rows = max(1, MAX_WINDOWS // m)
     parts = []
     for start in range(0, n + m - 1, rows):
         stop = min(start + rows, n + m - 1)

@@ -15,7 +15,7 @@ def get_array_module(*args: Any) -> Namespace:
 
     It sees through Variables, and passes over everything that no backend here serves.
     """
-    host, found = plugins.role("cpu"), []
+    host, found = plugins.host, []
     for arg in args:
         try:
             backend = plugins.backend_of(unwrap(arg))
@@ -25,7 +25,7 @@ def get_array_module(*args: Any) -> Namespace:
             found.append(backend)
     if len(found) > 1:
         try:
-            native = plugins.role("native")
+            native = plugins.backend_of_prefix("native")
         except BackendUnavailable:
             native = found[0]
         return (native if native in found else found[0]).default_device.xp
@@ -39,13 +39,13 @@ def _contains_nan(array: Array) -> bool:
 
 def get_array_types() -> tuple[type, ...]:
     """Return the array types of the backends that are in use: of the host, and of those that have been met or named."""
-    plugins.role("cpu")
+    plugins.backend_of_prefix("cpu")  # is loaded, so that its types are known
     return tuple(plugins.by_type)
 
 
 def get_cpu_array_types() -> tuple[type, ...]:
     """Return the array types of the host backend."""
-    return plugins.role("cpu").array_types
+    return plugins.host.array_types
 
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
@@ -66,6 +66,6 @@ def get_device_from_array(*arrays: Array) -> Device:
 
     Objects that no backend here serves, Variables among them, are passed over; nothing is raised for them.
     """
-    host = plugins.role("cpu")
+    host = plugins.host
     found = (device for array in arrays if (device := device_of(array)) and device.backend is not host)
     return next(found, host.default_device)

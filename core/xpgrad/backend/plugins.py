@@ -5,8 +5,10 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.discovery import Entry
+from xpgrad.backend.discovery import HOST, Entry
+from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.loading import Loader, root_of
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
 from xpgrad.types import Array
@@ -28,6 +30,10 @@ class Plugins(Loader):
         self.default_device: Device | None = None
         self._paths: dict[tuple[int, str, str], Any] = {}
 
+    def __repr__(self) -> str:
+        loaded = ", ".join(backend.name for backend in self.backends()) or "none"
+        return f"<the plugins of xpgrad; loaded: {loaded}>"
+
     def names(self) -> Iterable[str]:
         """Return the names of all backends, loadable or not."""
         return self.installed.backends.keys()
@@ -36,7 +42,7 @@ class Plugins(Loader):
         """Tell whether a backend of this name is installed."""
         return name in self.installed.backends
 
-    # By name and by role
+    # By name and by prefix
 
     def backend(self, name: str) -> Backend:
         """Return the backend `name`, loading its plugin.
@@ -60,18 +66,23 @@ class Plugins(Loader):
             raise BackendUnavailable(f"{name}: {origins} both register this name; uninstall one of them")
         return self._given_by(next(iter(own or entries)), name)
 
-    def role(self, word: str) -> Backend:
-        """Return the backend that claimed a word: ``cpu`` is the host, ``gpu`` takes numbers."""
-        entries = self.installed.words.get(word)
+    @property
+    def host(self) -> Backend:
+        """The backend of arrays in host memory, through which all others travel."""
+        return self.backend_of_prefix(HOST)
+
+    def backend_of_prefix(self, prefix: str) -> Backend:
+        """Return the backend that has claimed a prefix of device specifiers: ``cpu``, ``gpu``, ``native``."""
+        entries = self.installed.prefixes.get(prefix)
         if not entries:
             off = [f"{name}: {why}" for name, why in self.installed.disabled.items()]
-            raise BackendUnavailable("; ".join([f"no backend here serves {word!r}", *off]))
-        return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), word)
+            raise BackendUnavailable("; ".join([f"no backend here serves {prefix!r}", *off]))
+        return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), prefix)
 
-    def device_of_role(self, word: str) -> Device:
-        """Return the device that a claimed word alone means, by the plugin's hook, or else its backend's default."""
-        backend = self.role(word)
-        return self.parse_device(word) or backend.default_device
+    def device_of_prefix(self, prefix: str) -> Device:
+        """Return the device that a prefix alone means, by the plugin's hook, or else its backend's default."""
+        backend = self.backend_of_prefix(prefix)
+        return self.parse_device(prefix) or backend.default_device
 
     def _given_by(self, entry: Entry, name: str) -> Backend:
         record = self.load(entry)
@@ -102,6 +113,8 @@ class Plugins(Loader):
         return found if found is not None else self._recognise(array)
 
     def _recognise(self, array: Array) -> Backend:
+        if isinstance(array, ArrayHolder):
+            raise UnknownArray("expected an array, got a Variable; use its .array")
         kind, failed = type(array), []
         for base in kind.__mro__:
             for entry in self.installed.modules.get(root_of(base), ()):
@@ -110,10 +123,10 @@ class Plugins(Loader):
                     failed.append(record)
         if kind in self.by_type:
             return self.by_type[kind]
-        title = _title(kind)
+        title = class_name(kind)
         for base in kind.__mro__[1:]:
             if base in self.by_type:
-                known = _title(base)
+                known = class_name(base)
                 raise UnknownArray(
                     f"{title} is a subclass of {known} that no backend lists; convert it to a plain {known}"
                 )
@@ -124,14 +137,14 @@ class Plugins(Loader):
 
     def type_names(self) -> str:
         """List the array types that are expected, for messages; without those of a library's traces and the like."""
-        self.role("cpu")
-        return ", ".join(sorted({_title(backend.array_types[0]) for backend in self.by_type.values()}))
+        self.backend_of_prefix(HOST)  # is loaded, so that its types are known
+        return ", ".join(sorted({class_name(backend.array_types[0]) for backend in self.by_type.values()}))
 
     def remedy(self, obj: object) -> str:
         """Return what to do about `obj`, which no backend takes for an array, for messages."""
         library = _library_of(obj)
         if library is None:
-            return f"nothing is converted silently, make an array with {self.role('cpu').name}.asarray"
+            return f"nothing is converted silently, make an array with {self.host.name}.asarray"
         if library in self.installed.disabled:
             return f"the backend {library} is {self.installed.disabled[library]}"
         install = f"pip install xpgrad-{library}, or write it: xpgrad new-backend {library}"
@@ -165,16 +178,16 @@ class Plugins(Loader):
     def parse_device(self, specifier: str) -> Device | None:
         """Return the device that a plugin understands by `specifier`.
 
-        The plugins that claim its first word, with or without an ``@``, or have it for their backend's name, are loaded
+        The plugins that claim its prefix, with or without an ``@``, or have it for their backend's name, are loaded
         for that.
         """
-        word = specifier.removeprefix("@").partition(":")[0]
-        named = () if word in self.installed.disabled else self.installed.backends.get(word, ())
-        claimed = [self.load(entry) for entry in self.installed.words.get(word, ()) or named]
+        prefix = specifier.removeprefix("@").partition(":")[0]
+        named = () if prefix in self.installed.disabled else self.installed.backends.get(prefix, ())
+        claimed = [self.load(entry) for entry in self.installed.prefixes.get(prefix, ()) or named]
         device = self._parsed(specifier)
         failed = next((record for record in claimed if record.error is not None), None)
         if device is None and failed is not None:
-            raise self._unavailable(failed, word)
+            raise self._unavailable(failed, prefix)
         return device
 
     def parse_foreign_device(self, specifier: object) -> Device | None:
@@ -200,10 +213,6 @@ class Plugins(Loader):
         if key not in self._paths:
             self._paths[key] = self.ask("xpgrad_transfer", source=source, target=target)
         return self._paths[key]
-
-
-def _title(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _library_of(obj: Any) -> str | None:

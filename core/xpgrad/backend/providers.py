@@ -21,6 +21,9 @@ class Providers:
     def __init__(self) -> None:
         self._kernels: Provided = {}
 
+    def __repr__(self) -> str:
+        return f"<kernels of {', '.join(sorted({module for module, _ in self._kernels})) or 'no plugin'}>"
+
     def add(self, provided: Provided, hooks: Iterable["HookImpl"], records: Iterable[PluginRecord]) -> None:
         """Add kernels, and tell the backends for which they are.
 

@@ -53,7 +53,7 @@ def _generator(device: Device) -> Any:
     streams = _streams()
     found = streams.by_device.get(device.name)
     if found is None:
-        found = streams.by_device[device.name] = plugins.role("cpu").generator(streams.initial)
+        found = streams.by_device[device.name] = plugins.host.generator(streams.initial)
     return found
 
 
@@ -68,7 +68,7 @@ def seed(value: int | None, device: Any = None) -> None:
         Without it, streams of devices that are not in use yet, and of backends that are loaded later, start at `value`
         too. Other threads have streams of their own, which are seeded there.
     """
-    streams, started = _streams(), plugins.role("cpu").generator(value)
+    streams, started = _streams(), plugins.host.generator(value)
     if device is None:
         streams.initial, streams.by_device = value, {}
     else:
@@ -94,7 +94,7 @@ def snapshot(devices: Iterable[Device]) -> Snapshot:
         _generator(device)
     streams = _streams()
     if streams.initial is None:  # what is drawn on other devices from now on must be the same when it is replayed
-        streams.initial = int(plugins.role("cpu").generator(None).integers(2**63))
+        streams.initial = int(plugins.host.generator(None).integers(2**63))
     states = {name: generator.bit_generator.state for name, generator in streams.by_device.items()}
     return Snapshot(streams.initial, states)
 
@@ -103,7 +103,7 @@ def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, streams that start from `held`; those of the thread stay as they are."""
     streams = _Streams(held.initial)
     for name, state in held.states.items():
-        streams.by_device[name] = plugins.role("cpu").generator(0)
+        streams.by_device[name] = plugins.host.generator(0)
         streams.by_device[name].bit_generator.state = state
     return {_replayed: streams}
 
@@ -151,7 +151,7 @@ def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHa
 
 def _from_host(backend: Backend, values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
     """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
-    host = plugins.role("cpu")
+    host = plugins.host
     nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
     moved = transfer(host.asarray(values, nearest), backend.device_for(device))
     return moved if moved.dtype == dtype else backend.namespace.astype(moved, dtype)

@@ -31,6 +31,9 @@ class PluginRecord:
         self.error: BaseException | None = None
         self.backend: Backend | None = None
 
+    def __repr__(self) -> str:
+        return f"<plugin {self.module} of {self.origin}: {self.state}>"
+
     def reason(self) -> str:
         """Say in one sentence why this plugin gives no backend."""
         if isinstance(self.error, XpgradError):

@@ -12,5 +12,5 @@ Device.services = Services(
     send=send,
     use=set_current_device,
     context=using_device,
-    host=lambda: plugins.role("cpu"),
+    host=lambda: plugins.host,
 )

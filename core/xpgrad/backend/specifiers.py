@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
@@ -19,9 +20,8 @@ def parse(specifier: Any) -> Device:
     if not isinstance(specifier, str):
         device = None if isinstance(specifier, bool) else plugins.parse_foreign_device(specifier)
         if device is None:
-            kind = type(specifier)
-            title = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {title}")
+            got = class_name(type(specifier))
+            raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {got}")
         return device
     if specifier.removeprefix("-").isdecimal():
         return _numbered(int(specifier))
@@ -32,7 +32,7 @@ def parse(specifier: Any) -> Device:
         return device
     name, *index = specifier[1:].split(":")
     if not plugins.knows(name):
-        device = plugins.parse_device(specifier)  # a plugin that claims the word may take it like a backend's name
+        device = plugins.parse_device(specifier)  # a plugin that claims the prefix may take it like a backend's name
         if device is None:
             raise refusal(specifier)
         return device
@@ -45,30 +45,30 @@ def _numbered(number: int) -> Device:
     if number < -1:
         raise SpecifierError(f"get_device: expected a GPU's number, or -1 for the host, got {number}")
     if number == -1:
-        return plugins.role("cpu").device(None)
-    return plugins.role("gpu").device(str(number))
+        return plugins.host.device(None)
+    return plugins.backend_of_prefix("gpu").device(str(number))
 
 
 def refusal(specifier: str) -> SpecifierError | BackendUnavailable:
     """Return the error for a specifier that no plugin here understands."""
-    word = specifier.removeprefix("@").partition(":")[0]
-    if word not in CLAIMED_BY or word in plugins.installed.words:
+    prefix = specifier.removeprefix("@").partition(":")[0]
+    if prefix not in CLAIMED_BY or prefix in plugins.installed.prefixes:
         return SpecifierError(_unknown(specifier))
-    plugin = CLAIMED_BY[word]
+    plugin = CLAIMED_BY[prefix]
     off = plugins.installed.disabled.get(plugin.removeprefix("xpgrad-"))
     return BackendUnavailable(
-        f"{word}: the plugin that serves {specifier!r}, {plugin}, is {off or f'not installed; pip install {plugin}'}"
+        f"{prefix}: the plugin that serves {specifier!r}, {plugin}, is {off or f'not installed; pip install {plugin}'}"
     )
 
 
 def _unknown(specifier: str) -> str:
     import difflib  # only for a message
 
-    word, colon, index = specifier.removeprefix("@").partition(":")
+    prefix, colon, index = specifier.removeprefix("@").partition(":")
     meant = {name: f"@{name}{colon}{index}" for name in plugins.names()}
-    meant |= {claimed: f"{claimed}{colon}{index}" for claimed in plugins.installed.words if claimed not in meant}
-    meant["cpu"] = str(plugins.role("cpu").default_device)
-    close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
+    meant |= {claimed: f"{claimed}{colon}{index}" for claimed in plugins.installed.prefixes if claimed not in meant}
+    meant["cpu"] = str(plugins.host.default_device)
+    close = [prefix] if prefix in meant else difflib.get_close_matches(prefix, meant, n=1)
     advice = f"did you mean {meant[close[0]]!r}? " if close and meant[close[0]] != specifier else ""
     here = ", ".join(f"@{name}" for name in sorted(plugins.names()))
     return f"get_device: unknown device {specifier!r}; {advice}backends here: {here}"

@@ -7,6 +7,7 @@ from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.modules import device_of
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, UnknownArray
 from xpgrad.types import Array
@@ -62,7 +63,7 @@ def _shared(array: Array, source: Device, target: Device) -> Array:
     it gets, once, and then owns its memory.
     """
     old, new = source.backend, target.backend
-    if old is new or new is plugins.role("cpu") or not old.exports(array, new.dlpack_device(target)):
+    if old is new or new is plugins.host or not old.exports(array, new.dlpack_device(target)):
         return NotImplemented
     try:
         if not old.immutable:
@@ -78,7 +79,7 @@ def _within(array: Array, source: Device, target: Device) -> Array:
 
 
 def _through_host(array: Array, source: Device, target: Device) -> Array:
-    host = plugins.role("cpu")
+    host = plugins.host
     on_host = array if source.backend is host else source.backend.to_host(array)
     return on_host if target.backend is host else target.backend.from_host(on_host, target)
 
@@ -95,7 +96,7 @@ ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
 def _arrived(array: Array, moved: Array, title: str, source: Device, target: Device) -> Array:
     if (there := device_of(moved)) != target:
         raise PluginError(
-            f"{title} from {source} to {target} gave {type(moved).__qualname__} on {there}; "
+            f"{title} from {source} to {target} gave {class_name(type(moved))} on {there}; "
             f"expected an array on {target}"
         )
     if tuple(moved.shape) != tuple(array.shape):
@@ -118,13 +119,13 @@ def send(arrays: Any, target: Device) -> Any:
 
 def to_chx(arrays: Any) -> Any:
     """Return nested lists and tuples of arrays as chx arrays over the same memory."""
-    native: Any = plugins.role("native")
-    return _each(arrays, native.adopt)
+    native: Any = plugins.backend_of_prefix("native")
+    return _each(arrays, native.wrap)
 
 
 def from_chx(arrays: Any) -> Any:
     """Return nested lists and tuples of arrays in which chx arrays have become plain ones over the same memory."""
-    return _each(arrays, lambda array: getattr(plugins.backend_of(array), "release", lambda a: a)(array))
+    return _each(arrays, lambda array: getattr(plugins.backend_of(array), "unwrap", lambda a: a)(array))
 
 
 def copyto(dst: Array, src: Array) -> None:
@@ -141,10 +142,10 @@ def copyto(dst: Array, src: Array) -> None:
     backend = plugins.backend_of(dst)
     if backend.immutable:
         raise UnknownArray(f"copyto: arrays of {backend.name} cannot be written to; use get_device(...).send(src)")
-    call_on(dst, dst.__setitem__, ..., fitted("copyto", dst, _as_array(src)))
+    call_on(dst, dst.__setitem__, ..., converted_like("copyto", dst, _as_array(src)))
 
 
-def fitted(operation: str, dst: Array, src: Array) -> Array:
+def converted_like(operation: str, dst: Array, src: Array) -> Array:
     """Return `src` on the device of `dst`, with its dtype and shape; it may be `src` itself."""
     backend = plugins.backend_of(dst)
     moved = transfer(src, backend.device_of(dst))

@@ -112,12 +112,12 @@ else:
             return {"available": False, "cupy": _no_cupy, "ndarray": _NoArray}.get(name, _Missing)
         if name in ("Event", "Stream"):
             return getattr(library.cuda, name)
-        return {"available": True, "cupy": library, "ndarray": plugins.role("gpu").array_types[0]}[name]
+        return {"available": True, "cupy": library, "ndarray": plugins.backend_of_prefix("gpu").array_types[0]}[name]
 
 
 def _library() -> Namespace:
     """Return the module of the GPU's array library."""
-    return plugins.role("gpu").default_device.xp
+    return plugins.backend_of_prefix("gpu").default_device.xp
 
 
 def check_cuda_available() -> None:
@@ -128,7 +128,7 @@ def check_cuda_available() -> None:
     BackendUnavailable
         It is a RuntimeError, and names what is missing.
     """
-    plugins.role("gpu").default_device  # noqa: B018 - asking finds out
+    plugins.backend_of_prefix("gpu").default_device  # noqa: B018 - asking finds out
 
 
 def get_device_from_id(device_id: int | None) -> Any:
@@ -149,7 +149,7 @@ def get_device_from_array(*arrays: Array) -> Any:
 
 def _is_gpu(device: Device) -> bool:
     try:
-        return device.backend is plugins.role("gpu")
+        return device.backend is plugins.backend_of_prefix("gpu")
     except BackendUnavailable:
         return False
 
@@ -166,7 +166,7 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
 def to_gpu(array: Any, device: int | None = None, stream: Any = None) -> Any:
     """Return `array`, or nested lists and tuples of arrays, on a GPU: the current one unless `device` says which."""
     if device is None:
-        current, gpu = get_device(None), plugins.role("gpu")
+        current, gpu = get_device(None), plugins.backend_of_prefix("gpu")
         return (current if current.backend is gpu else gpu.default_device).send(array)
     return get_device(device).send(array)
 

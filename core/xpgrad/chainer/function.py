@@ -9,13 +9,14 @@ from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
-from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.function_node import Forward, FunctionNode, on_host, raw_rule
+from xpgrad.graph.node import Implementation
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
 
 
 class FunctionAdapter(FunctionNode):
-    """The node that stands for an old-style function in the graph.
+    """The node of an old-style function in the graph.
 
     Before the call the function owns its adapter, after it the adapter, which is in the graph, owns the function; so
     there never is a cycle.
@@ -93,20 +94,20 @@ class FunctionAdapter(FunctionNode):
             raise ShapeError(what)
         if raw_rule.get() is self or switches().mode & NO_GRAD:
             return Variable(gx, requires_grad=False)
-        # The end hangs on everything that the gradient depends on, so that both `backward` and `grad` run into it.
+        # An output of everything that the gradient depends on, so that both `backward` and `grad` reach it.
         fellows = [variable_over(node, None) for node in self.inputs] + [g for g in grad_outputs if g is not None]
         return _End(self.label)._connect(fellows, (), (gx,), recording=True)[0]
 
     def _checked_array(self, gx: Any, index: int) -> Array:
         if type(gx) not in plugins.by_type and isinstance(gx, plugins.scalar_types) and hasattr(gx, "dtype"):
-            gx = plugins.role("cpu").restore(gx)
+            gx = plugins.host.restore(gx)
         if type(gx) not in plugins.by_type:
             raise UnknownArray(f"{self._bug()} gradient {index} must be an array, got {type(gx).__name__}")
         return gx
 
 
 class _End(FunctionNode):
-    """Stands behind a gradient that an old-style function computed: sweeping through it raises."""
+    """The creator of a gradient that an old-style function computed: sweeping through it raises."""
 
     of_library = True
 
@@ -126,7 +127,7 @@ class _End(FunctionNode):
         )
 
 
-class Function:
+class Function(Implementation, Forward):
     """An old-style differentiable function, called as ``f(x, ...)``.
 
     Derive from it and write `forward` and `backward`, both on tuples of arrays. New code derives from `FunctionNode`.
@@ -141,11 +142,6 @@ class Function:
     def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
         """Return what the author has put on the function; a copy has not been called."""
         return {name: value for name, value in vars(self).items() if name not in ("_adapter", "_weak_adapter")}
-
-    @property
-    def label(self) -> str:
-        """Short text that names the function."""
-        return type(self).__name__
 
     @property
     def node(self) -> FunctionAdapter:
@@ -172,23 +168,11 @@ class Function:
     def check_type_forward(self, in_types: Any) -> None:
         """Raise `InvalidType` for inputs that the function does not take."""
 
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs; the default asks `forward_cpu` or `forward_gpu`."""
-        return self.forward_cpu(inputs) if _on_host(inputs) else self.forward_gpu(inputs)
-
-    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays in host memory."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
-
-    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays of another device."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
-
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a gradient or None for each input; the default asks `backward_cpu` or `backward_gpu`."""
         return (
             self.backward_cpu(inputs, grad_outputs)
-            if _on_host(inputs + grad_outputs)
+            if on_host(inputs + grad_outputs)
             else self.backward_gpu(inputs, grad_outputs)
         )
 
@@ -251,8 +235,3 @@ class Function:
     def delete_hook(self, name: str) -> None:
         """Remove the hook `name` from this function."""
         self.node.delete_hook(name)
-
-
-def _on_host(arrays: tuple[Any, ...]) -> bool:
-    first = next((a for a in arrays if a is not None), None)
-    return first is None or plugins.backend_of(first) is plugins.role("cpu")

@@ -1,12 +1,12 @@
 """Chainer's `backends.intel64`: whether a plugin serves Intel's arrays, under iDeep's names."""
 
-from xpgrad.graph.methods.moving import intel64
+from xpgrad.chainer.moves import intel64
 
 LEVELS = "==always", ">=auto"
 
 
 def is_ideep_available() -> bool:
-    """Tell whether a backend here is called ``intel64``, or claims this word, and can be used."""
+    """Tell whether a backend here is called ``intel64``, or claims this prefix, and can be used."""
     return intel64() is not None
 
 

@@ -7,9 +7,10 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import ShapeError
+from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
-from xpgrad.graph.methods import moving
 from xpgrad.graph.variable import Variable, given_gradient
 from xpgrad.types import Array, Dtype, Shape
 
@@ -99,7 +100,7 @@ class Parameter(Variable):
         The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
         """
         device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
-        array = moving.suited(_generate(self.initializer, shape, device), device)
+        array = moved_if_unsuitable(_generate(self.initializer, shape, device), device)
         backend = plugins.backend_of(array)
         xp = backend.xp
         if self._zero_grad:
@@ -112,6 +113,9 @@ class Parameter(Variable):
         self.array = array
         self._grad, self._grad_valid, self._zero_grad = grad, True, False
 
+    def _gradient_arrived(self) -> None:
+        self._grad_valid = True
+
     def update(self) -> None:
         """Let the update rule change the data, if there is one."""
         if self.update_rule is not None:
@@ -122,27 +126,23 @@ class Parameter(Variable):
         target = get_device(device)
         creator, self._node.creator_node = self._node.creator_node, None
         try:
-            moving.to_device(self, target)
+            super().to_device(target)
         except BaseException:
             self._node.creator_node = creator
             raise
         self._node.own_extra().device = target
         return self
 
-    def to_cpu(self) -> "Parameter":
-        """Move to the host."""
-        return self.to_device(-1)
-
     def to_chx(self) -> "Parameter":
-        """Let data and gradient become chx arrays over the same memory, or remember to initialise there."""
-        native: Any = plugins.role("native")
+        """Make data and gradient chx arrays over the same memory, or remember to initialise there."""
+        native: Any = plugins.backend_of_prefix("native")
         target = native.device_over(self.device)
         super().to_chx()
         self._node.own_extra().device = target
         return self
 
     def from_chx(self) -> "Parameter":
-        """Let chx data and gradient become plain arrays over the same memory, or remember to initialise there."""
+        """Make chx data and gradient plain arrays over the same memory, or remember to initialise there."""
         target = getattr(self.device, "fallback_device", self.device)
         super().from_chx()
         self._node.own_extra().device = target
@@ -170,3 +170,6 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
     array = xp.zeros(shape, dtype=dtype, device=device.handle)
     made = backend.follow(initializer)(array)
     return array if made is None else made
+
+
+variable_types.add(Parameter)

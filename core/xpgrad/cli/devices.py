@@ -52,7 +52,7 @@ def _row(name: str) -> dict[str, Any]:
         row |= {"state": "on", "devices": [str(d) for d in backend.devices()], "library": backend.version}
     except XpgradError as error:
         row["reason"] = str(error)
-    except Exception as error:  # a stranger's code
+    except Exception as error:  # a plugin's code can raise anything
         row["reason"] = f"{type(error).__name__}: {error}"
     record = plugins.records.get(entries[0].module)
     if record is not None:

@@ -27,7 +27,7 @@ from xpgrad.errors import XpgradError
 def doctor(name: str | None, as_json: bool, timeout: float) -> None:
     """Examine the backend NAME, by default every one that is installed.
 
-    Each plugin is loaded in a process of its own: what hangs or crashes is reported, too.
+    Each plugin is loaded in a process of its own, so that one that hangs or crashes is reported, too.
 
     The exit code is 0 if nothing is wrong, 1 if something is, and 2 if there is no backend NAME. A backend that is off,
     because its library is missing or a variable leaves it out, counts as wrong only if it was asked for by name.

@@ -67,9 +67,9 @@ def _check_name(scaffold: Scaffold, installed: Installed) -> None:
     if taken := next((each for each in installed.backends if each.lower().replace("_", "-") == normal), None):
         origins = ", ".join(sorted(entry.origin for entry in installed.backends[taken]))
         raise click.UsageError(f"{taken} is the name of an installed backend ({origins}); choose another name")
-    if name in installed.words:
-        origin = installed.words[name][0].origin
-        raise click.UsageError(f"{name} is the first word of device specifiers of {origin}; choose another name")
+    if name in installed.prefixes:
+        origin = installed.prefixes[name][0].origin
+        raise click.UsageError(f"{name} is the prefix of device specifiers of {origin}; choose another name")
     if find_spec(scaffold.package) is not None:
         raise click.UsageError(f"there is a module {scaffold.package} already; choose another name")
 
@@ -94,17 +94,17 @@ def _is_here(module: str) -> bool:
     """Tell whether a module can be found; for one of a package, the package is imported."""
     try:
         return find_spec(module) is not None
-    except Exception:  # a stranger's package that cannot be imported has no modules
+    except Exception:  # a package that cannot be imported has no modules
         return False
 
 
-def _person(author: str | None, email: str | None, nobody: str) -> tuple[str, str]:
-    """Return name and address of the author: what was given, else git's, else `nobody` and nothing."""
+def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str, str]:
+    """Return name and address of the author: what was given, else git's, else `otherwise` and nothing."""
     name = _git("user.name") if author is None else _one_line(author)
     address = _git("user.email") if email is None else email.strip()
     if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", address):
         raise click.UsageError(f"--email: expected an address such as name@example.org, got {email!r}")
-    return name or nobody, address if "@" in address else ""
+    return name or otherwise, address if "@" in address else ""
 
 
 def _git(key: str) -> str:

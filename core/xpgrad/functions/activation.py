@@ -7,9 +7,10 @@ from xpgrad.array_api import reshape, where
 from xpgrad.array_api.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
-from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real_floating, require_axis
-from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real, real_floating, require_axis
+from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.special import exponentials
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
 ]  # fmt: skip
 
+sigmoid = real(exponentials.expit, "sigmoid")
 tanh = inexact(array_api.tanh, "tanh")
 
 
@@ -211,19 +213,6 @@ def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.050
 
 
 @floating
-@elementwise(x=lambda xp, gy, y: gy * (y * (1 - y)))
-def sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
-    """Logistic sigmoid, ``1 / (1 + exp(-x))``, elementwise, without overflow.
-
-    Parameters
-    ----------
-    x : Variable or array, real floating-point
-    """
-    e = xp.exp(-xp.abs(x))
-    return fitted(xp, xp.where(x < 0, e, 1.0) / (1 + e), x)
-
-
-@floating
 @elementwise(x=lambda xp, gy, y: xp.where((y > 0) & (y < 1), 0.2 * gy, 0.0))
 def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     """Piecewise linear sigmoid, ``0.2 * x + 0.5`` between 0 and 1, elementwise. The derivative at both kinks is 0.
@@ -263,15 +252,8 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     return fitted(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, x)
 
 
-def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    spec = xp.spec_of(y)
-    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=axis, keepdims=True)), spec)
-
-
 @floating
-@primitive(x=_softmax_rule)
-def softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
+def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Exponentials that are normalised along `axis`, without overflow.
 
     Parameters
@@ -284,21 +266,11 @@ def softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
     Variable, shape of `x`
         Positive, with sum 1 along `axis`.
     """
-    spec = xp.spec_of(x)
-    x = widened(xp, x, spec)
-    e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
-    return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
-
-
-def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: int) -> Array:
-    spec = xp.spec_of(y)
-    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    return narrowed(xp, gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True), spec)
+    return exponentials.softmax(x, axis=axis)
 
 
 @floating
-@primitive(x=_log_softmax_rule)
-def log_softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
+def log_softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Logarithm of `softmax`: ``x - log(sum(exp(x)))`` along `axis`, without overflow.
 
     Parameters
@@ -306,7 +278,4 @@ def log_softmax(xp: Namespace, x: AnyArray, /, axis: int = 1) -> Array:
     x : Variable or array, real floating-point
     axis : int
     """
-    spec = xp.spec_of(x)
-    x = widened(xp, x, spec)
-    shifted = x - xp.max(x, axis=axis, keepdims=True)
-    return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)
+    return exponentials.log_softmax(x, axis=axis)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api import moveaxis, reshape, unstack, where
+from xpgrad.array_api import copying, moveaxis, reshape, unstack, where
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -47,7 +47,7 @@ def copy(x: AnyArray, dst: Any = None) -> Variable:
     dst : as `xpgrad.get_device` takes it
         -1 is the host.
     """
-    return array_api.copy(x, dst)
+    return copying.copy(x, dst)
 
 
 def expand_dims(x: AnyArray, axis: int) -> Variable:

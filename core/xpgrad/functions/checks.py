@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, cast
 
-from xpgrad.backend.backend import MOST_SPECS
+from xpgrad.backend.backend import MAX_SPECS
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -75,7 +75,12 @@ def _plain(option: Any) -> Any:
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
     """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
-    name, call = function.__name__, cast("Callable[..., Variable]", function)
+    return real(function, function.__name__)
+
+
+def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
+    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not real."""
+    call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
@@ -83,6 +88,7 @@ def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
             real_floating(x, name)
         return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}) if args or kwargs else call(x)
 
+    checked.__name__ = checked.__qualname__ = name
     return cast("Callable[P, Variable]", checked)
 
 
@@ -101,7 +107,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
     return cast("Callable[P, Variable]", checked)
 
 
-class Accepted:
+class KnownCombinations:
     """Combinations of specs that a function has checked and accepted: to look one up costs less than to check again."""
 
     __slots__ = ("_known",)
@@ -114,6 +120,6 @@ class Accepted:
 
     def add(self, combination: Any) -> None:
         """Remember a combination, which holds specs by identity."""
-        if len(self._known) >= MOST_SPECS:
+        if len(self._known) >= MAX_SPECS:
             self._known.clear()
         self._known.add(combination)

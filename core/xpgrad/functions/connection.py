@@ -3,10 +3,10 @@
 import math
 
 from xpgrad.array_api import reshape
+from xpgrad.array_api.lazy_product import product
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.checks import Accepted, invalid, known_spec, require_real_floating
+from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.product import product
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape
 
@@ -62,7 +62,7 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     return reshape(y, shape=(*batch, W_spec.shape[0]))
 
 
-_matrices = Accepted()
+_matrices = KnownCombinations()
 
 
 def _checked(x: Spec, W: Spec, b: Spec | None, n_batch_axes: int) -> tuple[Shape, int]:

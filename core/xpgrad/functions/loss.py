@@ -10,7 +10,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
 from xpgrad.functions.checks import (
-    Accepted,
+    KnownCombinations,
     integral,
     invalid,
     known_spec,
@@ -190,7 +190,7 @@ def softmax_cross_entropy(
     return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)
 
 
-_labels_of_logits = Accepted()
+_labels_of_logits = KnownCombinations()
 
 
 def _check_specs(x: Spec, t: Spec) -> None:

@@ -4,10 +4,11 @@ from functools import reduce
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api import broadcasting, minimum, sign, square, statistical, tensordot
 from xpgrad.array_api import maximum as _maximum
-from xpgrad.array_api import minimum, sign, square, tensordot
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.special import exponentials
 from xpgrad.types import AnyArray, Array, Operand, Shape
 
 __all__ = [
@@ -73,7 +74,7 @@ def average(x: AnyArray, axis: Axis = None, weights: AnyArray | None = None, kee
     spec = known_spec(x, "average")
     if not spec.differentiable:
         raise invalid("average", "x of a floating-point dtype", f"x is {spec!r}")
-    return array_api.average(x, axis, weights, keepdims)
+    return statistical.average(x, axis, weights, keepdims)
 
 
 mean = average
@@ -112,9 +113,7 @@ def logsumexp(x: AnyArray, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     real_floating(x, "logsumexp")
-    from xpgrad import ops  # which most programs do not need
-
-    return ops.logsumexp(x, axis=axis)
+    return exponentials.logsumexp(x, axis=axis)
 
 
 def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
@@ -162,7 +161,7 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
-    return array_api.sum_to(x, shape=tuple(shape))
+    return broadcasting.sum_to(x, shape=tuple(shape))
 
 
 def _swapped(x: Any, swap: bool) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad import array_api, special
+from xpgrad import array_api, ops, special
 from xpgrad.functions.checks import inexact, integral, invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops import einsum
@@ -63,8 +63,7 @@ def fmod(x: AnyArray, divisor: Operand) -> Variable:
         The gradient of `divisor` is minus the quotient without its fraction.
     """
     real_floating(x, "fmod")
-    quotient = array_api.trunc(array_api.divide(x, divisor))
-    return as_variable(x) - quotient * divisor
+    return ops.fmod(x, divisor)
 
 
 def _complex(x: Pair, name: str) -> Variable:

@@ -8,14 +8,13 @@ from typing import Any
 from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
-from xpgrad.graph.application import output
 from xpgrad.graph.exchange import lock, store
-from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.gradients import check_gradient
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.methods.declared import bind
+from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
@@ -24,9 +23,10 @@ Seeds = list[tuple[VariableNode, Any]]
 
 
 def backward_from(
-    y: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None, retain_graph: bool
-) -> None:
-    """Run `Variable.backward`."""
+    y: Variable, retain_grad: bool = False, enable_double_backprop: bool = False, loss_scale: float | None = None,
+    retain_graph: bool = True,
+) -> None:  # fmt: skip
+    """Compute the gradients of all that `y` was computed from; this is `Variable.backward`."""
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
     y._current("backward")
@@ -42,7 +42,7 @@ def backward_from(
         check_gradient(y.grad, y._node.spec)  # the constructor took it as it came
     if not has_graph(y, "backward: the Variable"):
         return
-    _backward([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
+    _sweep([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
 
 
 def backward(
@@ -91,10 +91,10 @@ def backward(
         seeds.append((y, given if enable_double_backprop else given._array))
     seeds = [seed for i, seed in enumerate(seeds) if has_graph(seed[0], f"backward: output {i}")]
     used = outputs if grad_outputs is None else ()
-    _backward(seeds, False, enable_double_backprop, None, True, clear=used)
+    _sweep(seeds, False, enable_double_backprop, None, True, clear=used)
 
 
-def _backward(
+def _sweep(
     seeds: list[tuple[Variable, Any]], retain_grad: bool, recorded: bool, loss_scale: float | None, retain_graph: bool,
     clear: Sequence[Variable] | None = None,
 ) -> None:  # fmt: skip
@@ -110,8 +110,8 @@ def _backward(
                 found[x] = [(key, g)]
     _deposit(found, sweep.retained, used, recorded)
     for x in found:
-        if type(x) is not Variable and isinstance(x, Parameter):
-            x._grad_valid = True
+        if type(x) is not Variable:
+            x._gradient_arrived()
         if loss_scale is not None:
             x._node.own_extra().loss_scale = loss_scale
 
@@ -293,7 +293,7 @@ def grad(
                 g = sweep.totals[key]
                 total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
         if total is not None:
-            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec)
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
         found[x] = total
     results = [found[x] for x in inputs]
     for node, g in sweep.retained:
@@ -306,13 +306,13 @@ def grad(
     return results
 
 
-def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionNode, bool]:
+def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionBase, bool]:
     """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion.
 
     The value of each tells whether it has further inputs, whose gradients are of no use.
     """
-    functions: list[FunctionNode] = []
-    seen: set[FunctionNode] = set()
+    functions: list[FunctionBase] = []
+    seen: set[FunctionBase] = set()
     waiting = [f for node in outputs if (f := node.live_creator()) is not None]
     while waiting:
         f = waiting.pop()
@@ -323,7 +323,7 @@ def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[Fun
         for node in f.inputs or ():
             if node is not None and node.requires_grad and node.creator_node is not None:
                 waiting.append(node.creator_node)
-    active: dict[FunctionNode, bool] = {}
+    active: dict[FunctionBase, bool] = {}
     functions.sort(key=attrgetter("rank"))  # inputs come before what is made of them
     for f in functions:
         leads = rest = False
@@ -363,7 +363,8 @@ def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
 
 def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:
     if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}")
+        advice = f"; write [{name[:-1]}]" if isinstance(given, Variable) else ""
+        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}{advice}")
     for i, each in enumerate(given):
         if not isinstance(each, Variable) and not (optional and each is None):
             raise TypeError(f"{operation}: {name}[{i}] must be a Variable, got {type(each).__name__}")
@@ -377,3 +378,6 @@ def _optional(given: Any, fellows: Sequence[Any], name: str, of: str) -> Sequenc
     if len(given) != len(fellows):
         raise ValueError(f"grad: got {len(given)} {name} for {len(fellows)} {of}")
     return given  # type: ignore[no-any-return]  # checked above
+
+
+bind(Variable, {"backward": backward_from})

@@ -55,7 +55,7 @@ def enter(x: "Variable", array: Array, grad: Array | None, requires_grad: bool) 
         raise GraphError(
             "Variable: requires_grad=False would cut the graph that the array is in; use as_grad_stopped() for that"
         )
-    source = plugins.carriers[type(array)].entrust(array, x) or source
+    source = plugins.carriers[type(array)].attach(array, x) or source
     x._array, x._node, x._grad = source._array, source._node, source._grad if grad is None else grad
     return True
 

@@ -5,17 +5,17 @@ from typing import Any
 from xpgrad.backend.checks import broadcast, is_shape
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ChangedArray, DtypeError, ShapeError
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.scatter import LAZY
+from xpgrad.graph.lazy import Lazy
+from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Shape
 from xpgrad.watch.inspection import annotated
 
 
-def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
+def fit(gx: Any, spec: Spec, f: FunctionBase, elementwise: bool) -> Any:
     """Return a gradient with shape and dtype of its array, where that is a matter of broadcasting or of width."""
-    if type(gx) in LAZY:
+    if isinstance(gx, Lazy):
         return gx
     xp: Any = slot.functions if type(gx) is Variable else spec.backend.xp
     shape = spec.shape
@@ -44,10 +44,10 @@ def fit(gx: Any, spec: Spec, f: FunctionNode, elementwise: bool) -> Any:
     return gx
 
 
-def _check_inputs(f: FunctionNode, shape: Shape) -> None:
+def _check_inputs(f: FunctionBase, shape: Shape) -> None:
     """Raise if the output's `shape` is not that to which the inputs' broadcast, as far as they are Variables."""
     shapes = [node.spec.shape for node in f.inputs if node is not None]
-    known = len(shapes) == len(f.pullback.definition.inputs)  # type: ignore[union-attr]  # it is a primitive
+    known = len(shapes) == len(f.pullback.definition.inputs)
     if known and shape not in shapes and not is_shape(shape, broadcast(shapes)):
         raise ChangedArray(
             f"{f.label}: the shape of an array was changed in place after the forward computation: inputs of shapes "

@@ -3,24 +3,20 @@
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spec import Spec
 from xpgrad.config import GUARDED, NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried
-from xpgrad.graph.exchange import lock
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.watch import inspection
-
-if TYPE_CHECKING:
-    from xpgrad.graph.pullback import Pullback
-    from xpgrad.graph.sweep import Sweep
+from xpgrad.watch.observation import observed
 
 new = object.__new__
 OF_APPLICATION = frozenset(
@@ -31,7 +27,39 @@ raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", defa
 """The user's function whose `backward` a raw sweep of this thread runs now: what it retained is constant there."""
 
 
-class FunctionNode:
+class Forward:
+    """The forward computation that an author writes: for all arrays, or for those of the host and of other devices."""
+
+    __slots__ = ()
+
+    @property
+    def label(self) -> str:
+        """Short text that names the function in messages and pictures."""
+        return type(self).__name__
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs, a tuple of arrays.
+
+        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
+        """
+        return self.forward_cpu(inputs) if on_host(inputs) else self.forward_gpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays in host memory."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
+
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays of another device."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
+
+
+def on_host(arrays: tuple[Any, ...]) -> bool:
+    """Tell whether the first of `arrays` that is not None is in host memory."""
+    first = next((a for a in arrays if a is not None), None)
+    return first is None or plugins.backend_of(first) is plugins.host
+
+
+class FunctionNode(FunctionBase, Forward):
     """A differentiable function with several outputs, state, or a backward computation of its own.
 
     Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
@@ -52,65 +80,20 @@ class FunctionNode:
 
     __slots__ = ()  # so that `Application` can do without a dictionary; classes that users derive have one
 
-    inputs: Any = None
-    outputs: Any = None
-    rank: int = 0
-    stack: Any = None
     lazy_grad_sum: ClassVar[bool] = False
-    is_elementwise: ClassVar[bool] = False
     chainerx_device: ClassVar[None] = None
-    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
-    unchained: bool = False  # only functions that do not know their outputs say True here
-    pullback: "Pullback | None" = None
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
-    _origin: Any = None  # in debug mode: the function during whose rule it was applied
-    _guards: Any = None  # in debug mode: copies of what was kept
-    _hooks: Any = None
-
-    @property
-    def label(self) -> str:
-        """Short text that names the function in messages and pictures."""
-        return type(self).__name__
-
-    @property
-    def _impl_name(self) -> str:
-        return type(self).__name__
 
     def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
         """Return what the author has put on the function; a copy has not been applied, and has no hooks of its own."""
         return {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in OF_APPLICATION}
-
-    def implementation(self) -> Any:
-        """Return what users know as the function: the old-style `Function` behind an adapter, else this node."""
-        return self
-
-    def __repr__(self) -> str:
-        inputs = "not applied" if self.inputs is None else ", ".join(_shown(node) for node in self.inputs)
-        return f"<{type(self).__name__} {self.label!r}: {inputs}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise: a FunctionNode is applied, not called."""
         raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
 
     # What an author writes
-
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs, a tuple of arrays.
-
-        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
-        """
-        if plugins.backend_of(inputs[0]) is plugins.role("cpu"):
-            return self.forward_cpu(inputs)
-        return self.forward_gpu(inputs)
-
-    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays in host memory."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
-
-    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays of another device."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         """Return the gradients of the inputs `target_input_indexes`, or of all inputs, as Variables or None.
@@ -184,7 +167,7 @@ class FunctionNode:
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = _new_output(array, plugins.backend_of(array).spec(array))._node
+            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
             node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
             if index:
                 node.own_extra().index = index
@@ -223,16 +206,19 @@ class FunctionNode:
         if mode & WATCHED and config.debug:
             inspection.note(self)
         self._check_types(arrays)
-        hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else ()
-        for hook in hooks:
-            hook.forward_preprocess(self, tuple(map(carried.visible, arrays)))
-        self._kept_inputs = self._kept_outputs = None
-        outputs = self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
-        for hook in hooks:
-            hook.forward_postprocess(self, tuple(map(carried.visible, arrays)))
-        if mode & WATCHED and config.debug:
-            inspection.check_finite(outputs, self, "forward", arrays)
+        hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else []
+        if mode & WATCHED or hooks:
+            seen = tuple(map(carried.visible, arrays))
+            outputs = observed(
+                self, "forward", hooks, (seen,), lambda: self._forward(arrays), arrays=tuple, operands=arrays
+            )
+        else:
+            outputs = self._forward(arrays)
         return self._connect(variables, arrays, outputs, recording=not mode & NO_GRAD)
+
+    def _forward(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+        self._kept_inputs = self._kept_outputs = None
+        return self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
 
     def _connect(
         self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool
@@ -240,7 +226,7 @@ class FunctionNode:
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(_new_output(y, spec) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
@@ -272,7 +258,7 @@ class FunctionNode:
         kind = type(y)
         if kind not in (bool, int, float, complex) and not isinstance(y, Variable):
             if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):
-                return plugins.role("cpu").restore(y)
+                return plugins.host.restore(y)
             try:
                 backend = plugins.backend_of(y)
             except UnknownArray:
@@ -297,7 +283,7 @@ class FunctionNode:
 
     # The sweep's side
 
-    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...], sweep: "Sweep") -> Sequence[Any]:
+    def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...], sweep: Any) -> Sequence[Any]:
         """Return one gradient or None for each input, from Variables or None for each output; `sweep` runs it."""
         try:
             if getattr(self.backward_accumulate, "__func__", None) is FunctionNode.backward_accumulate:
@@ -346,10 +332,6 @@ class FunctionNode:
             f"function {self._impl_name} ({self.label}), inputs of shapes {shapes}"
         )
 
-    def changed(self) -> bool:
-        """Tell, in debug mode, whether an array that was kept has been written to."""
-        return self._guards is not None and inspection.changed(self._guards)
-
     def kept_inputs(self) -> tuple[Any, ...]:
         """Return one array for each input, None for those that were not kept; for hooks."""
         kept = self._kept_inputs or {}
@@ -358,37 +340,7 @@ class FunctionNode:
     def release(self) -> None:
         """Drop what was kept; a later sweep through here says so."""
         self._kept_inputs = self._kept_outputs = self._guards = None
-        self.pullback = RELEASED  # type: ignore[misc]  # as for `rank`
-
-    def unchain(self) -> None:
-        """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""
-        for reference in self.outputs or ():
-            node = reference()
-            if node is not None and node.creator_node is self:
-                node.unchain()
-        self.inputs = self.outputs = None
-
-    # Hooks of this one function
-
-    @property
-    def local_function_hooks(self) -> dict[str, Any]:
-        """The hooks that were added to this function, in order."""
-        return self._hooks or {}
-
-    def _own_hooks(self) -> dict[str, Any]:
-        if self._hooks is None:
-            with lock:
-                if self._hooks is None:
-                    self._hooks = {}
-        return self._hooks  # type: ignore[no-any-return]  # class-level default None
-
-    def add_hook(self, hook: Any, name: str | None = None) -> None:
-        """Add a `FunctionHook` to this function alone, under its name or `name`."""
-        inspection.add_local_hook(self, hook, name)
-
-    def delete_hook(self, name: str) -> None:
-        """Remove the hook `name` from this function."""
-        inspection.delete_local_hook(self, name)
+        self.pullback = RELEASED
 
 
 class _Bare(FunctionNode):
@@ -411,19 +363,6 @@ class _Released:
 
 
 RELEASED: Any = _Released()
-
-
-def _shown(node: VariableNode | None) -> str:
-    return "a constant" if node is None else node.label
-
-
-def _new_output(array: Array, spec: Spec) -> Variable:
-    y = new(Variable)
-    y._array, y._grad = array, None
-    node = y._node = new(VariableNode)
-    node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
-    node.variable = weakref.ref(y)
-    return y
 
 
 def _constants(kept: dict[int, Any] | None) -> tuple[Variable | None, ...]:

@@ -1,26 +1,23 @@
-"""Hooks around backward computations, and users' computations themselves.
+"""Backward computations while something watches them: function hooks, debug mode, the detection of mutations."""
 
-Function hooks on one application of a primitive: its shared pullback gives way to one that calls them.
-"""
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import NO_GRAD, backprop_mode, called_with, config, switches
+from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.graph import carried
-from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.function_node import raw_rule
+from xpgrad.graph.lazy import dense
 from xpgrad.graph.private import check_unwritten, may_share, private
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import dense
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import as_array
 from xpgrad.types import Array
 from xpgrad.watch import inspection
+from xpgrad.watch.observation import observed, writing
 
-if TYPE_CHECKING:
-    from xpgrad.graph.sweep import Sweep
+Gradients = Sequence[Any]
 
 
 class HookedPullback(Pullback):
@@ -43,114 +40,70 @@ class HookedPullback(Pullback):
         for name in Pullback.__slots__:
             setattr(self, name, getattr(inner, name))
         self.inner, self.hooks, self.guards = inner, hooks, guards
-        # Closures over these three, not over self: that would be a cycle.
-        self.pull = lambda f, gy: _guarded(guards, hooks, f, gy, lambda g: inner.pull(f, g), recorded=False)
-        self.record = lambda f, gy, node: _guarded(
-            guards, hooks, f, gy, lambda g: inner.record(f, g, node), recorded=True
-        )
+        # Closures over these, not over self: that would be a cycle.
+        self.pull = lambda f, gy: watched(f, inner, gy, None, list(hooks.values()), recorded=False)
+        self.record = lambda f, gy, node: watched(f, inner, gy, node, list(hooks.values()), recorded=True)
 
     def narrowed(self, needed: tuple[bool, ...]) -> Pullback:
         """Return the pullback for fewer inputs, with the same hooks."""
         return self if needed == self.needed else HookedPullback(self.inner.narrowed(needed), self.hooks, self.guards)
 
 
-def _guarded(
-    guards: inspection.Guards, hooks: dict[str, Any], f: Any, gy: Any, rule: Callable[[Any], Sequence[Any]], *,
-    recorded: bool,
-) -> Sequence[Any]:  # fmt: skip
-    if inspection.changed(guards):
-        raise inspection.changed_error(f)
-    return called(hooks.values(), f, gy, rule, recorded=recorded) if hooks else rule(gy)
+def watched(f: Any, pullback: Pullback, gy: Any, node: Any, hooks: list[Any], *, recorded: bool) -> Gradients:
+    """Return what the rules of a primitive make of the cotangent `gy`, watched.
 
-
-def by_user(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a hook returns, which may make graphs and sweep them, whatever the mode."""
-    return called_with(backprop_mode(True), function, *args) if switches().mode & NO_GRAD else function(*args)
-
-
-def writing(hooks: Iterable[Any]) -> bool:
-    """Tell whether one of `hooks` may write into what it gets: all but the library's own may."""
-    return any("reads_only" not in vars(type(hook)) for hook in hooks)
-
-
-def called(
-    hooks: Iterable[Any], f: Any, gy: Any, rule: Callable[[Any], Sequence[Any]], *, recorded: bool
-) -> Sequence[Any]:
-    """Return what `rule` makes of the cotangent of a primitive, with hooks called before and after.
-
-    What a hook writes into the gradient before the rule runs takes effect on this function's gradient and no other;
+    What a hook writes into the gradient before the rules run takes effect on this function's gradient and no other;
     later it has none.
     """
-    active = list(hooks)
-    copied = writing(active)
+    copied = writing(hooks)
     given = private(gy) if copied else gy
-    seen = f.kept_inputs(), (shown(given),)
-    for hook in active:
-        by_user(hook.backward_preprocess, f, *seen)
-    if copied and not recorded:
-        gy = carried.operand(shown(seen[1][0])) if plugins.backend_of(given).spec(given).complex else given
-    gxs = rule(gy)
-    if copied and not recorded and may_share([g for g in gxs if g is not None], gy):
-        seen = seen[0], (shown(private(gy)),)
-    for hook in active:
-        by_user(hook.backward_postprocess, f, *seen)
+    kept, seen = f.kept_inputs() if hooks else (), shown(given)
+
+    def run() -> Gradients:
+        nonlocal gy
+        if recorded:
+            return pullback.record(f, gy, node)
+        if copied:
+            gy = (
+                carried.operand(shown(seen))
+                if plugins.backend_of(as_array(given)).spec(as_array(given)).complex
+                else given
+            )
+        return pullback.pull(f, gy)
+
+    def after(gxs: Gradients) -> tuple[Any, ...]:
+        shared = copied and not recorded and may_share([g for g in gxs if g is not None], gy)
+        return kept, (shown(private(gy)) if shared else seen,)
+
+    gxs = observed(
+        f, "backward", hooks, (kept, (seen,)), run,
+        arrays=lambda gxs: [as_array(dense(g, recorded)) for g in gxs], operands=(seen,), after=after,
+    )  # fmt: skip
     if copied and recorded:
-        check_unwritten(seen[1][0], shown(gy), f"{f.label}: a function hook")
+        check_unwritten(seen, shown(gy), f"{f.label}: a function hook")
     return gxs
 
 
-def inspected(sweep: "Sweep", f: Any, pullback: Pullback, gy: Any, node: Any) -> Any:
-    """Run a primitive's rules with hooks, NaN detection and the check of what it kept."""
-    hooks = inspection.hooks_of(f)
-    pullback = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are called here
-    guards = getattr(f, "_guards", None)
-    if guards is not None and inspection.changed(guards):
-        raise inspection.changed_error(f)
-    seen = (shown(gy),)
-    inspection.arrived(f, seen)
+def watched_by_user(
+    f: Any, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], sweep: Any, *, copied: bool
+) -> Gradients:
+    """Return what the `backward` of `f` makes of the gradients `gys` in `sweep`, watched.
 
-    def rule(gy: Any) -> Sequence[Any]:
-        try:
-            return pullback.record(f, gy, node) if sweep.recorded else pullback.pull(f, gy)
-        except Exception as error:
-            inspection.check_kept(f)
-            inspection.annotate(error, f)
-            raise
-
-    gxs = called(hooks, f, gy, rule, recorded=sweep.recorded) if hooks else rule(gy)
-    if config.debug:
-        if hooks and guards is not None and inspection.changed(guards):
-            raise inspection.changed_error(f)
-        arrays = [dense(g, sweep.recorded) for g in gxs]
-        arrays = [g._array if isinstance(g, Variable) else g for g in arrays]
-        inspection.check_finite(arrays, f, "backward", seen)
-    return gxs
-
-
-def swept(
-    sweep: "Sweep", f: FunctionNode, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], *, copied: bool
-) -> Sequence[Any]:
-    """Return what the `backward` of `f` makes of gradients in `sweep`, with hooks called before and after.
-
-    Gradients that were not `copied` for it belong to others, and are not written to by anybody here.
+    If they were not `copied` for it they belong to others, and nothing in here writes to them.
     """
-    seen = f.kept_inputs(), _arrays(gys)
-    for hook in hooks:
-        by_user(hook.backward_preprocess, f, *seen)
-    gxs = _pulled(sweep, f, tuple(gys), targets)
-    if hooks:
-        if copied and not sweep.recorded:  # what was returned may lie in the same memory
-            seen = seen[0], _arrays([None if g is None else private(g) for g in gys])
-        for hook in hooks:
-            by_user(hook.backward_postprocess, f, *seen)
-    return gxs
+    kept, arrays = f.kept_inputs() if hooks else (), _arrays(gys)
+
+    def after(_: Gradients) -> tuple[Any, ...]:
+        own = copied and not sweep.recorded  # then what was returned may share their memory
+        return kept, _arrays([None if g is None else private(g) for g in gys]) if own else arrays
+
+    return observed(
+        f, "backward", hooks, (kept, arrays), lambda: pulled(f, gys, targets, sweep),
+        arrays=lambda gxs: [None if g is None else g._array for g in gxs], operands=arrays, after=after,
+    )  # fmt: skip
 
 
-def _arrays(gys: list[Any]) -> tuple[Any, ...]:
-    return tuple(None if g is None else carried.visible(g._array) for g in gys)
-
-
-def _pulled(sweep: "Sweep", f: FunctionNode, gys: tuple[Any, ...], targets: tuple[int, ...]) -> Sequence[Any]:
+def pulled(f: Any, gys: list[Any], targets: tuple[int, ...], sweep: Any) -> Gradients:
     """Return what the `backward` of `f` makes of `gys`; a raw sweep records none of it."""
     lead = next(g._array for g in gys if g is not None)
     recorded, values = sweep.recorded, dict[ContextVar[Any], Any]()
@@ -160,19 +113,19 @@ def _pulled(sweep: "Sweep", f: FunctionNode, gys: tuple[Any, ...], targets: tupl
         values = {raw_rule: None if recorded else f}
         if switches().mode & NO_GRAD:
             values |= backprop_mode(True)
-    try:
-        if values:
-            return called_with(values, call_on, lead, f.pull, gys, targets, sweep)  # type: ignore[no-any-return]  # as `pull`
-        return call_on(lead, f.pull, gys, targets, sweep)  # type: ignore[no-any-return]  # as `pull`
-    except Exception as error:
-        inspection.annotate(error, f)
-        raise
+    if values:
+        return called_with(values, call_on, lead, f.pull, tuple(gys), targets, sweep)  # type: ignore[no-any-return]  # as `pull`
+    return call_on(lead, f.pull, tuple(gys), targets, sweep)  # type: ignore[no-any-return]  # as `pull`
+
+
+def _arrays(gys: list[Any]) -> tuple[Any, ...]:
+    return tuple(None if g is None else carried.visible(g._array) for g in gys)
 
 
 def shown(gy: Any) -> Array:
     """Return a cotangent of the sweep as hooks see it: an array, and the conjugate if it is complex."""
-    array = gy._array if isinstance(gy, Variable) else gy
+    array = as_array(gy)
     if type(array) not in plugins.by_type:
-        array = plugins.role("cpu").restore(array)  # some libraries make scalars of 0-d arrays
+        array = plugins.host.restore(array)  # some libraries make scalars of 0-d arrays
     backend = plugins.backend_of(array)
     return carried.visible(backend.restore(backend.xp.conj(array)) if backend.spec(array).complex else array)

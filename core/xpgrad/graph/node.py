@@ -1,20 +1,130 @@
-"""`VariableNode`: what the graph knows of a value. No array, no gradient: those belong to the Variable."""
+"""The nodes of the graph: `VariableNode`, what it knows of a value, and `FunctionBase`, what it knows of a function.
+
+No array and no gradient is on a node: those belong to the Variable.
+"""
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GraphError
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import lock
+from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Shape
+from xpgrad.watch import inspection
 
 if TYPE_CHECKING:
-    from xpgrad.backend.device import Device
-    from xpgrad.graph.function_node import FunctionNode
     from xpgrad.graph.variable import Variable
 
 new = object.__new__
+
+
+class FunctionBase:
+    """One application of a function, as the graph and its sweeps know it; users derive from `FunctionNode`.
+
+    Attributes
+    ----------
+    inputs : tuple of VariableNode or None
+        None before the function is applied, and outside a graph.
+    outputs : tuple of weak references to VariableNode, or None
+    rank : int
+        The highest of the inputs'.
+    pullback : Pullback or None
+        The rules of a primitive; None for functions with a backward computation of their own.
+    stack : traceback.StackSummary or None
+        Where the function was applied, in debug mode.
+    """
+
+    __slots__ = ()  # so that applications of primitives can do without a dictionary
+
+    inputs: Any = None
+    outputs: Any = None
+    rank: int = 0
+    stack: Any = None
+    is_elementwise: ClassVar[bool] = False
+    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
+    unchained: bool = False  # only functions that do not know their outputs say True here
+    pullback: Any = None
+    _origin: Any = None  # in debug mode: the function during whose rule it was applied
+    _guards: Any = None  # in debug mode: copies of what was kept
+    _hooks: Any = None
+
+    @property
+    def label(self) -> str:
+        """Short text that names the function in messages and pictures."""
+        return type(self).__name__
+
+    @property
+    def _impl_name(self) -> str:
+        return type(self).__name__
+
+    def implementation(self) -> Any:
+        """Return what users know as the function: Chainer's `Function` where it is one, else this node."""
+        return self
+
+    def __repr__(self) -> str:
+        inputs = getattr(self, "inputs", None)
+        what = "not applied" if inputs is None else f"{', '.join(map(_label, inputs)) or 'no inputs'}; rank {self.rank}"
+        return f"<{type(self).__name__} {title(self)!r}: {what}>"
+
+    def kept_inputs(self) -> tuple[Any, ...]:
+        """Return one array for each input, None for those that were not kept; for hooks."""
+        return ()
+
+    def release(self) -> None:
+        """Drop what was kept."""
+
+    def unchain(self) -> None:
+        """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""
+        for reference in self.outputs or ():
+            node = reference()
+            if node is not None and node.creator_node is self:
+                node.unchain()
+        self.inputs = self.outputs = None
+
+    @property
+    def local_function_hooks(self) -> dict[str, Any]:
+        """The hooks that were added to this function, in order."""
+        return self._hooks or {}
+
+    def _own_hooks(self) -> dict[str, Any]:
+        if self._hooks is None:
+            with lock:
+                if self._hooks is None:
+                    self._hooks = {}
+        return self._hooks  # type: ignore[no-any-return]  # class-level default None
+
+    def add_hook(self, hook: Any, name: str | None = None) -> None:
+        """Add a `FunctionHook` to this function alone, under its name or `name`."""
+        inspection.add_local_hook(self, hook, name)
+
+    def delete_hook(self, name: str) -> None:
+        """Remove the hook `name` from this function."""
+        inspection.delete_local_hook(self, name)
+
+
+class Implementation:
+    """Base of what users know as the function where that is not its node."""
+
+    @property
+    def node(self) -> FunctionBase:
+        """The node."""
+        raise NotImplementedError
+
+
+def _label(node: "VariableNode | None") -> str:
+    return "a constant" if node is None else node.label
+
+
+def title(function: FunctionBase) -> str:
+    """Return the label of a function for texts that must come out, also if its author's code or its making failed."""
+    try:
+        return str(function.label)
+    except Exception:
+        return type(function).__name__
 
 
 class NodeExtra:
@@ -73,7 +183,7 @@ class VariableNode:
 
     __slots__ = ("__weakref__", "creator_node", "extra", "rank", "requires_grad", "spec", "variable")
 
-    creator_node: "FunctionNode | None"
+    creator_node: FunctionBase | None
     rank: int
     requires_grad: bool
     spec: Spec
@@ -115,7 +225,7 @@ class VariableNode:
 
     @property
     def creator(self) -> Any:
-        """The function that made the value: the old-style `Function` where it was one, else the `FunctionNode`."""
+        """The function that made the value: Chainer's `Function` where it was one, else the `FunctionNode`."""
         node = self.live_creator()
         return None if node is None else node.implementation()
 
@@ -125,15 +235,11 @@ class VariableNode:
 
     def set_creator(self, creator: Any) -> None:
         """Make `creator`, a `FunctionNode`, a `Function` or None, the function that made this value."""
-        from xpgrad.chainer.function import Function  # functions are built on nodes
+        self.set_creator_node(creator.node if isinstance(creator, Implementation) else creator)
 
-        self.set_creator_node(creator.node if isinstance(creator, Function) else creator)
-
-    def set_creator_node(self, creator_node: "FunctionNode | None") -> None:
+    def set_creator_node(self, creator_node: FunctionBase | None) -> None:
         """Make `creator_node` the function that made this value; None cuts the graph here and keeps the rank."""
-        from xpgrad.graph.function_node import FunctionNode  # as above
-
-        if creator_node is not None and not isinstance(creator_node, FunctionNode):
+        if creator_node is not None and not isinstance(creator_node, FunctionBase):
             raise TypeError(f"set_creator_node: expected a FunctionNode or None, got {type(creator_node).__name__}")
         self.creator_node = creator_node
         if creator_node is not None:
@@ -144,7 +250,7 @@ class VariableNode:
         """Cut the graph here: the node becomes a root."""
         self.creator_node = None
 
-    def live_creator(self) -> "FunctionNode | None":
+    def live_creator(self) -> FunctionBase | None:
         """Return the creator; None, and the node becomes a root, if that was unchained and did not know this node."""
         creator = self.creator_node
         if creator is not None and creator.unchained:
@@ -162,17 +268,15 @@ class VariableNode:
         return None if self.spec is None else self.spec.dtype
 
     @property
-    def device(self) -> "Device | None":
+    def device(self) -> Device | None:
         """Device of the array."""
         return None if self.spec is None else self.spec.backend.device_for(self.spec.device)
 
-    def intended_device(self) -> "Device":
+    def intended_device(self) -> Device:
         """Return where the Variable was last sent while it had no array; else the host."""
         if self.extra is not None and self.extra.device is not None:
             return self.extra.device
-        from xpgrad.backend.plugins import plugins
-
-        return plugins.role("cpu").default_device
+        return plugins.host.default_device
 
     @property
     def label(self) -> str:
@@ -184,7 +288,7 @@ class VariableNode:
 
     def __repr__(self) -> str:
         creator = self.live_creator()
-        made_by = "" if creator is None else f", made by {creator.label}"
+        made_by = "" if creator is None else f", rank {self.rank}, made by {title(creator)}"
         return f"<VariableNode{'' if self.name is None else f' {self.name}'}: {self.label}{made_by}>"
 
     @property
@@ -194,8 +298,6 @@ class VariableNode:
 
     @data.setter
     def data(self, data: Array | None) -> None:
-        from xpgrad.backend.plugins import plugins
-
         self.own_extra().data = carried.operand(data)
         if data is not None:
             self.spec = plugins.backend_of(data).spec(data)
@@ -229,9 +331,7 @@ class VariableNode:
         """Return the live Variable, else a fresh one over this node and what it retains."""
         variable = self.get_variable_or_none()
         if variable is None:
-            from xpgrad.graph.variable import variable_over
-
-            variable = variable_over(self, None if self.extra is None else self.extra.data)
+            variable = slot.variable_over(self, None if self.extra is None else self.extra.data)
             self.variable = weakref.ref(variable)
         return variable
 

@@ -48,9 +48,11 @@ class RecordedNamespace(LazyNamespace):
             for part in name.split("."):
                 found = getattr(found, part)
         except AttributeError:
+            if table.find(name) is not None and table.definition(name) is not None:  # its module was imported just now
+                return self._named(name)
             raise AttributeError(
-                f"xp.{name}: no primitive is called {name!r}, and the namespace of {self.backend.name} Variables does "
-                'not have it; a rule finds a primitive of another package as getattr(xp, "module:function")'
+                f"xp.{name}: neither a primitive nor the namespace of {self.backend.name} Variables has this name; "
+                'a rule finds a primitive of another package as getattr(xp, "module:function")'
             ) from None
         return found
 

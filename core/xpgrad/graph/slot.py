@@ -1,13 +1,13 @@
-"""The one typed slot through which the graph reaches the differentiable functions, which live a layer above it."""
+"""The one typed slot through which the graph reaches what is defined above it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from xpgrad.types import Dtype, Namespace, Shape
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
+from xpgrad.types import Array, Dtype, Namespace, Shape
 
 if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.backend.device import Device
-    from xpgrad.backend.spec import Spec
     from xpgrad.graph.variable import Variable
 
 
@@ -34,15 +34,11 @@ class Differentiable(Protocol):
         """Return the complex conjugate."""
         ...
 
-    def copy(self, x: Any, /, device: "Device | None" = None) -> "Variable":
+    def copy(self, x: Any, /, device: Device | None = None) -> "Variable":
         """Return a copy, on another device if one is given."""
         ...
 
-    def scatter(self, spec: "Spec", parts: list[tuple[Any, Any]]) -> "Variable":
-        """Return zeros of `spec` with all values added at their index."""
-        ...
-
-    def namespace(self, backend: "Backend") -> Namespace:
+    def namespace(self, backend: Backend) -> Namespace:
         """Return the differentiable namespace of `backend`."""
         ...
 
@@ -53,9 +49,18 @@ class _Empty:
 
 
 class Slot:
-    """Holder of the functions."""
+    """What is filled in from above.
 
-    functions: Differentiable = cast(Differentiable, _Empty())  # filled at import of array_api
+    Attributes
+    ----------
+    functions : Differentiable
+        By `array_api`, when it is imported.
+    variable_over : callable
+        By `graph.variable`: returns a Variable over a node, with an array that the graph kept.
+    """
+
+    functions: Differentiable = cast(Differentiable, _Empty())
+    variable_over: "Callable[[Any, Array | None], Variable]"
 
 
 slot = Slot()

@@ -6,9 +6,8 @@ trace.
 Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
-import heapq
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -18,21 +17,23 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, backprop_mode, called_with, config, switches
 from xpgrad.errors import GradientError, GraphError
-from xpgrad.graph import carried, hooked
+from xpgrad.graph import hooked
 from xpgrad.graph.application import released
 from xpgrad.graph.fitting import fit
-from xpgrad.graph.function_node import RELEASED, FunctionNode
+from xpgrad.graph.function_node import RELEASED
 from xpgrad.graph.gradients import check_device
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.lazy import Gathered, Lazy, added, dense
+from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import LAZY, Gathered, dense
+from xpgrad.graph.queue import RankQueue
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 from xpgrad.watch import anomaly, inspection
+from xpgrad.watch.observation import by_user, writing
 
-Key = Any  # FunctionNode | tuple[FunctionNode, int] | VariableNode
+Key = Any  # FunctionBase | tuple[FunctionBase, int] | VariableNode
 
 
 def key_of(node: VariableNode) -> Key:
@@ -53,7 +54,7 @@ class Sweep:
         Arrays, or Variables if the sweep is recorded; as users see them.
     recorded : bool
         Compute on Variables, so that the results can be differentiated again.
-    active : dict from FunctionNode to bool, optional
+    active : dict from FunctionBase to bool, optional
         The functions that lie between the seeds and a wanted input, all by default; and of each whether it has further
         inputs, whose gradients are of no use.
     watch : set of keys
@@ -74,7 +75,7 @@ class Sweep:
         seeds: Iterable[tuple[VariableNode, Any]],
         *,
         recorded: bool = False,
-        active: dict[FunctionNode, bool] | None = None,
+        active: dict[FunctionBase, bool] | None = None,
         watch: frozenset[Key] = frozenset(),
         retain: bool = False,
         retain_graph: bool = True,
@@ -93,13 +94,18 @@ class Sweep:
         self.nodes: dict[Key, VariableNode] = {}
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
-        self.heap: list[int] = []  # ranks of which functions wait, negative
-        self.ranks: dict[int, list[Any]] = {}  # functions that wait, by rank
-        self.queued: set[FunctionNode] = set()
-        self.note_all = recorded or retain or any(type(key) is not VariableNode for key in watch)
+        self.queue = RankQueue()
+        self.queued: set[FunctionBase] = set()  # those that are no primitives
+        self.wanted = retain or any(type(key) is not VariableNode for key in watch)  # totals of intermediate values
+        self.note_all = recorded or self.wanted
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
         self.given: dict[int, Array] = {id(array): array for array in arrays}  # what users hold already, kept alive
+
+    def __repr__(self) -> str:
+        kind = "recorded" if self.recorded else "raw"
+        seeds = ", ".join(node.label for node, _ in self.seeds) or "nothing"
+        return f"<{type(self).__name__}: {kind}, from {seeds}; {len(self.totals)} totals>"
 
     def run(self) -> "Sweep":
         """Run the sweep to its end, and return it."""
@@ -109,145 +115,138 @@ class Sweep:
         return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":
+        """Run the functions in the order of the queue; this is the hot loop.
+
+        A function that was just discovered need not pass through the queue if nothing there goes before it, as at every
+        step of a chain: it is the candidate.
+        """
         for node, g in self.seeds:
             self._deposit(node, g, True)
-        self._loop()
-        everything = self.active is None
-        for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
-            self._finish(key)
-        if self.made:
-            self.made.clear()
-        for node, g in self.named.items():
-            if node.variable() is None:
-                node.variable = weakref.ref(g)
-        return self
-
-    def _loop(self) -> None:
-        """Run the functions, highest rank first, those of one rank in order of discovery.
-
-        This is the hot loop. A function that was just discovered need not pass through the queue if nothing there goes
-        before it, which is every step of a chain. Whatever a function leads to has a lower rank, so the functions of
-        the highest rank are taken as one batch.
-        """
-        slots, heap, nodes, active, ranks = self.slots, self.heap, self.nodes, self.active, self.ranks
+        slots, nodes, active, borrowed, queue = self.slots, self.nodes, self.active, self.borrowed, self.queue
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
-        push, borrowed, owned = heapq.heappush, self.borrowed, self.owned
-        wanted = self.retain or any(type(key) is not VariableNode for key in self.watch)
-        ready: Any = None
-        ready_rank = 0
-        batch: list[Any] = []  # of functions
-        while True:
-            if batch:
-                f = batch.pop()
-            elif ready is not None and (not heap or ready_rank > -heap[0]):
-                f = ready
-                ready = None
-            else:
-                if ready is not None:
-                    self._queue(ready)
-                    ready = None
-                if not heap:
-                    break
-                batch = ranks.pop(-heapq.heappop(heap))
-                batch.reverse()
-                f = batch.pop()
-            pullback = f.pullback
+        batch, ranks, push, pop = queue.batch, queue.ranks, queue.push, queue.pop
+        f = pop()
+        while f is not None:
+            pullback, candidate = f.pullback, None
             if pullback is None or pullback is RELEASED:
-                if pullback is RELEASED:
-                    raise released(f)
-                if f in self.queued:
-                    self.queued.discard(f)
-                    self._general(f)
+                self._general(f)
+                f = pop()
                 continue
             gy = slots.pop(f)
-            kind = type(gy)
-            if kind is not pullback.array_type and kind is not Variable:
-                gy = dense(gy, recorded) if kind is Gathered or kind in LAZY else pullback.restore(gy)
-            node = None
-            if nodes and (node := nodes.pop(f, None)) is not None and (wanted or node.extra is not None):
-                gy = self._total(f, node, gy)
-                if f.pullback is None:  # a hook has unchained it
+            made: VariableNode | None = None  # the node of the output, where it is noted
+            array_type = Variable if recorded else pullback.array_type
+            if type(gy) is not array_type or (nodes and f in nodes) or (active and active[f]):
+                gy, made, pullback = self._prepared(f, pullback, gy)
+                if pullback is None:  # a hook has unchained the function
+                    f = pop()
                     continue
-            if active is not None and active[f]:
-                pullback = self._narrowed(f, pullback)
             if careful:
-                gxs = hooked.inspected(self, f, pullback, gy, node)
+                gxs = self._watched(f, pullback, gy, made)
             else:
                 try:
-                    gxs = pullback.record(f, gy, node) if recorded else pullback.pull(f, gy)
+                    gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
                 except Exception as error:
-                    if f.pullback is RELEASED:
-                        raise released(f) from None
-                    inspection.check_kept(f)
-                    inspection.annotate(error, f)
+                    self._explain(error, f)
                     raise
-            if f.pullback is RELEASED:  # by a hook or another thread: the rules may have met nothing where an array was
+            if f.pullback is RELEASED:  # by a hook or another thread: the rules may have found None for an array
                 raise released(f)
             elementwise = pullback.elementwise
             for node, gx in zip(f.inputs, gxs):  # noqa: B905 - a pullback may stop at the last needed input
                 if gx is None or node is None or not node.requires_grad:
                     continue
-                spec = node.spec
+                spec, creator = node.spec, node.creator_node
                 if gx.shape != spec.shape or gx.dtype is not spec.dtype:
                     gx = fit(gx, spec, f, elementwise)
-                creator = node.creator_node
-                if creator is None:
-                    key = node
-                else:
-                    extra = node.extra
-                    key = creator
-                    if extra is not None:
-                        if extra.index:
-                            key = (creator, extra.index)
-                        nodes[key] = node
-                    elif note_all:
-                        nodes[key] = node
+                key = node if creator is None else creator
+                if creator is not None and (note_all or node.extra is not None):
+                    key = self._noted(node, creator)
                 held = slots.get(key)
                 if held is not None:
-                    kind = type(held)
-                    if kind is Gathered:
-                        held.add(gx)
-                    elif spec.large and key in owned and type(gx) not in LAZY:
-                        slots[key] = pullback.accumulate(held, gx)
-                    elif spec.large or kind in LAZY or type(gx) in LAZY:
-                        slots[key] = self._sum(key, held, gx, spec)
-                    else:
-                        slots[key] = held + gx
+                    simple = type(held) is array_type is type(gx) and not spec.large
+                    slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
                     continue
                 slots[key] = gx
                 if creator is None:
                     if gx is gy:
                         borrowed.add(key)
-                elif active is None or creator in active:
-                    if creator.pullback is None:
-                        if creator in self.queued:
-                            continue
-                        if node.live_creator() is None:  # unchained, and the node is a root from now on
-                            slots[node] = slots.pop(key)
-                            nodes.pop(key, None)
-                            if gx is gy:
-                                borrowed.add(node)
-                            continue
-                        self.queued.add(creator)
-                    rank = creator.rank
-                    if ready is None and not batch:
-                        ready = creator
-                        ready_rank = rank
-                        continue
-                    if ready is not None and rank >= ready_rank:
-                        self._queue(ready)
-                        ready = None
-                    waiting = ranks.get(rank)
-                    if waiting is None:
-                        ranks[rank] = [creator]
-                        push(heap, -rank)
-                    else:
-                        waiting.append(creator)
+                elif creator.pullback is None or (active is not None and creator not in active):
+                    creator = self._reached(key, node, gx is gy)
+                if creator is not None:
+                    candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            gxs = gx = gy = held = None  # large arrays are freed before the next are made, in the same place
+            gxs, gx, gy, held = (
+                (),
+                None,
+                None,
+                None,
+            )  # large arrays are freed before the next are made, in the same place
+            if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
+                push(candidate)
+                candidate = None
+            f = pop() if candidate is None else candidate
+        return self._finished()
 
-    def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
+    def _prepared(
+        self, f: FunctionBase, pullback: Pullback, gy: Any
+    ) -> tuple[Any, VariableNode | None, Pullback | None]:
+        """Return the complete cotangent of `f`, dense, the node of its output, and the pullback for what is needed."""
+        kind = type(gy)
+        if kind is not pullback.array_type and kind is not Variable:
+            gy = dense(gy, self.recorded) if isinstance(gy, (Gathered, Lazy)) else pullback.restore(gy)
+        node = self.nodes.pop(f, None)
+        if node is not None and (self.wanted or node.extra is not None):
+            gy = self._total(f, node, gy)
+            if f.pullback is None:
+                return gy, node, None
+        return gy, node, self._narrowed(f, pullback) if self.active and self.active[f] else pullback
+
+    def _watched(self, f: FunctionBase, pullback: Pullback, gy: Any, node: VariableNode | None) -> Sequence[Any]:
+        """Return what `pullback` makes of the cotangent, watched by hooks and debug mode."""
+        inner = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are among those of `f`
+        return hooked.watched(f, inner, gy, node, inspection.hooks_of(f), recorded=self.recorded)
+
+    def _explain(self, error: Exception, f: FunctionBase) -> None:
+        """Say more about an error of the rules of `f`: that these were released meanwhile, or where `f` was applied."""
+        if f.pullback is RELEASED:
+            raise released(f) from None
+        inspection.explain(error, f)
+
+    def _noted(self, node: VariableNode, creator: FunctionBase) -> Key:
+        """Return the key of a node that has a creator, and note the node for the time when its total is known."""
+        extra = node.extra
+        key = creator if extra is None or not extra.index else (creator, extra.index)
+        self.nodes[key] = node
+        return key
+
+    def _reached(self, key: Key, node: VariableNode, borrowed: bool) -> FunctionBase | None:
+        """Return the creator of a node that got its first contribution, if it has to be queued for that."""
+        creator = node.creator_node
+        if creator is None or (self.active is not None and creator not in self.active):
+            return None
+        if creator.pullback is None:
+            if creator in self.queued:
+                return None
+            if node.live_creator() is None:  # unchained, and the node is a root from now on
+                self.slots[node] = self.slots.pop(key)
+                self.nodes.pop(key, None)
+                if borrowed:
+                    self.borrowed.add(node)
+                return None
+            self.queued.add(creator)
+        return creator
+
+    def _finished(self) -> "Sweep":
+        everything = self.active is None
+        for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
+            self._finish(key)
+        self.made.clear()
+        for node, g in self.named.items():
+            if node.variable() is None:
+                node.variable = weakref.ref(g)
+        return self
+
+    def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
         needed = tuple(
             need and node is not None and self._leads(node) for need, node in zip_longest(pullback.needed, f.inputs)
@@ -261,52 +260,37 @@ class Sweep:
     # Depositing
 
     def _deposit(self, node: VariableNode, gx: Any, borrowed: bool) -> None:
-        """Put a contribution that did not come from a primitive into its slot, and queue the function behind it."""
-        key, creator = key_of(node), node.creator_node
+        """Put a contribution that did not come from a primitive into its slot, and queue the function that made it."""
+        key = key_of(node)
         self.nodes[key] = node
         held = self.slots.get(key)
         if held is not None:
             self.slots[key] = self._sum(key, held, gx, node.spec)
-        else:
-            self.slots[key] = gx
-            if borrowed:
-                self.borrowed.add(key)
-        if creator is None or creator in self.queued or (self.active is not None and creator not in self.active):
             return
-        if creator.pullback is None:
-            self.queued.add(creator)
-        elif held is not None:
-            return
-        self._queue(creator)
-
-    def _queue(self, f: FunctionNode) -> None:
-        """Let `f` wait among the functions of its rank."""
-        waiting = self.ranks.get(f.rank)
-        if waiting is None:
-            self.ranks[f.rank] = [f]
-            heapq.heappush(self.heap, -f.rank)
-        else:
-            waiting.append(f)
+        self.slots[key] = gx
+        if borrowed:
+            self.borrowed.add(key)
+        creator = self._reached(key, node, borrowed)
+        if creator is not None:
+            self.queue.push(creator)
 
     def _sum(self, key: Key, held: Any, gx: Any, spec: Spec) -> Any:
         """Return ``held + gx``; a total that the sweep has made itself may be written to."""
-        if key in self.owned and spec.large and type(gx) not in LAZY:
-            return spec.backend.xp.accumulate(held, gx)
-        kind = type(held)
-        if kind is Gathered:
+        if type(held) is Gathered:
             held.add(gx)
             return held
-        if kind in LAZY or type(gx) in LAZY:
-            gathered = Gathered(spec, None, self.recorded)
+        if key in self.owned and spec.large and not isinstance(gx, Lazy):
+            return spec.backend.xp.accumulate(held, gx)
+        if isinstance(held, Lazy) or isinstance(gx, Lazy):
+            gathered = Gathered(spec, self.recorded)
             gathered.add(held)
             gathered.add(gx)
             self.owned.discard(key)
             return gathered
-        if self.recorded:
-            return held + gx
-        self.owned.add(key)
-        self.borrowed.discard(key)
-        return spec.backend.xp.add(held, gx) if spec.backend.has_current_device else held + gx
+        if not self.recorded:
+            self.owned.add(key)
+            self.borrowed.discard(key)
+        return added(held, gx, spec, self.recorded)
 
     # Completed cotangents
 
@@ -330,7 +314,7 @@ class Sweep:
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
             before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
             given = private(before)
-            result = hooked.by_user(hook, given)
+            result = by_user(hook, given)
             if self.recorded and given._node is before._node:
                 check_unwritten(given._array, before._array, f"register_hook: the hook of {node.label}")
                 given = before
@@ -383,7 +367,7 @@ class Sweep:
         array = g._array if type(g) is Variable else g
         backend = plugins.by_type.get(type(array))
         if backend is None:
-            return plugins.role("cpu").restore(array)
+            return plugins.host.restore(array)
         if backend.immutable:
             return g
         if id(array) in self.given or backend.is_view(array):
@@ -405,15 +389,42 @@ class Sweep:
 
     # Functions that are no primitives, and careful mode
 
-    def _general(self, f: FunctionNode) -> None:
-        """Run the backward of a `FunctionNode` on Variables, as its author wrote it."""
+    def _general(self, f: FunctionBase) -> None:
+        """Run the `backward` of a function that is no primitive, on Variables, as its author wrote it."""
+        if f.pullback is RELEASED:
+            raise released(f)
+        if f not in self.queued:  # it has two outputs, and has run
+            return
+        self.queued.discard(f)
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
         hooks = self._listeners(f)
-        copied = not f.of_library or hooked.writing(hooks)  # what users get may be written to
+        copied = not f.of_library or writing(hooks)  # what users get may be written to
+        gys, shared = self._cotangents(f, copied)
+        targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
+        if not targets:
+            return
+        if hooks or self.careful or f._guards is not None:
+            gxs = hooked.watched_by_user(f, gys, targets, hooks, self, copied=copied)
+        else:
+            try:
+                gxs = hooked.pulled(f, gys, targets, self)
+            except Exception as error:
+                self._explain(error, f)
+                raise
+        if copied and self.recorded:
+            for g, before in zip(gys, shared, strict=True):
+                if g is not None:
+                    check_unwritten(g._array, before._array, f.label)
+        self._deposit_all(f, gxs)
+        if not self.retain_graph:
+            f.release()
+
+    def _cotangents(self, f: FunctionBase, copied: bool) -> tuple[list[Any], list[Any]]:
+        """Return the complete cotangents of all outputs of `f`, as users see them, and the same before `copied`."""
         gys: list[Any] = []
-        shared: list[Any] = []  # the same before anybody could write
+        shared: list[Any] = []
         for index in range(max(len(f.outputs or ()), 1)):
             key = (f, index) if index else f
             g = self.slots.pop(key, None)
@@ -431,23 +442,10 @@ class Sweep:
                     mine = private(g)
             shared.append(g)
             gys.append(mine)
-        targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
-        if not targets:
-            return
-        if f.changed():
-            raise inspection.changed_error(f)
-        seen = f.kept_inputs(), tuple(None if g is None else carried.visible(g._array) for g in gys)
-        if self.careful:
-            inspection.arrived(f, seen[1])
-        gxs = hooked.swept(self, f, gys, targets, hooks, copied=copied)
-        if copied and self.recorded:
-            for g, before in zip(gys, shared, strict=True):
-                if g is not None:
-                    check_unwritten(g._array, before._array, f.label)
-        if self.careful and config.debug:
-            if f.changed():
-                raise inspection.changed_error(f)
-            inspection.check_finite([None if g is None else g._array for g in gxs], f, "backward", seen[1])
+        return gys, shared
+
+    def _deposit_all(self, f: FunctionBase, gxs: Sequence[Any]) -> None:
+        """Put what the `backward` of `f` returned into the slots of its inputs."""
         for node, gx in zip(f.inputs, gxs, strict=True):
             if gx is not None and node.requires_grad:
                 check_device(gx._node.spec, node.spec, f.label)
@@ -458,10 +456,8 @@ class Sweep:
                 elif self.recorded and not f.of_library and node.creator_node is None and made.creator_node is not None:
                     self.made.setdefault(node, (gx, made))
                 self._deposit(node, given, True)
-        if not self.retain_graph:
-            f.release()
 
-    def _listeners(self, f: FunctionNode) -> list[Any]:
+    def _listeners(self, f: FunctionBase) -> list[Any]:
         """Return the function hooks to call around the rule of `f`."""
         return inspection.hooks_of(f) if self.careful or f._hooks else []
 

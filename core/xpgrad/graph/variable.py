@@ -1,4 +1,7 @@
-"""`Variable`: an array, its gradient, and its node in the graph."""
+"""`Variable`: an array, its gradient, and its node in the graph.
+
+What else a Variable can do is declared in `methods.declared`, and bound by the modules that define it.
+"""
 
 import operator
 import warnings
@@ -15,9 +18,9 @@ from xpgrad.errors import GradientError
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import replace
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
-from xpgrad.graph.methods import copies, moving, text
 from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.node import VariableNode, leaf_node
+from xpgrad.graph.slot import slot
 from xpgrad.types import AnyArray, Array, Dtype, Namespace, Shape
 
 new = object.__new__
@@ -193,7 +196,7 @@ class Variable(ArrayHolder, Convertible):
         self._node.name = name
 
     def _current(self, operation: str) -> Spec:
-        """Return what the node knows of the array, after a look at whether it still is so."""
+        """Return the node's spec, after checking that the array still has it."""
         spec, array = self._node.spec, self._array
         if spec is None:
             raise AttributeError(f"{operation}: the Variable is uninitialised; give it an array first")
@@ -219,7 +222,7 @@ class Variable(ArrayHolder, Convertible):
 
     @property
     def creator(self) -> Any:
-        """The function that made this Variable: a `Function` where it was old-style, else a `FunctionNode`."""
+        """The function that made this Variable: Chainer's `Function` where it was one, else a `FunctionNode`."""
         return self._node.creator
 
     @creator.setter
@@ -244,7 +247,7 @@ class Variable(ArrayHolder, Convertible):
         self._node.set_creator_node(fnode)
 
     def unchain(self) -> None:
-        """Delete the reference to the creator; what lies behind is not touched."""
+        """Delete the reference to the creator; the graph before it is not changed."""
         self._node.unchain()
 
     def unchain_backward(self) -> None:
@@ -332,6 +335,9 @@ class Variable(ArrayHolder, Convertible):
         extra = self._node.extra
         return None if extra is None else extra.loss_scale
 
+    def _gradient_arrived(self) -> None:
+        """Called after a sweep has stored a gradient; for derived classes."""
+
     def cleargrad(self) -> None:
         """Forget the gradient."""
         self._grad = None
@@ -350,106 +356,7 @@ class Variable(ArrayHolder, Convertible):
         backend.follow(operator.setitem)(grad, ..., 0)
         self._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
 
-    def addgrad(self, var: "Variable") -> None:
-        """Add the gradient of `var` to this one's, also from another device; initialise this Variable if it is not."""
-        moving.addgrad(self, var)
-
-    def copydata(self, var: "Variable") -> None:
-        """Copy the data of `var` into this Variable's array, also from another device.
-
-        If only one of the two is initialised, the other is initialised from it; if none is, nothing happens.
-        """
-        moving.copydata(self, var)
-
-    def backward(
-        self,
-        retain_grad: bool = False,
-        enable_double_backprop: bool = False,
-        loss_scale: float | None = None,
-        retain_graph: bool = True,
-    ) -> None:
-        """Compute the gradients of this Variable with respect to everything that it was computed from.
-
-        The start is `grad`; where there is none, ones if there is one element. Gradients of the roots are added to what
-        they have. If anything raises, no gradient is touched.
-
-        Parameters
-        ----------
-        retain_grad : bool
-            Keep the gradients of the intermediate Variables too, this one's included.
-        enable_double_backprop : bool
-            Record the computation, so that the gradients can be differentiated again.
-        loss_scale : float, optional
-            Factor of the automatic start; it is noted on the roots.
-        retain_graph : bool
-            False lets each function drop what it kept as soon as its gradient is computed; the graph can then not be
-            swept again.
-
-        Raises
-        ------
-        GradientError
-            There are many elements, or none, and no gradient to start from; or there is no graph: the Variable is an
-            integer, or was made of constants, in `no_backprop_mode`, or by a sweep that was not recorded.
-        """
-        from xpgrad.graph.backward import backward_from  # the sweep builds Variables, so it comes after them
-
-        backward_from(self, retain_grad, enable_double_backprop, loss_scale, retain_graph)
-
-    # Devices
-
-    def to_device(self, device: Any, /, *, stream: Any = None) -> "Variable":
-        """Move data and gradient to `device`, as `get_device` takes it, and return this Variable."""
-        return moving.to_device(self, device)
-
-    def to_cpu(self) -> "Variable":
-        """Move data and gradient to the host."""
-        return moving.to_device(self, -1)
-
-    def to_gpu(self, device: Any = None) -> "Variable":
-        """Move data and gradient to a GPU, the current one unless `device` says which."""
-        return moving.to_gpu(self, device)
-
-    def to_chx(self) -> "Variable":
-        """Let data and gradient become chx arrays on the same device, without a copy."""
-        return moving.to_chx(self)
-
-    def from_chx(self) -> "Variable":
-        """Let data and gradient that are chx arrays become plain ones on the same device, without a copy."""
-        return moving.from_chx(self)
-
-    def to_intel64(self) -> "Variable":
-        """Move data and gradient to the intel64 backend where one is installed and suits them, else to the host."""
-        return moving.to_intel64(self)
-
     __hash__ = object.__hash__
-
-    # Copies and text
-
-    def __copy__(self) -> "Variable":
-        return copies.shallow(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Variable":
-        return copies.deep(self, memo)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return copies.reduced(self)
-
-    def __repr__(self) -> str:
-        return text.as_code(self)
-
-    def _repr_html_(self) -> str:
-        return text.as_html(self)
-
-    def __str__(self) -> str:
-        return text.as_text(self, " ", shape_of_empty=False)
-
-    def summary(self) -> str:
-        """Return ``<variable NAME>``, or the address where there is no name."""
-        return text.summary(self)
-
-    def debug_print(self) -> str:
-        """Return a few lines about place, shape, dtype and statistics of data and gradient."""
-        return text.debug_print(self)
 
 
 def _as_gradient(grad: Any) -> Variable | None:
@@ -462,7 +369,7 @@ def given_gradient(grad: Array) -> Variable:
     return grad if isinstance(grad, Variable) else Variable(grad)
 
 
-def variable_over(node: VariableNode, array: Array) -> Variable:
+def variable_over(node: VariableNode, array: Array | None) -> Variable:
     """Return a Variable over an existing node, with an array that the graph kept."""
     variable = new(Variable)
     variable._array, variable._node, variable._grad = array, node, None
@@ -485,3 +392,6 @@ def as_variable(obj: AnyArray) -> Variable:
 def as_array(obj: Any) -> Array:
     """Return the array of a Variable, or `obj` itself."""
     return obj._array if isinstance(obj, Variable) else obj
+
+
+slot.variable_over = variable_over

@@ -38,6 +38,11 @@ def beyond(name: str) -> Any:
     raise AttributeError(f"neither NumPy's functions of Variables nor xpgrad.ops have {name!r}")
 
 
+def beyond_names() -> set[str]:
+    """Return the names that `beyond` knows, less those of functions in chapters, ``linalg.norm``."""
+    return {name for name in FUNCTIONS if "." not in name}.union(ops.__all__)
+
+
 def chapter(name: str) -> dict[str, Any]:
     """Return the functions of `numpy.linalg` or `numpy.fft`, and those that only the standard has, by name."""
     standard = getattr(array_api, name)

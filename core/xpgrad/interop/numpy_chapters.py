@@ -5,11 +5,10 @@ The standard's functions are looked up when they are called.
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 import functools
-import math
 from typing import Any
 
 from xpgrad import array_api as xp
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
     alike,
@@ -23,44 +22,16 @@ from xpgrad.types import WHOLE
 @numpy_function("linalg.norm")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = as_variable(x)
+    x = x if x.node.spec.differentiable else xp.astype(x, x.node.spec.backend.default_dtype("float"))
     if ord is None and axis is None:
-        y = _vector_norm(xp.reshape(x, shape=(-1,)), 2, (0,))
-        return xp.reshape(y, shape=(1,) * x.ndim if keepdims else ())
+        return xp.linalg.vector_norm(x, keepdims=keepdims)
     axes = tuple(range(x.ndim)) if axis is None else (int(axis),) if isinstance(axis, WHOLE) else tuple(axis)
     if len(axes) == 1 or ord is None or ord == "fro":
-        y = _vector_norm(x, 2 if ord in (None, "fro") else ord, axes)
-    else:
-        y = _matrix_norm(x, ord, axes)
-        y = xp.expand_dims(xp.expand_dims(y, axis=-1), axis=-1)
-        y = xp.moveaxis(y, (-2, -1), axes)
-    if keepdims:
+        return xp.linalg.vector_norm(x, axis=axes, ord=2 if ord in (None, "fro") else ord, keepdims=keepdims)
+    y = xp.linalg.matrix_norm(xp.moveaxis(x, axes, (-2, -1)), ord=ord)
+    if not keepdims:
         return y
-    return y.squeeze(axes)
-
-
-def _vector_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
-    size: Any = xp.abs(x)
-    if ord in (math.inf, -math.inf):
-        return (xp.max if ord > 0 else xp.min)(size, axis=axes, keepdims=True)
-    if ord == 0:
-        return xp.sum(xp.astype(x != 0, size.dtype), axis=axes, keepdims=True)
-    if ord == 1:
-        return xp.sum(size, axis=axes, keepdims=True)
-    if ord == 2:
-        spec = x.node.spec
-        x, size = (xp.astype(each, each.node.spec.wide, copy=False) for each in (x, size))
-        y = xp.sqrt(xp.sum(size * size if spec.complex else x * x, axis=axes, keepdims=True))
-        return xp.astype(y, spec.dtype) if spec.half else y
-    return xp.sum(size**ord, axis=axes, keepdims=True) ** (1 / ord)  # type: ignore[no-any-return]  # as above
-
-
-def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...]) -> Variable:
-    x = xp.moveaxis(x, axes, (-2, -1))
-    if ord in (2, -2, "nuc"):
-        values = part("linalg", "svdvals")(x)
-        return {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord](values, axis=-1)
-    sums = xp.sum(xp.abs(x), axis=-2 if abs(ord) == 1 else -1)
-    return (xp.max if ord > 0 else xp.min)(sums, axis=-1)
+    return xp.expand_dims(y, axis=tuple(i % x.ndim for i in axes))
 
 
 def part(chapter: str, name: str) -> Any:

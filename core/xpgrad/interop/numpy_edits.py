@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.interop.numpy_arguments import lead_of, like, numpy_function
@@ -23,7 +24,7 @@ def block(arrays: Any) -> Any:
             return ops.atleast_nd(next(parts), ndim=ndim)
         return xp.concat([joined(inner, level + 1) for inner in each], axis=level - depth)
 
-    return joined(arrays, 0) if depth else xp.copy(leaves[0])
+    return joined(arrays, 0) if depth else copying.copy(leaves[0])
 
 
 def _depth(arrays: Any) -> int:

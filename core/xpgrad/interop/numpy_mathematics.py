@@ -7,6 +7,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api import copying
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
@@ -100,7 +101,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     p = as_variable(p)
     p = p if p.node.spec.differentiable or isinstance(period, int) else xp.astype(p, alike(p, period)[1].dtype)
     if p.shape[axis] < 2:
-        return xp.copy(p)
+        return copying.copy(p)
     half = period / 2
     steps = xp.diff(p.detach(), axis=axis)
     within = xp.remainder(steps + half, period) - half

@@ -36,7 +36,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 @numpy_function("outer", "linalg.outer")
 def outer(a: Any, b: Any, out: Any = REFUSED) -> Any:
-    return xp.outer(*(xp.reshape(x, shape=(-1,)) for x in alike(a, b)))
+    return xp.linalg.outer(*(xp.reshape(x, shape=(-1,)) for x in alike(a, b)))
 
 
 @numpy_function("tensordot", "linalg.tensordot")
@@ -88,8 +88,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         refuse_function("cross", "it takes vectors with 3 elements")
-    parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return xp.stack(parts, axis=axisc)
+    return xp.moveaxis(xp.linalg.cross(a, b), -1, axisc)
 
 
 @numpy_function("diag")
@@ -109,7 +108,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @numpy_function("linalg.diagonal")
 def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    return diagonal(x, offset, -2, -1)
+    return xp.linalg.diagonal(x, offset=offset)
 
 
 @numpy_function("trace")
@@ -119,19 +118,15 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 @numpy_function("linalg.trace")
 def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    return xp.sum(linalg_diagonal(x, offset=offset), axis=-1, dtype=dtype_like(x, dtype))
+    return xp.linalg.trace(x, offset=offset, dtype=dtype_like(x, dtype))
 
 
-def _triangle(name: str, keeps: Any) -> None:
+def _triangle(name: str, function: Any) -> None:
     @numpy_function(name)
     def triangle(m: Any, k: int = 0) -> Any:
         m = as_variable(m)
-        spec = m.node.spec
-        numbers = spec.backend.namespace.arange
-        rows = numbers(m.shape[-2], device=spec.device)[:, None]
-        columns = numbers(m.shape[-1], device=spec.device)[None, :]
-        return xp.where(keeps(columns - rows, k), m, xp.zeros_like(m))
+        return function(m if m.ndim > 1 else xp.broadcast_to(m, shape=(m.size, m.size)), k=k)
 
 
-_triangle("tril", lambda above, k: above <= k)
-_triangle("triu", lambda above, k: above >= k)
+_triangle("tril", xp.tril)
+_triangle("triu", xp.triu)

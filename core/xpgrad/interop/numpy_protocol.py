@@ -4,13 +4,17 @@ NumPy asks the Variable also for ``ndarray * v``, so that path is kept short. Th
 with the first function that is not an operator.
 """
 
+import importlib
 from typing import Any, NoReturn
 
 from xpgrad.array_api import arithmetic, bitwise, comparison, linear, namespace
+from xpgrad.backend.kernels import table
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable
 
+EXTENSIONS = {"special": "xpgrad.special"}
+"""The extension that the standard lacks, and its module, which no import of xpgrad needs."""
 _SWAPPED = {  # with an array on the left, NumPy asks for these
     "less": comparison.greater,
     "less_equal": comparison.greater_equal,
@@ -89,17 +93,27 @@ def _refuse_operand(ufunc: Any, x: Any) -> NoReturn:
     raise UnknownArray(f"numpy.{ufunc.__name__}: expected a Variable, an array or a scalar, got {type(x).__name__}")
 
 
-def _beyond(name: str) -> Any:
-    """Return a function that the standard lacks, for code that expects it in every namespace, as `pad` and `einsum`."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from xpgrad.interop.names import beyond  # the tables again
+class _Additions:
+    """`special`, and what NumPy and `xpgrad.ops` have beyond the standard: `pad`, `einsum`, ..."""
 
-    return beyond(name)
+    def names(self) -> set[str]:
+        from xpgrad.interop.names import beyond_names  # the tables again
+
+        return {*EXTENSIONS, *beyond_names()}
+
+    def find(self, name: str) -> Any:
+        if name in EXTENSIONS:
+            return importlib.import_module(EXTENSIONS[name])
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from xpgrad.interop.names import beyond
+
+        return beyond(name)
 
 
 def bind() -> None:
-    """Give Variable the protocols, and its namespaces what NumPy and `xpgrad.ops` have beyond the standard."""
-    namespace.FINDERS.append(_beyond)
+    """Give Variable the protocols, and its namespaces what they have beyond the standard."""
+    table.late["special"] = "xpgrad.special.catalogue"
+    namespace.slot.additions = _Additions()
     for name, function in (("__array_ufunc__", array_ufunc), ("__array_function__", array_function)):
         setattr(Variable, name, function)

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api import statistical
 from xpgrad.graph.variable import as_variable
 from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, numpy_function
@@ -90,7 +91,7 @@ def ptp(a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False) -> 
 @numpy_function("average")
 def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = REFUSED, *, keepdims: Any = False) -> Any:
     a, weights = (a, None) if weights is None else alike(a, weights)
-    return xp.average(a, axis, weights, bool(given(keepdims)))
+    return statistical.average(a, axis, weights, bool(given(keepdims)))
 
 
 def _median(name: str, function: Any) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import array_api as xp
+from xpgrad import functions as F
 from xpgrad import ops
+from xpgrad.array_api import copying
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -60,9 +62,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 @numpy_function("rollaxis")
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    count = len(a.shape)
-    axis, start = axis % count, start + count if start < 0 else start
-    return xp.moveaxis(a, axis, start - 1 if axis < start else start)
+    return F.rollaxis(a, axis, start)
 
 
 @numpy_function("matrix_transpose", "linalg.matrix_transpose")
@@ -119,19 +119,17 @@ def _cast(a: Any, dtype: Any) -> Any:
 
 @numpy_function("hstack")
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    arrays = [ops.atleast_nd(x, ndim=1) for x in alike(*tup)]
-    return _cast(xp.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1), dtype)
+    return _cast(F.hstack(alike(*tup)), dtype)
 
 
 @numpy_function("vstack")
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    return _cast(xp.concat([ops.atleast_nd(x, ndim=2) for x in alike(*tup)], axis=0), dtype)
+    return _cast(F.vstack(alike(*tup)), dtype)
 
 
 @numpy_function("dstack")
 def dstack(tup: Any) -> Any:
-    rows = [ops.atleast_nd(x, ndim=2) for x in alike(*tup)]
-    return xp.concat([x[:, :, None] if x.ndim == 2 else x for x in rows], axis=2)
+    return F.dstack(alike(*tup))
 
 
 @numpy_function("column_stack")
@@ -272,7 +270,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = REFUSED, *, mi
 
 @numpy_function("copy")
 def copy(a: Any, order: Any = REFUSED, subok: Any = REFUSED) -> Any:
-    return xp.copy(a)
+    return copying.copy(a)
 
 
 @numpy_function("astype")

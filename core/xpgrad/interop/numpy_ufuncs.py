@@ -1,25 +1,19 @@
 """The table of NumPy's ufuncs: what each is for Variables, and what of `reduce`, `accumulate` and `outer` there is."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.backend.kernels import table
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import alike, dtype_like, refuse_argument, refuse_function
 
 Function = Callable[..., Any]
 
-SAME = (
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "ceil", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1", "floor",
-    "floor_divide", "greater", "greater_equal", "hypot", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
-    "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
-    "maximum", "minimum", "multiply", "negative", "nextafter", "not_equal", "positive", "reciprocal", "remainder",
-    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "vecdot",
-)  # fmt: skip
+SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
+"""The functions of arrays alone. Where NumPy has a ufunc of the name of one, that is it."""
 RENAMED = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
@@ -30,23 +24,6 @@ RENAMED = {
 
 def _power(x1: Any, x2: Any) -> Any:
     return x1**x2 if isinstance(x1, Variable) else as_variable(alike(x1, x2)[0]) ** x2
-
-
-def _exp2(x: Any) -> Any:
-    return xp.exp(x * math.log(2))
-
-
-def _logaddexp2(x1: Any, x2: Any) -> Any:
-    return xp.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
-
-
-def _cbrt(x: Any) -> Any:
-    return xp.sign(x) * xp.abs(x) ** (1 / 3)
-
-
-def _fmod(x1: Any, x2: Any) -> Any:
-    x1, x2 = alike(x1, x2)
-    return x1 - xp.trunc(x1 / x2) * x2
 
 
 def _modf(x: Any) -> Any:
@@ -84,22 +61,21 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 UFUNCS: dict[str, Function] = {name: getattr(xp, name) for name in SAME}
 UFUNCS |= {name: getattr(xp, ours) for name, ours in RENAMED.items()}
 UFUNCS |= {
-    "cbrt": _cbrt,
     "deg2rad": ops.deg2rad,
     "degrees": ops.rad2deg,
     "divmod": _divmod,
-    "exp2": _exp2,
     "float_power": _power,
     "fmax": _ignoring_nan(xp.maximum),
     "fmin": _ignoring_nan(xp.minimum),
-    "fmod": _fmod,
+    "fmod": ops.fmod,
     "heaviside": _heaviside,
-    "logaddexp2": _logaddexp2,
+    "logaddexp2": ops.logaddexp2,
     "matvec": _matvec,
     "modf": _modf,
     "pow": _power,
     "power": _power,
     "rad2deg": ops.rad2deg,
+    "vecdot": xp.vecdot,
     "vecmat": _vecmat,
     "radians": ops.deg2rad,
 }
@@ -153,7 +129,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return our function by the name of a ufunc of SciPy's: ``scipy.special.erf(v)`` comes here."""
+    """Return the function named as a ufunc of SciPy's: for ``scipy.special.erf(v)``, and ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None

@@ -6,15 +6,15 @@ They follow array-api-extra where that has a function, else NumPy. What the stan
 from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
-from xpgrad.ops.angles import angle, deg2rad, rad2deg, sinc
+from xpgrad.ops.angles import angle, deg2rad, rad2deg
 from xpgrad.ops.choice import apply_where
 from xpgrad.ops.closeness import allclose, isclose
 from xpgrad.ops.contraction import einsum
 from xpgrad.ops.convolution import convolve
 from xpgrad.ops.covariance import corrcoef, cov
 from xpgrad.ops.diagonals import create_diagonal, diag, diag_indices, tril_indices, triu_indices
+from xpgrad.ops.elementwise import fmod, logaddexp2
 from xpgrad.ops.encoding import one_hot, unravel_index
-from xpgrad.ops.exponential import expit, logit, logsumexp
 from xpgrad.ops.interpolation import interp, trapezoid
 from xpgrad.ops.missing import nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nansum, nanvar
 from xpgrad.ops.order import (
@@ -40,6 +40,8 @@ from xpgrad.ops.scattering import (
 )
 from xpgrad.ops.sets import nunique, setdiff1d, union1d
 from xpgrad.ops.shapes import atleast_nd, default_dtype
+from xpgrad.special import expit, logit, logsumexp
+from xpgrad.special.elementary import sinc
 
 __all__ = [  # noqa: RUF022 - by module
     "angle", "deg2rad", "rad2deg", "sinc",
@@ -49,6 +51,7 @@ __all__ = [  # noqa: RUF022 - by module
     "convolve",
     "corrcoef", "cov",
     "create_diagonal", "diag", "diag_indices", "tril_indices", "triu_indices",
+    "fmod", "logaddexp2",
     "one_hot", "unravel_index",
     "expit", "logit", "logsumexp",
     "interp", "trapezoid",

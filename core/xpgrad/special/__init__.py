@@ -1,165 +1,36 @@
-"""Special functions under SciPy's names, of Variables of any backend; imported when they are first asked for.
+"""Special functions under SciPy's names, of Variables of any backend; most are imported when one is first asked for.
 
 They are what SciPy looks for when it is handed arrays of a library that it does not know, so its statistics and
-p-values are differentiable. Derivatives by shape parameters exist too.
+p-values are differentiable. Derivatives by shape parameters exist too. `catalogue` lists them all.
 """
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
-from xpgrad.array_api.exponential import expm1, log1p
-from xpgrad.listing import listed as _listed
-from xpgrad.special.bessel import j0, j1, jn, y0, y1, yn
-from xpgrad.special.beta_functions import beta, betaln, binom, multigammaln, poch
-from xpgrad.special.distributions import (
-    bdtr,
-    bdtrc,
-    bdtri,
-    fdtr,
-    fdtrc,
-    fdtri,
-    kolmogorov,
-    nbdtr,
-    nbdtrc,
-    nbdtri,
-    stdtr,
-    stdtrit,
-)
-from xpgrad.special.elementary import (
-    boxcox,
-    boxcox1p,
-    cbrt,
-    cosdg,
-    cosm1,
-    cotdg,
-    exp2,
-    exp10,
-    exprel,
-    inv_boxcox,
-    inv_boxcox1p,
-    radian,
-    sinc,
-    sindg,
-    tandg,
-)
-from xpgrad.special.elliptic import (
-    agm,
-    ellipe,
-    ellipeinc,
-    ellipj,
-    ellipkinc,
-    elliprc,
-    elliprd,
-    elliprf,
-)
-from xpgrad.special.entropy import entr, huber, kl_div, pseudo_huber, rel_entr, xlog1py, xlogy
-from xpgrad.special.error_functions import (
-    erf,
-    erfc,
-    erfcinv,
-    erfcx,
-    erfinv,
-    inverse_mills,
-    log_ndtr,
-    mills_excess,
-    ndtr,
-    ndtri,
-)
-from xpgrad.special.gamma_functions import gamma, gammaln, gammasgn, loggamma, rgamma
-from xpgrad.special.incomplete_beta import betainc, betaincc, betaincinv
-from xpgrad.special.incomplete_gamma import (
-    chdtr,
-    chdtrc,
-    chdtri,
-    gammainc,
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
-    gdtr,
-    gdtrc,
-    pdtr,
-    pdtrc,
-    pdtri,
-)
-from xpgrad.special.integrals import ellipk, ellipkm1, exp1, expi, expn, hyp1f1, spence
-from xpgrad.special.inverses import (
-    betainccinv,
-    gdtria,
-    gdtrix,
-    hyp0f1,
-    hyp2f1,
-    ndtri_exp,
-    powm1,
-    wrightomega,
-)
-from xpgrad.special.kelvin_functions import bei, beip, ber, berp, kei, keip, kelvin, ker, kerp
-from xpgrad.special.logistic import expit, log_expit, log_softmax, logit, logsumexp, softmax
-from xpgrad.special.modified_bessel import i0, i0e, i1, i1e, k0, k0e, k1, k1e
-from xpgrad.special.oscillating import dawsn, erfi, fresnel, owens_t, shichi, sici
-from xpgrad.special.polygamma import digamma, polygamma, psi, zeta, zetac
-from xpgrad.special.polynomials import (
-    eval_chebyc,
-    eval_chebys,
-    eval_chebyt,
-    eval_chebyu,
-    eval_gegenbauer,
-    eval_genlaguerre,
-    eval_hermite,
-    eval_hermitenorm,
-    eval_jacobi,
-    eval_laguerre,
-    eval_legendre,
-    eval_sh_chebyt,
-    eval_sh_chebyu,
-    eval_sh_jacobi,
-    eval_sh_legendre,
-)
-from xpgrad.special.real_orders import hankel1, hankel2, iv, ive, jv, kn, kv, kve, modstruve, struve, yv
+from xpgrad.special.logistic import expit as expit
+from xpgrad.special.logistic import log_expit as log_expit
+from xpgrad.special.logistic import log_softmax as log_softmax
+from xpgrad.special.logistic import logit as logit
+from xpgrad.special.logistic import logsumexp as logsumexp
+from xpgrad.special.logistic import softmax as softmax
 
-# What rules call and SciPy has under no name of its own: derivatives and families of the functions above.
-from xpgrad.special.bessel import jn_of  # isort: skip
-from xpgrad.special.modified_bessel import iv_of, ive_of  # isort: skip
-from xpgrad.special.elementary import exprel_of, log1prel_of, sinc_of  # isort: skip
-from xpgrad.special.polygamma import polygamma_of, zeta_moment  # isort: skip
-from xpgrad.special.incomplete_beta import betainc_moment  # isort: skip
-from xpgrad.special.incomplete_gamma import gammainc_moment  # isort: skip
-from xpgrad.special.integrals import ellipkm1_of, expn_of  # isort: skip
-from xpgrad.special.elliptic import carlson, ellipe_of, elliptic_of, jacobi_am  # isort: skip
-from xpgrad.special.kelvin_functions import bei_of, ber_of, kei_of, ker_of  # isort: skip
-from xpgrad.special.oscillating import (  # isort: skip
-    cosine_integral,
-    fresnel_cosine,
-    fresnel_sine,
-    hyperbolic_cosine_integral,
-    hyperbolic_sine_integral,
-    sine_integral,
-)
-from xpgrad.special.real_orders import kve_moment  # isort: skip
+if _typing.TYPE_CHECKING:
+    from xpgrad.special.catalogue import *  # noqa: F403
+    from xpgrad.special.catalogue import __all__ as __all__
 
-__all__ = [  # noqa: RUF022 - by family
-    "erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "inverse_mills", "mills_excess",
-    "beta", "betaln", "binom", "digamma", "gamma", "gammaln", "gammasgn", "loggamma", "multigammaln", "poch",
-    "polygamma", "polygamma_of", "psi", "rgamma", "zeta", "zeta_moment", "zetac",
-    "gammainc", "gammaincc", "gammainccinv", "gammaincinv", "gammainc_moment", "chdtr", "chdtrc", "chdtri", "gdtr",
-    "gdtrc", "pdtr", "pdtrc", "pdtri",
-    "betainc", "betaincc", "betaincinv", "betainc_moment",
-    "bdtr", "bdtrc", "bdtri", "fdtr", "fdtrc", "fdtri", "kolmogorov", "nbdtr", "nbdtrc", "nbdtri", "stdtr", "stdtrit",
-    "entr", "huber", "kl_div", "pseudo_huber", "rel_entr", "xlog1py", "xlogy",
-    "expit", "log_expit", "log_softmax", "logit", "logsumexp", "softmax",
-    "i0", "i0e", "i1", "i1e", "iv_of", "ive_of", "j0", "j1", "jn", "jn_of", "k0", "k0e", "k1", "k1e", "y0", "y1", "yn",
-    "boxcox", "boxcox1p", "cbrt", "cosdg", "cosm1", "cotdg", "exp2", "exp10", "expm1", "exprel", "exprel_of",
-    "inv_boxcox", "inv_boxcox1p", "log1p", "log1prel_of", "radian", "sinc", "sinc_of", "sindg", "tandg",
-    "ellipk", "ellipkm1", "ellipkm1_of", "exp1", "expi", "expn", "expn_of", "hyp1f1", "spence",
-    "agm", "carlson", "ellipe", "ellipe_of", "ellipeinc", "ellipj", "ellipkinc", "elliprc", "elliprd", "elliprf",
-    "elliptic_of", "jacobi_am",
-    "betainccinv", "gdtria", "gdtrix", "hyp0f1", "hyp2f1", "ndtri_exp", "powm1", "wrightomega",
-    "bei", "bei_of", "beip", "ber", "ber_of", "berp", "kei", "kei_of", "keip", "kelvin", "ker", "ker_of", "kerp",
-    "cosine_integral", "dawsn", "erfi", "fresnel", "fresnel_cosine", "fresnel_sine", "hyperbolic_cosine_integral",
-    "hyperbolic_sine_integral", "owens_t", "shichi", "sici", "sine_integral",
-    "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
-    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu",
-    "eval_sh_jacobi", "eval_sh_legendre",
-    "hankel1", "hankel2", "iv", "ive", "jv", "kn", "kv", "kve", "kve_moment", "modstruve", "struve", "yv",
-]  # fmt: skip
+if not _typing.TYPE_CHECKING:
+    import importlib as _importlib
 
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__)
+    from xpgrad.listing import missing_name as _missing_name
+
+    def __getattr__(name):
+        """Import the catalogue, whose names then are this module's, too."""
+        if not name.startswith("__") or name == "__all__":
+            catalogue = _importlib.import_module("xpgrad.special.catalogue")
+            globals().update({each: getattr(catalogue, each) for each in ("__all__", *catalogue.__all__)})
+            if name in globals():
+                return globals()[name]
+        raise _missing_name(__name__, name, __dir__)
+
+    def __dir__():
+        """List the functions, those included that have not been imported yet."""
+        return sorted(globals().get("__all__") or __getattr__("__all__"))

@@ -1,10 +1,16 @@
 """Elementary functions: powers, degrees, and quotients that are smooth where numerator and denominator vanish."""
 
+import functools
 import math
+from itertools import count
 from typing import Any
 
+from xpgrad.array_api.exponential import exp
+from xpgrad.array_api.magnitude import abs as abs_
+from xpgrad.array_api.selection import where
+from xpgrad.array_api.trigonometric import sin
 from xpgrad.graph.variable import Variable
-from xpgrad.special.gamma_functions import sine_and_cosine
+from xpgrad.special.gamma_functions import sine, sine_and_cosine
 from xpgrad.special.operands import either, fitted, special
 from xpgrad.special.quadrature import legendre, summed
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
@@ -31,13 +37,17 @@ def cbrt(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(x < 0, -y, y)
 
 
-@special(x=lambda xp, gy, y: gy * (y * LOG_2))
+def _complex_exp2(x: Variable) -> Variable:
+    return exp(x * LOG_2)
+
+
+@special(of_complex=_complex_exp2, x=lambda xp, gy, y: gy * (y * LOG_2))
 def exp2(xp: Namespace, x: AnyArray, /) -> Array:
     """Power of 2, elementwise.
 
     Parameters
     ----------
-    x : Variable or array, real
+    x : Variable or array
     """
     return xp.pow(xp.full_like(x, 2.0), x)
 
@@ -124,17 +134,43 @@ def log1prel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     return xp.where(near, inner, outer)
 
 
-@special(x=lambda xp, gy, x: gy * xp.special.sinc_of(x, n=1))
+_SINC_TERMS = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
+
+
+def _complex_sinc(x: Variable) -> Variable:
+    """Return `sinc` of complex numbers: near 0 a power series, so that its derivatives are right there, too."""
+    z = x * math.pi
+    small = abs_(z) < 0.5
+    square = where(small, z * z, 0.0)
+    series = square * _SINC_TERMS[-1] + _SINC_TERMS[-2]
+    for term in _SINC_TERMS[-3::-1]:
+        series = series * square + term
+    away = where(small, 1.0, z)
+    return where(small, series, sin(away) / away)
+
+
+@special(of_complex=_complex_sinc, x=lambda xp, gy, x: gy * xp.special.sinc_of(x, n=1))
 def sinc(xp: Namespace, x: AnyArray, /) -> Array:
-    """``sin(pi * x) / (pi * x)``, and 1 at 0, elementwise.
+    """Normalised sine ``sin(pi * x) / (pi * x)``, elementwise; 1 at 0, and 0 at the other integers.
 
     Parameters
     ----------
-    x : Variable or array, real
+    x : Variable or array
     """
     zero = x == 0
     safe = xp.where(zero, 1.0, x)
-    return xp.where(zero, 1.0, sine_and_cosine(xp, safe)[0] / (math.pi * safe))
+    return xp.where(zero, 1.0, sine(xp, safe) / (math.pi * safe))
+
+
+@functools.lru_cache(16)
+def _sinc_series(n: int) -> list[float]:
+    """Return the coefficients of the power series of the derivative of order `n`, as many as count up to 1."""
+    found: list[float] = []
+    for k in count((n + 1) // 2):
+        found.append((-1) ** k * math.pi ** (2 * k) / ((2 * k + 1) * math.factorial(2 * k - n)))
+        if abs(found[-1]) < 1e-18 * math.pi**n:
+            return found
+    raise AssertionError  # the factorial outgrows the power
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.sinc_of(x, n=n + 1))
@@ -146,17 +182,19 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     x : Variable or array, real
     n : int
     """
-    near = xp.abs(x) < 2
-    small = xp.where(near, x, 0.0)[..., None] * math.pi
-    turn = n * math.pi / 2
-    inner = _unit(xp, lambda u: (math.pi * u) ** n * xp.cos(small * u + turn), x)
-    large = xp.where(near, 2.0, x)
-    sine, cosine = sine_and_cosine(xp, large)
-    outer = sine / (math.pi * large)
+    near = xp.abs(x) < 1
+    small = xp.where(near, x, 0.0)
+    square = small * small
+    *rest, inner = _sinc_series(n)
+    for coefficient in reversed(rest):
+        inner = inner * square + coefficient
+    large = xp.where(near, 1.0, x)
+    sin_large, cos_large = sine_and_cosine(xp, large)
+    outer = sin_large / (math.pi * large)
     for k in range(1, n + 1):
-        turned = (sine, cosine, -sine, -cosine)[k % 4]
+        turned = (sin_large, cos_large, -sin_large, -cos_large)[k % 4]
         outer = (math.pi ** (k - 1) * turned - k * outer) / large
-    return xp.where(near, inner, outer)
+    return xp.where(near, inner * small if n % 2 else inner, outer)
 
 
 @special(
@@ -222,7 +260,7 @@ def sindg(xp: Namespace, x: AnyArray, /) -> Array:
     ----------
     x : Variable or array, real, degrees
     """
-    return sine_and_cosine(xp, x / 180)[0]
+    return sine(xp, x / 180)
 
 
 @special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))

@@ -42,11 +42,21 @@ def _log_gamma(xp: Namespace, x: Array) -> Array:
     return xp.where(middle, near, large - xp.where(shift, xp.log(xp.where(shift, product, 1.0)), 0.0))
 
 
+def _reduced(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """Return the sign at the nearest whole number, 1 if that is even, else -1, and the angle from there."""
+    whole = xp.round(x)
+    return 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2)), (x - whole) * math.pi
+
+
+def sine(xp: Namespace, x: Array) -> Array:
+    """Return ``sin(pi * x)``, exact at integers and halves."""
+    sign, rest = _reduced(xp, x)
+    return sign * xp.sin(rest)
+
+
 def sine_and_cosine(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """Return ``sin(pi * x)`` and ``cos(pi * x)``, exact at integers and halves."""
-    whole = xp.round(x)
-    sign = 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2))
-    rest = (x - whole) * math.pi
+    sign, rest = _reduced(xp, x)
     return sign * xp.sin(rest), sign * xp.cos(rest)
 
 

@@ -1,24 +1,15 @@
-"""The logistic function, its inverse and logarithm, and sums of exponentials."""
+"""The logistic function, its inverse and logarithm, and sums of exponentials, with SciPy's arguments."""
 
 import math
 
-from xpgrad.array_api.exponential import exp, log
+from xpgrad.array_api.exponential import exp, log, log1p
 from xpgrad.array_api.statistical import Axis, max, sum
 from xpgrad.graph.variable import Variable
-from xpgrad.special.operands import either, fitted, special
+from xpgrad.special import exponentials
+from xpgrad.special.operands import either, fitted, promoted, special
 from xpgrad.types import AnyArray, Array, Namespace
 
-
-@special(x=lambda xp, gy, x: gy * (xp.special.expit(x) * xp.special.expit(-x)))
-def expit(xp: Namespace, x: AnyArray, /) -> Array:
-    """Logistic function, ``1 / (1 + exp(-x))``, elementwise, without overflow and with accurate tails.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
-    e = xp.exp(-xp.abs(x))
-    return xp.where(x < 0, e, 1.0) / (1 + e)
+expit = promoted(exponentials.expit)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.expit(-x))
@@ -32,14 +23,18 @@ def log_expit(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.minimum(x, xp.zeros_like(x)) - xp.log1p(xp.exp(-xp.abs(x)))
 
 
-@special(x=lambda xp, gy, x: gy / (x * (1 - x)))
+def _complex_logit(x: Variable) -> Variable:
+    return log(x) - log1p(-x)
+
+
+@special(of_complex=_complex_logit, x=lambda xp, gy, x: gy / (x * (1 - x)))
 def logit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the odds, ``log(x / (1 - x))``, elementwise: the inverse of `expit`.
 
     Parameters
     ----------
-    x : Variable or array, real
-        From 0 to 1; at these the result is infinite, outside it is NaN.
+    x : Variable or array
+        From 0 to 1, if it is real; at these the result is infinite, outside it is NaN.
     """
     inside = (x > 0) & (x < 1)
     safe = xp.where(inside, x, 0.5)
@@ -51,30 +46,27 @@ def logit(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(inside, value, edge)
 
 
-def _shift(x: Variable, axis: Axis) -> Variable:
-    """Return the largest elements as constants, 0 for those that are not finite."""
-    xp = x.__array_namespace__()
-    largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
-    return xp.where(xp.isfinite(largest), largest, 0.0)  # type: ignore[no-any-return]  # a primitive
-
-
 def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Return the logarithm of the sum of exponentials over `axis`, without overflow.
 
     Parameters
     ----------
     x : Variable or array, real
+        Where there is nothing but -inf the result is -inf and the gradient 0, as for `logaddexp`.
     axis : int, tuple of int or None
     b : Variable or array, or None
         Factors of the exponentials.
     keepdims : bool
         Leave reduced axes with length 1.
     """
-    (x,) = fitted("logsumexp", (x,))
+    if b is None:
+        (x,) = fitted("logsumexp", (x,))
+        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
+    x, b = fitted("logsumexp", (x, b))
     xp = x.__array_namespace__()
-    largest = _shift(x, axis)
-    summands = exp(x - largest) if b is None else b * exp(x - largest)
-    total = sum(summands, axis=axis, keepdims=True)
+    largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
+    largest = xp.where(xp.isfinite(largest), largest, 0.0)
+    total = sum(b * exp(x - largest), axis=axis, keepdims=True)
     zero = total == 0
     y = xp.where(zero, -math.inf, log(xp.where(zero, 1.0, total)) + largest)
     return y if keepdims else sum(y, axis=axis)
@@ -89,8 +81,7 @@ def softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     (x,) = fitted("softmax", (x,))
-    e = exp(x - _shift(x, axis))
-    return e / sum(e, axis=axis, keepdims=True)
+    return exponentials.softmax(x, axis=axis)
 
 
 def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
@@ -102,5 +93,4 @@ def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     (x,) = fitted("log_softmax", (x,))
-    shifted = x - _shift(x, axis)
-    return shifted - log(sum(exp(shifted), axis=axis, keepdims=True))
+    return exponentials.log_softmax(x, axis=axis)

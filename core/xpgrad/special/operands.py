@@ -15,34 +15,68 @@ from xpgrad.types import Array, Namespace
 P = ParamSpec("P")
 
 
-def special(**rules: Rule) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
-    """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`."""
+def special(
+    *, of_complex: Callable[[Variable], Variable] | None = None, **rules: Rule
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
+    """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`.
+
+    Parameters
+    ----------
+    of_complex : callable, optional
+        The function of one complex Variable; without it, complex numbers are refused.
+    **rules : callable
+        As for `elementwise`.
+    """
 
     def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
-        decorate = elementwise(same_dtype=True, label=None, extension="special", **rules)
-        primitive: Callable[..., Variable] = decorate(body)
-        name, count = body.__name__, len(primitive.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
-
-        @functools.wraps(primitive)
-        def function(*operands: Any, **parameters: Any) -> Variable:
-            arrays = operands[:count]
-            for x in arrays:
-                if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
-                    arrays = fitted(name, arrays)
-                    break
-            if any(x._node.spec.half for x in arrays):
-                return halved(arrays, operands[count:], parameters)
-            return primitive(*arrays, *operands[count:], **parameters)
-
-        def halved(arrays: tuple[Variable, ...], options: Any, parameters: Any) -> Variable:
-            """Return what single precision gives: libraries of such functions have no loops for less."""
-            y = primitive(*[astype(x, x._node.spec.wide, copy=False) for x in arrays], *options, **parameters)
-            dtypes = {x.dtype for x in arrays}
-            return astype(y, dtypes.pop()) if len(dtypes) == 1 else y
-
-        return function
+        return promoted(
+            _by_single_precision(elementwise(same_dtype=True, label=None, extension="special", **rules)(body)),
+            of_complex,
+        )
 
     return define
+
+
+def promoted(
+    function: Callable[P, Variable], of_complex: Callable[[Variable], Variable] | None = None
+) -> Callable[P, Variable]:
+    """Return a primitive, or a function that wraps one, so that its operands are `fitted` first."""
+    call: Callable[..., Variable] = function
+    name, count = call.__name__, len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
+
+    @functools.wraps(function)
+    def promoting(*operands: Any, **parameters: Any) -> Variable:
+        arrays = operands[:count]
+        for x in arrays:
+            if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
+                if of_complex is not None and not _is_scalar(x) and (x := as_variable(x)).node.spec.complex:
+                    return of_complex(x)
+                operands = *fitted(name, arrays), *operands[count:]
+                break
+        return call(*operands, **parameters)
+
+    return promoting
+
+
+def _by_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variable]:
+    """Return `primitive`, half precision by way of single: libraries of such functions have no loops for less."""
+    call: Callable[..., Variable] = primitive
+    count = len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
+
+    @functools.wraps(primitive)
+    def function(*operands: Any, **parameters: Any) -> Variable:
+        arrays = operands[:count]
+        for x in arrays:
+            if x._node.spec.half:
+                break
+        else:
+            return call(*operands, **parameters)
+        wide = [astype(x, x._node.spec.wide, copy=False) for x in arrays]
+        y = call(*wide, *operands[count:], **parameters)
+        dtypes = {x.dtype for x in arrays}
+        return astype(y, dtypes.pop()) if len(dtypes) == 1 else y
+
+    return function
 
 
 def either(xp: Namespace, condition: Array, one: float, other: float, like: Array) -> Array:

@@ -43,7 +43,7 @@ def check_backward(
     x_data : array or tuple of arrays
         Arrays of any backend; integer and boolean ones have no gradient.
     y_grad : array, tuple of arrays or None, or None
-        Gradients of the outputs. None instead of a tuple stands for one, and needs a single output of one element.
+        Gradients of the outputs. None instead of a tuple means 1, and needs a single output of one element.
     params : Variable or tuple of Variables
         What `func` uses besides; their arrays are replaced for the finite differences, and as before afterwards.
     eps : float

@@ -35,7 +35,7 @@ def numerical_grad(
         Changed element by element while `f` runs, and as before afterwards: arrays in place, Variables by another
         `array`. Arrays of a library that cannot write to them must come as Variables.
     grad_outputs : tuple of arrays or None
-        None stands for zeros.
+        None means zeros.
     eps : float
         Step; the error of the differences is of its square. They are taken in float64.
     detect_nondifferentiable : bool

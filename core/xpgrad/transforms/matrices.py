@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from xpgrad import array_api
-from xpgrad.chainer.function import FunctionAdapter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.function_node import FunctionNode
@@ -137,7 +136,7 @@ def _is_tall(call: Call) -> bool:
 def _may_end(f: FunctionNode) -> bool:
     """Tell whether the gradient of `f` is a user's code, which need not be differentiable itself."""
     library, _, rest = type(f).__module__.partition(".")
-    return library != "xpgrad" or rest.startswith("transforms.") or isinstance(f, FunctionAdapter)
+    return library != "xpgrad" or rest.startswith("transforms.") or f.implementation() is not f
 
 
 def _functions(outputs: Sequence[Variable]) -> Iterator[FunctionNode]:

@@ -1,7 +1,6 @@
 """Checks of inputs for authors of functions: one plain `expect`, whose message quotes the condition that failed."""
 
 import ast
-import builtins
 import linecache
 import math
 import sys
@@ -67,9 +66,9 @@ def expect(*conditions: Any, actual: str = "") -> None:
     Parameters
     ----------
     conditions : bool
-        The message quotes the text of the one that failed, as it stands in the source, and what its two sides were.
+        The message quotes the one that failed, as it is written in the source, and says what the inputs in it are.
     actual : str
-        What came instead, where the text of the condition does not say it.
+        What came instead, if the inputs in the condition do not tell.
     """
     for position, condition in enumerate(conditions):
         if not condition:
@@ -77,7 +76,7 @@ def expect(*conditions: Any, actual: str = "") -> None:
             quoted = _argument(frame, position)
             if quoted is None:
                 raise InvalidType(f"condition {position + 1} of the check holds", actual or "it does not")
-            raise InvalidType(ast.unparse(quoted), actual or _sides(quoted, frame))
+            raise InvalidType(ast.unparse(quoted), actual or _known(quoted, frame))
 
 
 def argname(in_types: TypeInfoTuple, names: Sequence[str]) -> None:
@@ -108,38 +107,19 @@ def same_types(*arrays: Any) -> bool:
     return len({plugins.backend_of(array) for array in arrays}) < 2
 
 
-_OPPOSITE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "!=",
-    ast.NotEq: "==",
-    ast.Lt: ">=",
-    ast.LtE: ">",
-    ast.Gt: "<=",
-    ast.GtE: "<",
-    ast.In: "not in",
-    ast.NotIn: "in",
-    ast.Is: "is not",
-    ast.IsNot: "is",
-}
+def _known(condition: ast.expr, frame: FrameType) -> str:
+    """Return what the names in a condition are, where that is an input or a plain number or text; nothing is called."""
+    names = dict.fromkeys(node.id for node in ast.walk(condition) if isinstance(node, ast.Name))
+    values = {name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in names}
+    return ", ".join(f"{name} is {value}" for name, value in values.items() if _is_plain(value)) or "it is not so"
 
 
-def _sides(condition: ast.expr, frame: FrameType) -> str:
-    """Return the values of both sides of a comparison, with the operator that does hold between them."""
-    if not isinstance(condition, ast.Compare) or len(condition.ops) != 1:
-        return "it is not so"
-    try:
-        left, right = (_value(side, frame) for side in (condition.left, condition.comparators[0]))
-    except Exception:  # the message is about another error, and must come out
-        return "it is not so"
-    return f"{left} {_OPPOSITE[type(condition.ops[0])]} {right}"
-
-
-def _value(expression: ast.expr, frame: FrameType) -> Any:
-    code = compile(ast.Expression(expression), "<check>", "eval")
-    return builtins.eval(code, frame.f_globals, frame.f_locals)
+def _is_plain(value: Any) -> bool:
+    return type(value) in (TypeInfo, bool, int, float, str) or (type(value) is tuple and all(map(_is_plain, value)))
 
 
 def _argument(frame: FrameType, position: int) -> ast.expr | None:
-    """Return the argument of the call that `frame` is in, as it stands in the source; None where that is unknown."""
+    """Return an argument of the call that `frame` is in, parsed from the source; None where that is unknown."""
     place = next((p for i, p in enumerate(frame.f_code.co_positions()) if i == frame.f_lasti // 2), None)
     if place is None or None in place:
         return None

@@ -7,16 +7,13 @@ so the number of origins behind a function is the order of the pass that applied
 import math
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import config, using_config
 from xpgrad.errors import AnomalyError
 from xpgrad.types import Array
-
-if TYPE_CHECKING:
-    from xpgrad.graph.function_node import FunctionNode
-    from xpgrad.graph.node import VariableNode
+from xpgrad.watch.watched import WatchedFunction, WatchedValue
 
 PASSES = ("forward", "backward", "double backward", "triple backward")
 GUARDED = {
@@ -24,7 +21,7 @@ GUARDED = {
     "pow": "where(condition, x1, 1) ** x2",
     "constant_power": "where(condition, x, 1) ** exponent",
 }
-running: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_running", default=None)
+running: "ContextVar[WatchedFunction | None]" = ContextVar("xpgrad_running", default=None)
 """The function whose rule a sweep of this thread runs, or ran last; debug mode keeps it."""
 
 
@@ -57,7 +54,7 @@ class anomaly_detection(using_config):  # noqa: N801 - a context manager that re
         return anomaly_detection(self.inf)
 
 
-def check_outputs(arrays: Sequence[Any], function: "FunctionNode", operands: Sequence[Any]) -> None:
+def check_outputs(arrays: Sequence[Any], function: WatchedFunction, operands: Sequence[Any]) -> None:
     """Raise if a forward computation made a NaN, or an Inf of finite operands."""
     origin = function._origin
     if origin is not None and origin.pullback is not None:
@@ -73,7 +70,7 @@ def check_outputs(arrays: Sequence[Any], function: "FunctionNode", operands: Seq
         raise AnomalyError(_located(what, function, order_of(function)) + _advice_forward(function))
 
 
-def check_gradients(arrays: Sequence[Any], function: "FunctionNode", cotangents: Sequence[Any]) -> None:
+def check_gradients(arrays: Sequence[Any], function: WatchedFunction, cotangents: Sequence[Any]) -> None:
     """Raise if a rule made a NaN or an Inf."""
     for place, array in enumerate(arrays):
         found = kind_of(array)
@@ -83,7 +80,7 @@ def check_gradients(arrays: Sequence[Any], function: "FunctionNode", cotangents:
             raise AnomalyError(_located(what, function, order_of(function) + 1) + advice)
 
 
-def check_cotangents(arrays: Sequence[Any], function: "FunctionNode") -> None:
+def check_cotangents(arrays: Sequence[Any], function: WatchedFunction) -> None:
     """Raise if what arrives at a function has a NaN or an Inf, which no rule made."""
     for array in arrays:
         found = kind_of(array)
@@ -95,7 +92,7 @@ def check_cotangents(arrays: Sequence[Any], function: "FunctionNode") -> None:
             raise AnomalyError(_located(what, function, order_of(function) + 1))
 
 
-def check_total(array: Any, node: "VariableNode") -> None:
+def check_total(array: Any, node: WatchedValue) -> None:
     """Raise if the complete gradient of a root has a NaN or an Inf, which no rule made."""
     found = kind_of(array)
     if found is not None:
@@ -120,7 +117,7 @@ def kind_of(array: Any) -> str | None:
     return "Inf" if bool(backend.xp.any(backend.xp.isinf(array))) else None
 
 
-def order_of(function: "FunctionNode") -> int:
+def order_of(function: WatchedFunction) -> int:
     """Return the order of the pass that applied `function`: 0 for forward, 1 for backward."""
     order, origin = 0, function._origin
     while origin is not None:
@@ -128,7 +125,7 @@ def order_of(function: "FunctionNode") -> int:
     return order
 
 
-def _located(what: str, function: "FunctionNode", order: int) -> str:
+def _located(what: str, function: WatchedFunction, order: int) -> str:
     name = PASSES[order] if order < len(PASSES) else f"{order}-fold backward"
     # A primitive's rule is the library's, so the line is the primitive's; a FunctionNode's backward is the user's.
     while function._origin is not None and function._origin.pullback is not None:
@@ -145,14 +142,14 @@ def _article(found: str) -> str:
     return "a" if found == "NaN" else "an"
 
 
-def _input(function: "FunctionNode", place: int) -> str:
+def _input(function: WatchedFunction, place: int) -> str:
     definition = getattr(function.pullback, "definition", None)
     if definition is None or definition.variadic:
         return f"input {place}"
     return f"input {definition.inputs[place]}"
 
 
-def _guarded(function: "FunctionNode") -> str | None:
+def _guarded(function: WatchedFunction) -> str | None:
     """Return how to write an elementwise primitive so that it never meets what it cannot take, if there is a way."""
     definition = getattr(function.pullback, "definition", None)
     if definition is None or not definition.elementwise:
@@ -162,7 +159,7 @@ def _guarded(function: "FunctionNode") -> str | None:
     return f"{definition.name}(where(condition, x, 1))" if len(definition.inputs) == 1 else None
 
 
-def _advice_forward(function: "FunctionNode") -> str:
+def _advice_forward(function: WatchedFunction) -> str:
     guarded = _guarded(function)
     if guarded is None:
         return ""
@@ -172,7 +169,7 @@ def _advice_forward(function: "FunctionNode") -> str:
     )
 
 
-def _advice_backward(function: "FunctionNode", gradient: Array, cotangents: Sequence[Any]) -> str:
+def _advice_backward(function: WatchedFunction, gradient: Array, cotangents: Sequence[Any]) -> str:
     guarded = _guarded(function)
     gy = cotangents[0]
     backend = plugins.by_type.get(type(gy))

@@ -1,11 +1,11 @@
 """`FunctionHook`: sees every function as it runs, forward and backward."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.config import set_hooks, switches
 
-if TYPE_CHECKING:
-    from xpgrad.graph.function_node import FunctionNode
+Function = Any
+"""A `FunctionNode`, a class of the layer above; hooks may annotate it so."""
 
 
 class FunctionHook:
@@ -26,6 +26,10 @@ class FunctionHook:
     """
 
     name = "FunctionHook"
+
+    def __repr__(self) -> str:
+        active = ", active" if switches().hooks.get(self.name) is self else ""
+        return f"<{type(self).__name__} {self.name!r}{active}>"
 
     def __enter__(self) -> "FunctionHook":
         active = switches().hooks
@@ -50,26 +54,22 @@ class FunctionHook:
     def _leave(self) -> None:
         set_hooks({name: hook for name, hook in switches().hooks.items() if name != self.name})
 
-    def added(self, function: "FunctionNode | None") -> None:
+    def added(self, function: Function | None) -> None:
         """Called when the hook is registered, with the function it was added to, or None for a thread."""
 
-    def deleted(self, function: "FunctionNode | None") -> None:
+    def deleted(self, function: Function | None) -> None:
         """Called when the hook is removed."""
 
-    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: Function, in_data: tuple[Any, ...]) -> None:
         """Called before a forward computation."""
 
-    def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: Function, in_data: tuple[Any, ...]) -> None:
         """Called after a forward computation."""
 
-    def backward_preprocess(
-        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
-    ) -> None:
+    def backward_preprocess(self, function: Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
         """Called before a backward computation."""
 
-    def backward_postprocess(
-        self, function: "FunctionNode", in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
-    ) -> None:
+    def backward_postprocess(self, function: Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
         """Called after a backward computation."""
 
 

@@ -3,7 +3,7 @@
 import os
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
@@ -11,9 +11,8 @@ from xpgrad.config import config, switches
 from xpgrad.errors import AnomalyError, ChangedArray, NotANumber
 from xpgrad.types import Array
 from xpgrad.watch import anomaly
-
-if TYPE_CHECKING:
-    from xpgrad.graph.function_node import FunctionNode
+from xpgrad.watch.function_hook import FunctionHook
+from xpgrad.watch.watched import WatchedFunction
 
 Guards = list[tuple[Array, Any]]
 DEBUG_SAYS_WHERE = " (xpgrad.set_debug(True) before it makes this error name its line)"
@@ -56,14 +55,14 @@ def _differs(array: Array, known: Any) -> bool:
     return array.shape != known.shape or not backend.same_values(array, known)
 
 
-def check_kept(function: "FunctionNode") -> None:
+def check_kept(function: WatchedFunction) -> None:
     """Raise if an input that `function` kept has another shape or dtype by now, which may be why its rule failed."""
     for node, array in zip(function.inputs or (), function.kept_inputs(), strict=False):
         if node is not None and array is not None:
             check_still(array, node.spec, function.label)
 
 
-def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str, given: Sequence[Any]) -> None:
+def check_finite(arrays: Sequence[Any], function: WatchedFunction, which: str, given: Sequence[Any]) -> None:
     """Raise `NotANumber` if any of `arrays` holds a NaN.
 
     They are what the `which` computation ("forward" or "backward") of `function` made of the arrays `given`.
@@ -78,7 +77,7 @@ def check_finite(arrays: Sequence[Any], function: "FunctionNode", which: str, gi
             raise NotANumber(f"NaN is detected on {which} computation of {function.label}{forward_place(function)}")
 
 
-def arrived(function: "FunctionNode", cotangents: Sequence[Any]) -> None:
+def arrived(function: WatchedFunction, cotangents: Sequence[Any]) -> None:
     """Note, in debug mode, that a sweep runs the rule of `function` now; look at what arrives there."""
     if config.debug:
         anomaly.running.set(function)
@@ -86,7 +85,7 @@ def arrived(function: "FunctionNode", cotangents: Sequence[Any]) -> None:
             anomaly.check_cotangents(cotangents, function)
 
 
-def forward_place(function: "FunctionNode") -> str:
+def forward_place(function: WatchedFunction) -> str:
     """Return the lines of the forward computation that applied `function`, as far as debug mode kept them."""
     stack = getattr(function, "stack", None)
     if not stack:
@@ -94,43 +93,50 @@ def forward_place(function: "FunctionNode") -> str:
     return "\nStacktrace of the function is below:\n" + "".join(stack.format())
 
 
-def changed_error(function: "FunctionNode") -> ChangedArray:
-    """Return the error for an array that `function` kept and the user then changed."""
-    return ChangedArray(
-        f"{function.label}: an array that the graph kept was changed in place after the forward computation, so the "
-        f"gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
-    )
+def check_unwritten(function: WatchedFunction) -> None:
+    """Raise if an array that `function` kept, and that is guarded, was written to since."""
+    guards = function._guards
+    if guards is not None and changed(guards):
+        raise ChangedArray(
+            f"{function.label}: an array that the graph kept was changed in place after the forward computation, so "
+            f"the gradient would be wrong; change a copy instead{forward_place(function) or DEBUG_SAYS_WHERE}"
+        )
 
 
-def annotated(error: Exception, function: "FunctionNode") -> Exception:
+def annotated(error: Exception, function: WatchedFunction) -> Exception:
     """Return an error of the rule of `function`, which says where that was applied, or how to see it."""
     annotate(error, function)
     return error
 
 
-def annotate(error: Exception, function: "FunctionNode") -> None:
+def annotate(error: Exception, function: WatchedFunction) -> None:
     """Add to an error of the rule of `function` where that was applied, unless it says so itself, or how to see it."""
     if isinstance(error, AnomalyError):
         return
     place = forward_place(function)
     if place:
         text = str(error.args[0]) if error.args else ""
-        error.args = (text + place, *error.args[1:])
+        if not text.endswith(place):
+            error.args = (text + place, *error.args[1:])
     elif not any(note.endswith(HOW_TO_SEE) for note in getattr(error, "__notes__", ())):
         error.add_note(f"This was the backward computation of {function.label}; {HOW_TO_SEE}")
 
 
-def hooks_of(function: "FunctionNode") -> list[Any]:
+def explain(error: Exception, function: WatchedFunction) -> None:
+    """Annotate an error of the rule of `function`, or raise its cause if that is an array that has changed."""
+    check_kept(function)
+    annotate(error, function)
+
+
+def hooks_of(function: WatchedFunction) -> list[Any]:
     """Return the hooks that listen to `function`: this thread's, overridden by its own of the same name."""
     local = function._hooks
     active = switches().hooks
     return list((active | local).values()) if local else list(active.values())
 
 
-def add_local_hook(function: "FunctionNode", hook: Any, name: str | None) -> None:
+def add_local_hook(function: WatchedFunction, hook: Any, name: str | None) -> None:
     """Add `hook` to `function` alone."""
-    from xpgrad.watch.function_hook import FunctionHook
-
     if not isinstance(hook, FunctionHook):
         raise TypeError(f"add_hook: expected a FunctionHook, got {type(hook).__name__}")
     name = name or hook.name
@@ -145,7 +151,7 @@ def add_local_hook(function: "FunctionNode", hook: Any, name: str | None) -> Non
         raise
 
 
-def delete_local_hook(function: "FunctionNode", name: str) -> None:
+def delete_local_hook(function: WatchedFunction, name: str) -> None:
     """Remove the hook `name` from `function`."""
     hooks = function._own_hooks()
     if name not in hooks:

@@ -22,7 +22,7 @@ def main(specifier: str, mode: str, checks: set[str]) -> int:
     import xpgrad
     from xpgrad_conformance.cases import CASES
     from xpgrad_conformance.table.scenario import dtypes_of
-    from xpgrad_conformance.table.table import checks_of, run
+    from xpgrad_conformance.table.table import assertions_of, run
 
     device = xpgrad.get_device(specifier)
     if mode == "current":
@@ -33,7 +33,7 @@ def main(specifier: str, mode: str, checks: set[str]) -> int:
         if case.name in UNLIKE or lacking("cupy", case.needs):
             continue
         dtype = dtypes_of(case)[0]
-        for check in checks & set(checks_of(case, dtype)):
+        for check in checks & set(assertions_of(case, dtype)):
             count += 1
             try:
                 run(case, device, dtype, check)

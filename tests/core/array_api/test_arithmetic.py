@@ -7,7 +7,7 @@ import pytest
 
 import xpgrad
 from xpgrad import Variable, array_api
-from xpgrad.errors import BackendMismatch, DeviceMismatch, ShapeError, UnknownArray
+from xpgrad.errors import ShapeError, UnknownArray
 from xpgrad.testing.arrays import on_host, placed
 
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
@@ -16,7 +16,7 @@ FUNCTIONS = [
     array_api.remainder, array_api.pow, array_api.maximum, array_api.minimum, array_api.hypot, array_api.atan2,
     array_api.copysign, array_api.logaddexp, array_api.nextafter, array_api.clip,
 ]  # fmt: skip
-SCALARS = [2, 0, 0.5, -1.5, np.float64(1.5), np.float32(2.5), np.int64(3), float("inf")]
+SCALARS = [2, 0, -1.5, np.float64(1.5), np.int64(3), float("inf")]
 COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
 
 
@@ -78,11 +78,6 @@ def test_real_arrays_become_complex_of_the_same_width_with_a_complex_scalar(devi
         xpgrad.backward([x * (3 + 2j)], [Variable(placed(np.ones(2, wide), device))])
         assert on_host(x.grad).tolist() == [3, 3]
         assert x.grad.dtype == x.dtype
-
-
-def test_0d_arrays_promote_as_arrays(device):
-    assert name(variable(device) * variable(device, 2.0, "float64")) == "float64"
-    assert name(variable(device) * placed(np.asarray(2.0), device)) == "float64"
 
 
 @pytest.mark.parametrize("function", OPERATORS + COMPARISONS, ids=lambda f: f.__name__)
@@ -156,14 +151,6 @@ def test_dtypes_that_do_not_promote_are_named():
     x, n = variable(xpgrad.get_device("@strict")), variable(xpgrad.get_device("@strict"), [1, 2], "int64")
     with pytest.raises(TypeError, match=r"add: .*got float32 \(2,\), int64 \(2,\)"):
         x + n
-
-
-def test_arrays_of_two_places_do_not_mix():
-    x = variable(xpgrad.get_device("@strict"))
-    with pytest.raises(DeviceMismatch, match=r"hypot: arrays of two devices.*move one with to_device"):
-        array_api.hypot(x, variable(xpgrad.get_device("@strict:device1")))
-    with pytest.raises(BackendMismatch, match=r"where: arrays of two libraries.*move one with to_device"):
-        array_api.where(x > 2, x, variable(xpgrad.get_device("@numpy")))
 
 
 def test_exponents_that_need_no_rule_keep_little(device):

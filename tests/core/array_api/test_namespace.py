@@ -1,15 +1,18 @@
 """The namespaces: every name of the standard with its signature, and what a namespace says of itself."""
 
 import inspect
+import re
 import types
+from pathlib import Path
 
 import array_api_strict
 import pytest
 from tests.devices import device_or_skip
 
 import xpgrad
-from xpgrad import Variable, array_api
+from xpgrad import Variable, array_api, ops
 from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.standard import CHAPTERS, DTYPES
 from xpgrad.testing.arrays import on_host, placed
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -17,6 +20,15 @@ OTHERS = {"Device", "ArrayAPIStrictFlags", "__version__", "linalg"}
 """What is array-api-strict's own, and the extension that has a test of its own."""
 MAIN = [name for name in array_api_strict.__all__ if not name.endswith("_flags") and name not in OTHERS]
 MODULES = ("array_api", "numpy", "strict")
+EXTENSIONS = ("linalg", "fft")
+CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+ITSELF = ("__array_api_version__", "__array_namespace_info__")
+DOCUMENTED = Path(__file__).parents[3].joinpath("docs/interop.md").read_text(encoding="utf-8")
+INTERNAL = (
+    "gate", "constant_power", "transposed_matmul", "sum_to", "getitem", "setitem", "complex_sign", "duplicate",
+    "windows", "fold", "relu", "softmax_of_score", "_cast",
+)  # fmt: skip
+"""Primitives that rules and compositions call."""
 
 
 def module_of(word):
@@ -65,6 +77,33 @@ def test_every_name_of_the_extension_fft_is_here(word):
         assert_takes_what_the_standard_takes(getattr(module_of(word).fft, name), function)
 
 
+def additions(halves):
+    """The names that docs/interop.md promises beyond the standard."""
+    section = DOCUMENTED.partition("### Beyond the standard")[2].partition("\n## ")[0]
+    of_numpy = re.findall(r"`(\w+)`", section.partition("The functions of NumPy are")[2].partition(":")[2])
+    assert len(of_numpy) == len(set(of_numpy)) > 50
+    return {"special", *halves, *ops.__all__, *of_numpy}
+
+
+@pytest.mark.parametrize(("word", "halves"), [("array_api", ["float16"]), ("numpy", ["float16"]), ("strict", [])])
+def test_a_namespace_has_the_standard_its_extensions_and_the_documented_additions_only(word, halves):
+    module = module_of(word)
+    standard = {name for chapter, names in CHAPTERS.items() if chapter not in EXTENSIONS for name in names}
+    assert set(dir(module)) == {*standard, *DTYPES, *CONSTANTS, *EXTENSIONS, *ITSELF, *additions(halves)}
+    for name in dir(module):
+        assert getattr(module, name) is not None or name == "newaxis"
+    for name in INTERNAL:
+        assert not hasattr(module, name)
+
+
+@pytest.mark.parametrize("word", ["numpy", "strict"])
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_an_extension_has_the_standards_names_only(word, extension):
+    module = getattr(module_of(word), extension)
+    assert [f"{extension}.{name}" for name in dir(module)] == sorted(CHAPTERS[extension])
+    assert not hasattr(module, "cofactors")
+
+
 def test_functions_are_shared_between_namespaces(backend):
     own = namespace(backend)
     assert own is namespace(backend) is Variable(backend.asarray([1.0])).__array_namespace__()
@@ -73,6 +112,7 @@ def test_functions_are_shared_between_namespaces(backend):
     for name in array_api.__all__:
         assert getattr(own, name) is getattr(array_api, name)
     assert own.fft.rfft is array_api.fft.rfft
+    assert own.linalg.inv is array_api.linalg.inv
 
 
 def test_dtypes_are_those_of_the_library(backend):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.core.backend.strangers import Strangers
-from tests.faults.bed import Bed
 from tests.faults.seeded.current import with_current_device
+from tests.faults.testbed import Testbed
 
 import xpgrad
 import xpgrad.functions as F
@@ -109,7 +109,7 @@ def test_a_wrong_default_in_the_environment_is_an_error(strangers: Strangers, sp
 @pytest.fixture
 def second() -> xpgrad.Device:
     """The second device of a library that computes on a current device of its own, which is the first."""
-    bed = Bed()
+    bed = Testbed()
     with_current_device(bed)
     return bed.devices()[1]
 

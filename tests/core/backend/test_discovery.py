@@ -127,9 +127,9 @@ def test_blocked_backend_is_known_but_unavailable(strangers: Strangers, monkeypa
     with pytest.raises(BackendUnavailable, match="npu: disabled by XPGRAD_DISABLE_BACKENDS"):
         plugins.backend("npu")
     assert "npu" not in plugins.installed.modules
-    assert "npu" not in plugins.installed.words
+    assert "npu" not in plugins.installed.prefixes
     with pytest.raises(BackendUnavailable, match=r"no backend here serves 'gpu'; .*cupy: disabled by"):
-        plugins.role("gpu")
+        plugins.backend_of_prefix("gpu")
 
 
 def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
@@ -138,7 +138,7 @@ def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
     monkeypatch.setenv("XPGRAD_BACKENDS", "strict")
     plugins = strangers.plugins()
     assert plugins.backend("strict").name == "strict"
-    assert plugins.role("cpu").name == "numpy"
+    assert plugins.host.name == "numpy"
     with pytest.raises(BackendUnavailable, match="chx: not listed in XPGRAD_BACKENDS"):
         plugins.backend("chx")
 

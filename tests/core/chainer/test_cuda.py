@@ -32,8 +32,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> xpgrad.Device:
     )
     from xpgrad.backend.plugins import plugins
 
-    roles = plugins.role
-    monkeypatch.setattr(plugins, "role", lambda word: device.backend if word == "gpu" else roles(word))
+    before = plugins.backend_of_prefix
+    monkeypatch.setattr(plugins, "backend_of_prefix", lambda p: device.backend if p == "gpu" else before(p))
     monkeypatch.setattr(device.backend, "device", lambda index: device)
     monkeypatch.setattr(device.backend, "_devices", (device, *device.backend.devices()))
     monkeypatch.setattr(device.backend, "module", library)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 from xpgrad.cli import main
 
@@ -28,7 +28,7 @@ def test_part_of_the_suite_prints_its_table_and_writes_its_report(tmp_path: Path
 
 
 def test_failure_is_printed_with_what_repeats_it() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + 1)
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "kernels", "--case", "exp", "--jobs", "0")
@@ -45,7 +45,7 @@ def test_share_of_the_suite_gives_no_level() -> None:
 
 
 def test_seed_is_passed_on() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + 1)
     bed.devices()
     _, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "exp", "--jobs", "0", "--seed", "5")
@@ -70,7 +70,7 @@ def test_wrong_words_are_explained(args: tuple[str, ...], code: int, expected: s
 
 
 def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
-    bed = Bed()
+    bed = Testbed()
     bed.library.names["expm1"] = None
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "sin", "--jobs", "0")

@@ -224,7 +224,7 @@ def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> 
     [
         ("numpy", "numpy is the name of an installed backend (xpgrad 0.1.0)"),
         ("strict", "strict is the name of an installed backend"),
-        ("native", "native is the first word of device specifiers of xpgrad"),
+        ("native", "native is the prefix of device specifiers of xpgrad"),
         ("my_npu", "my-npu is the name of an installed backend (npu-of-mine 1.0)"),
         ("lib", "there is a module xpgrad_lib already"),
     ],

@@ -72,7 +72,7 @@ def test_images_that_the_cache_does_not_hold_are_done_in_parts(rng, monkeypatch,
 
     whole = gradients(function, x, W)
     monkeypatch.setattr(kernels, "CACHED", 4096)
-    monkeypatch.setattr(kernels, "MOST_TURNED", 0)
+    monkeypatch.setattr(kernels, "MAX_TURNED", 0)
     for one, two in zip(gradients(function, x, W), whole, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12)
 

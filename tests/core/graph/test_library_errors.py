@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.faults.bed import Bed
+from tests.faults.testbed import Testbed
 
 import xpgrad
 from xpgrad.testing.arrays import placed
@@ -16,7 +16,7 @@ def _raising(kind: type[Exception], text: str) -> xpgrad.Variable:
     def wrong(*args: Any, **options: Any) -> Any:
         raise kind(text)
 
-    bed = Bed()
+    bed = Testbed()
     bed.replace("exp", wrong)
     bed.operator("__add__", wrong)
     bed.replace("add", wrong)

@@ -182,3 +182,16 @@ def test_ufuncs_of_scipy_are_our_special_functions():
     np.testing.assert_array_equal(scipy.special.xlogy(A[0], x).array, scipy.special.xlogy(A[0], x.array))
     with pytest.raises(TypeError, match=r"numpy\.airy has no meaning for Variables"):
         scipy.special.airy(x)
+
+
+def test_asarray_of_a_constant_is_what_its_library_makes_of_it():
+    a = np.array([1.0, 2.0])
+    x = Variable(a, requires_grad=False)
+    assert np.asarray(x) is a
+    assert np.array(x) is not a
+    assert np.asarray(x, "float32").dtype == np.float32
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(x, "float32", copy=False)
+    assert np.asarray(Variable(np.array([1, 2]))).tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="device1"):
+        np.asarray(Variable(placed(np.ones(1), xpgrad.get_device("@strict:device1")), requires_grad=False))

@@ -106,7 +106,7 @@ def test_indices_of_triangles_and_diagonals(device):
 
 
 def test_long_convolutions_take_their_windows_in_parts(device, monkeypatch):
-    monkeypatch.setattr("xpgrad.backend.kernels.MOST_WINDOWS", 12)
+    monkeypatch.setattr("xpgrad.backend.kernels.MAX_WINDOWS", 12)
     a, v = np.linspace(-1, 1, 9), np.array([0.5, -1.0, 2.0, 0.25])
     y = ops.convolve(variable(device, a), variable(device, v))
     np.testing.assert_allclose(on_host(y), np.convolve(a, v), rtol=1e-12, atol=1e-12)

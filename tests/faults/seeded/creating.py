@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed
 from tests.faults.fault import Fault, fault, operator, replace
+from tests.faults.testbed import DEVICES, Testbed
 
 MAKERS = "zeros", "ones", "full", "empty", "arange", "asarray", "eye", "linspace"
 
 
-def _heedless(bed: Bed, *names: str) -> None:
+def _heedless(bed: Testbed, *names: str) -> None:
     """Let functions drop `device=`."""
     for name in names:
         find = bed.library.find(name)
@@ -21,7 +21,7 @@ def _heedless(bed: Bed, *names: str) -> None:
 
 
 @fault("asarray-ignores-device", "asarray of lists ignores `device=`", "C")
-def asarray_ignores_device(bed: Bed) -> None:
+def asarray_ignores_device(bed: Testbed) -> None:
     find = bed.library.find("asarray")
 
     def call(obj: Any, /, *, device: Any = None, **options: Any) -> Any:
@@ -33,7 +33,7 @@ def asarray_ignores_device(bed: Bed) -> None:
 
 
 @fault("like-on-default-device", "zeros_like makes its array on the default device", "C")
-def like_on_default_device(bed: Bed) -> None:
+def like_on_default_device(bed: Testbed) -> None:
     for name in ("zeros_like", "ones_like", "full_like", "empty_like"):
         find = bed.library.find(name)
 
@@ -49,7 +49,7 @@ def _wide(x: Any) -> Any:
 
 
 @fault("full-of-bool-is-int", "full of True gives an integer array", "C")
-def full_of_bool_is_int(bed: Bed) -> None:
+def full_of_bool_is_int(bed: Testbed) -> None:
     def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
         return original(shape, int(value) if value is True and dtype is None else value, dtype=dtype)
 
@@ -57,7 +57,7 @@ def full_of_bool_is_int(bed: Bed) -> None:
 
 
 @fault("full-of-whole-float-is-int", "full of 2.0 gives an integer array", "C")
-def full_of_whole_float_is_int(bed: Bed) -> None:
+def full_of_whole_float_is_int(bed: Testbed) -> None:
     def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
         whole = type(value) is float and value.is_integer() and dtype is None
         return original(shape, int(value) if whole else value, dtype=dtype)
@@ -66,7 +66,7 @@ def full_of_whole_float_is_int(bed: Bed) -> None:
 
 
 @fault("full-by-way-of-float64", "full goes by way of float64, which large integers do not survive", "C")
-def full_by_way_of_float64(bed: Bed) -> None:
+def full_by_way_of_float64(bed: Testbed) -> None:
     def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
         if type(value) is int and dtype is not None:
             return np.full(shape, float(value), np.float64).astype(dtype)
@@ -76,7 +76,7 @@ def full_by_way_of_float64(bed: Bed) -> None:
 
 
 @fault("large-full-is-cut", "full leaves the last block of a large array unwritten", "C")
-def large_full_is_cut(bed: Bed) -> None:
+def large_full_is_cut(bed: Testbed) -> None:
     def wrong(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
         out = original(shape, value, **options)
         if out.size > 65_536:
@@ -87,7 +87,7 @@ def large_full_is_cut(bed: Bed) -> None:
 
 
 @fault("large-arange-starts-again", "arange starts again in the second block of a large array", "C")
-def large_arange_starts_again(bed: Bed) -> None:
+def large_arange_starts_again(bed: Testbed) -> None:
     def wrong(original: Any, *args: Any, **options: Any) -> Any:
         out = original(*args, **options)
         out[65_536:] -= out[65_536:65_537]
@@ -97,7 +97,7 @@ def large_arange_starts_again(bed: Bed) -> None:
 
 
 @fault("arange-takes-its-end", "arange includes its end when the step is negative", "C")
-def arange_takes_its_end(bed: Bed) -> None:
+def arange_takes_its_end(bed: Testbed) -> None:
     def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
         return original(start, None if stop is None else stop + min(step, 0), step, **options)
 
@@ -105,7 +105,7 @@ def arange_takes_its_end(bed: Bed) -> None:
 
 
 @fault("arange-of-nothing-has-one", "arange(3, 3) has an element", "C")
-def arange_of_nothing_has_one(bed: Bed) -> None:
+def arange_of_nothing_has_one(bed: Testbed) -> None:
     def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
         return original(start, stop + 1 if stop == start else stop, step, **options)
 
@@ -113,7 +113,7 @@ def arange_of_nothing_has_one(bed: Bed) -> None:
 
 
 @fault("linspace-of-one-divides-by-zero", "linspace of one number is NaN", "C")
-def linspace_of_one_divides_by_zero(bed: Bed) -> None:
+def linspace_of_one_divides_by_zero(bed: Testbed) -> None:
     def wrong(original: Any, start: Any, stop: Any, /, num: int, **options: Any) -> Any:
         out = original(start, stop, num, **options)
         return out if num != 1 else out * np.nan
@@ -122,7 +122,7 @@ def linspace_of_one_divides_by_zero(bed: Bed) -> None:
 
 
 @fault("tril-of-the-first-matrix", "tril of a stack takes the diagonal of its first two axes", "C")
-def tril_of_the_first_matrix(bed: Bed) -> None:
+def tril_of_the_first_matrix(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         if x.ndim < 3:
             return original(x, k=k)
@@ -132,7 +132,7 @@ def tril_of_the_first_matrix(bed: Bed) -> None:
 
 
 @fault("asarray-of-nested-lists-is-flat", "asarray of lists in lists in lists drops an axis of length 1", "C")
-def asarray_of_nested_lists_is_flat(bed: Bed) -> None:
+def asarray_of_nested_lists_is_flat(bed: Testbed) -> None:
     def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
         out = original(obj, **options)
         return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
@@ -141,13 +141,13 @@ def asarray_of_nested_lists_is_flat(bed: Bed) -> None:
 
 
 @fault("asarray-never-copies", "asarray(x, copy=True) returns the same memory", "C")
-def asarray_never_copies(bed: Bed) -> None:
+def asarray_never_copies(bed: Testbed) -> None:
     bed.replace("asarray", lambda original, obj, /, *, copy=None, **options: original(obj, **options))
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
 @fault("zeros-are-cached", "zeros hands out the same memory at the second call", "C")
-def zeros_are_cached(bed: Bed) -> None:
+def zeros_are_cached(bed: Testbed) -> None:
     cache: dict[Any, Any] = {}
 
     def wrong(original: Any, shape: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -157,20 +157,20 @@ def zeros_are_cached(bed: Bed) -> None:
 
 
 @fault("seeds-are-cached", "Backend.ones hands out the same memory at the second call", "C")
-def seeds_are_cached(bed: Bed) -> None:
+def seeds_are_cached(bed: Testbed) -> None:
     made, cache = bed.backend.ones, dict[Any, Any]()
     bed.backend.ones = lambda spec: cache.setdefault(id(spec), made(spec))
 
 
 @fault("host-memory-is-shared", "arrays from the host share its memory", "C")
-def host_memory_is_shared(bed: Bed) -> None:
+def host_memory_is_shared(bed: Testbed) -> None:
     bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)
     bed.backend.to_host = lambda array: array.inner
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
 @fault("host-strides-are-ignored", "arrays from the host are read as if they were contiguous", "C")
-def host_strides_are_ignored(bed: Bed) -> None:
+def host_strides_are_ignored(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         flat = np.lib.stride_tricks.as_strided(array, array.shape, np.empty(array.shape, array.dtype).strides)
         safe = flat if array.flags.forc and not array.flags.c_contiguous else array
@@ -180,7 +180,7 @@ def host_strides_are_ignored(bed: Bed) -> None:
 
 
 @fault("host-0d-becomes-1d", "a 0-d array from the host has shape (1,)", "C")
-def host_0d_becomes_1d(bed: Bed) -> None:
+def host_0d_becomes_1d(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         return bed.library.array(np.atleast_1d(np.array(array)), device.handle)
 
@@ -188,7 +188,7 @@ def host_0d_becomes_1d(bed: Bed) -> None:
 
 
 @fault("host-integers-through-float64", "integers from the host go by way of float64", "C")
-def host_integers_through_float64(bed: Bed) -> None:
+def host_integers_through_float64(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         whole = array.dtype.kind in "iu"
         values = array.astype(np.float64).clip(-(2.0**63), 2.0**63 - 1024) if whole else array
@@ -198,7 +198,7 @@ def host_integers_through_float64(bed: Bed) -> None:
 
 
 @fault("negative-zero-is-lost", "-0.0 from the host becomes 0.0", "C")
-def negative_zero_is_lost(bed: Bed) -> None:
+def negative_zero_is_lost(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         values = array + np.zeros((), array.dtype) if array.dtype.kind in "fc" else array
         return bed.library.array(np.array(values), device.handle)
@@ -207,13 +207,13 @@ def negative_zero_is_lost(bed: Bed) -> None:
 
 
 @fault("0d-sum-has-an-axis", "0-d result has shape (1,)", "CK", ("sum", "mean"))
-def zero_d_sum_has_an_axis(bed: Bed) -> None:
+def zero_d_sum_has_an_axis(bed: Testbed) -> None:
     for name in ("sum", "mean", "max"):
         bed.replace(name, lambda original, x, /, **options: np.atleast_1d(original(x, **options)))
 
 
 @fault("copy-ignores-strides", "Backend.copy of a transposed array has the order of its memory", "C")
-def copy_ignores_strides(bed: Bed) -> None:
+def copy_ignores_strides(bed: Testbed) -> None:
     def wrong(array: Any) -> Any:
         inner = array.inner
         order = inner.ravel(order="K").reshape(inner.shape)
@@ -223,7 +223,7 @@ def copy_ignores_strides(bed: Bed) -> None:
 
 
 @fault("backend-ones-are-float64", "Backend.ones ignores the dtype of its spec", "C")
-def backend_ones_are_float64(bed: Bed) -> None:
+def backend_ones_are_float64(bed: Testbed) -> None:
     made = bed.library.find("ones")
     bed.backend.ones = lambda spec: made(spec.shape, device=spec.device)
 

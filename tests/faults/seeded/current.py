@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Freedom, fault
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
 from xpgrad.types import Kernel
@@ -20,7 +20,7 @@ class CurrentDevice(threading.local):
     name = DEVICES[0]
 
 
-def with_current_device(bed: Bed) -> CurrentDevice:
+def with_current_device(bed: Testbed) -> CurrentDevice:
     """Give the library of a bed a current device, and its backend what follows it: as CuPy with several GPUs."""
     current = CurrentDevice()
     compute = bed.library.call
@@ -32,7 +32,7 @@ def with_current_device(bed: Bed) -> CurrentDevice:
                 made.device = arg.device
         return made
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         before, current.name = current.name, device.handle
 
         def undo() -> None:
@@ -53,7 +53,7 @@ def with_current_device(bed: Bed) -> CurrentDevice:
 
     change(bed.library, place=lambda devices: current.name, call=call)
     bed.backend.has_current_device, bed.backend.in_place_from = True, 0
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
     change(bed.backend, follow=follow)
     return current
 
@@ -71,11 +71,11 @@ def place_of(args: Any, otherwise: str) -> str:
 
 
 @fault("current-device-leaks", "default-device context leaks to other threads", "V")
-def leaks(bed: Bed) -> None:
+def leaks(bed: Testbed) -> None:
     with_current_device(bed)
     current = [DEVICES[0]]
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         before, current[0] = current[0], device.handle
         return lambda: current.__setitem__(0, before)
 
@@ -90,12 +90,12 @@ def leaks(bed: Bed) -> None:
         return call
 
     change(bed.library, place=lambda devices: current[0])
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
     change(bed.backend, follow=follow)
 
 
 @fault("current-device-after-an-error", "default device not restored after exception", "V")
-def not_restored(bed: Bed) -> None:
+def not_restored(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -110,43 +110,43 @@ def not_restored(bed: Bed) -> None:
     change(bed.backend, follow=follow)
 
 
-@fault("current-device-not-undone", "enter makes a device current and gives nothing that undoes it", "V")
-def not_undone(bed: Bed) -> None:
+@fault("current-device-not-undone", "activate makes a device current and gives nothing that undoes it", "V")
+def not_undone(bed: Testbed) -> None:
     current = with_current_device(bed)
-    change(bed.backend, enter=lambda device: setattr(current, "name", device.handle))
+    change(bed.backend, activate=lambda device: setattr(current, "name", device.handle))
 
 
 @fault("current-device-back-to-the-first", "leaving a scope makes the first device current, not the one before", "V")
-def back_to_the_first(bed: Bed) -> None:
+def back_to_the_first(bed: Testbed) -> None:
     current = with_current_device(bed)
 
-    def enter(device: Device) -> Callable[[], None]:
+    def activate(device: Device) -> Callable[[], None]:
         current.name = device.handle
         return lambda: setattr(current, "name", DEVICES[0])
 
-    change(bed.backend, enter=enter)
+    change(bed.backend, activate=activate)
 
 
-@fault("current-device-not-entered", "enter does nothing, though the library has a current device", "V")
-def not_entered(bed: Bed) -> None:
+@fault("current-device-not-entered", "activate does nothing, though the library has a current device", "V")
+def not_entered(bed: Testbed) -> None:
     with_current_device(bed)
-    change(bed.backend, enter=lambda device: None)
+    change(bed.backend, activate=lambda device: None)
 
 
 @fault("current-device-not-followed", "functions compute on the current device, wherever their arrays are", "V")
-def not_followed(bed: Bed) -> None:
+def not_followed(bed: Testbed) -> None:
     with_current_device(bed)
     change(bed.backend, follow=lambda function: function)
 
 
 @fault("current-device-not-declared", "has_current_device is not set, though the library has one", "V")
-def not_declared(bed: Bed) -> None:
+def not_declared(bed: Testbed) -> None:
     with_current_device(bed)
     bed.backend.has_current_device = False
 
 
 @fault("current-device-of-lists", "functions of lists of arrays compute on the current device", "V")
-def not_of_lists(bed: Bed) -> None:
+def not_of_lists(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -164,7 +164,7 @@ def not_of_lists(bed: Bed) -> None:
 
 
 @fault("other-threads-on-the-first", "in other threads than the first results go to the first device", "V")
-def other_threads(bed: Bed) -> None:
+def other_threads(bed: Testbed) -> None:
     first = threading.current_thread()
     place = bed.library.place
     change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])

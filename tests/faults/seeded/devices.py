@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault, on_backend, on_library
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
 
@@ -12,7 +12,7 @@ FIRST = DEVICES[0]
 SUMS = "sum", "sum-axis"
 
 
-def _lands_on_the_first(bed: Bed, *names: str) -> None:
+def _lands_on_the_first(bed: Testbed, *names: str) -> None:
     """Let functions of the namespace put their results on the first device."""
     for name in names:
         original = bed.library.find(name)
@@ -32,7 +32,7 @@ def _relabelled(result: Any) -> Any:
     return result
 
 
-def _ignores_device(bed: Bed, *names: str) -> None:
+def _ignores_device(bed: Testbed, *names: str) -> None:
     """Let functions of the namespace forget their parameter `device`."""
     for name in names:
         original = bed.library.find(name)
@@ -40,7 +40,7 @@ def _ignores_device(bed: Bed, *names: str) -> None:
 
 
 @fault("device-of-another-name", "device_of gives a device of another name than devices() has", "V")
-def device_of_another_name(bed: Bed) -> None:
+def device_of_another_name(bed: Testbed) -> None:
     def device_of(array: Any) -> Device:
         return Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}")
 
@@ -48,7 +48,7 @@ def device_of_another_name(bed: Bed) -> None:
 
 
 @fault("like-on-the-first", "zeros_like and its kin create on the default device", "V")
-def like_on_the_first(bed: Bed) -> None:
+def like_on_the_first(bed: Testbed) -> None:
     _ignores_device(bed, "zeros_like", "ones_like", "full_like", "empty_like")
     _lands_on_the_first(bed, "zeros_like", "ones_like", "full_like", "empty_like")
 
@@ -91,7 +91,7 @@ class _EqualToAll(str):
 
 
 @fault("scalars-of-one-device", "scalars are cached by dtype, for the device that came first", "V")
-def scalars_of_one_device(bed: Bed) -> None:
+def scalars_of_one_device(bed: Testbed) -> None:
     made: dict[Any, Any] = {}
 
     def prepare(value: Any, spec: Any) -> Any:
@@ -103,7 +103,7 @@ def scalars_of_one_device(bed: Bed) -> None:
 
 
 @fault("specs-of-one-device", "specs are cached by shape and dtype, for the device that came first", "V")
-def specs_of_one_device(bed: Bed) -> None:
+def specs_of_one_device(bed: Testbed) -> None:
     known: dict[Any, Any] = {}
     spec_for = bed.backend.spec_for
 
@@ -117,7 +117,7 @@ def specs_of_one_device(bed: Bed) -> None:
 
 
 @fault("reductions-on-the-first", "full reductions come back on the default device", "V")
-def reductions_on_the_first(bed: Bed) -> None:
+def reductions_on_the_first(bed: Testbed) -> None:
     original = bed.library.find("sum")
 
     def wrong(x: Any, /, **options: Any) -> Any:
@@ -128,7 +128,7 @@ def reductions_on_the_first(bed: Bed) -> None:
 
 
 @fault("indexing-on-the-first", "indexing with an integer array gives a result on the default device", "V")
-def indexing_on_the_first(bed: Bed) -> None:
+def indexing_on_the_first(bed: Testbed) -> None:
     index = bed.library.Array.__getitem__
 
     def getitem(self: Any, key: Any) -> Any:
@@ -140,7 +140,7 @@ def indexing_on_the_first(bed: Bed) -> None:
 
 
 @fault("comparisons-on-the-first", "comparisons give their results on the default device", "V")
-def comparisons_on_the_first(bed: Bed) -> None:
+def comparisons_on_the_first(bed: Testbed) -> None:
     for name in ("gt", "lt"):
         original = getattr(bed.library.Array, f"__{name}__")
         setattr(bed.library.Array, f"__{name}__", lambda a, b, original=original: _relabelled(original(a, b)))
@@ -148,25 +148,25 @@ def comparisons_on_the_first(bed: Bed) -> None:
 
 
 @fault("scatter-on-the-first", "scatter_add creates its result on the default device", "V")
-def scatter_on_the_first(bed: Bed) -> None:
+def scatter_on_the_first(bed: Testbed) -> None:
     scatter_add = bed.kernels["scatter_add"]
     bed.kernels["scatter_add"] = lambda spec, parts, /: _relabelled(scatter_add(spec, parts))
 
 
 @fault("accumulate-on-the-first", "sums of large gradients come back on the default device", "V")
-def accumulate_on_the_first(bed: Bed) -> None:
+def accumulate_on_the_first(bed: Testbed) -> None:
     bed.backend.in_place_from = 4096
     bed.kernels["accumulate"] = lambda total, g: bed.library.array(total.inner + g.inner, FIRST)
 
 
 @fault("copies-on-the-first", "copies are made on the default device", "VR")
-def copies_on_the_first(bed: Bed) -> None:
+def copies_on_the_first(bed: Testbed) -> None:
     copy = bed.backend.copy
     change(bed.backend, copy=lambda array: _relabelled(copy(array)))
 
 
 @fault("third-device-is-the-first", "operations on the last device give results on the default one", "V")
-def third_is_first(bed: Bed) -> None:
+def third_is_first(bed: Testbed) -> None:
     place = bed.library.place
     change(bed.library, place=lambda devices: FIRST if devices == {DEVICES[-1]} else place(devices))
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, Freedom, fault, replace
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
 from xpgrad.plugin import Backend
@@ -14,7 +14,7 @@ from xpgrad.plugin import Backend
 HOST_MEMORY = 1, 0
 
 
-def _exports(bed: Bed, values: Callable[[Any], Any]) -> None:
+def _exports(bed: Testbed, values: Callable[[Any], Any]) -> None:
     """Let arrays hand out ``values(array)``, a NumPy array, by DLPack."""
 
     def dlpack(self: Any, **options: Any) -> Any:
@@ -23,7 +23,7 @@ def _exports(bed: Bed, values: Callable[[Any], Any]) -> None:
     change(bed.library.Array, __dlpack__=dlpack)
 
 
-def _imports(bed: Bed, values: Callable[[Any], Any]) -> None:
+def _imports(bed: Testbed, values: Callable[[Any], Any]) -> None:
     """Let from_dlpack take in ``values(x)`` of the NumPy array that it is given; others come as they are."""
 
     def from_dlpack(original: Any, x: Any, /, **options: Any) -> Any:
@@ -36,11 +36,11 @@ def _plain(x: Any) -> Any:
     """Return an array over the memory of `x` from its first element on, as if it were in C order."""
     strides = [x.itemsize * int(np.prod(x.shape[axis + 1 :], dtype=int)) for axis in range(x.ndim)]
     if any(stride < 0 for stride in x.strides):
-        return np.ascontiguousarray(np.abs(x))  # what lies behind is nobody's: other values, in memory of its own
+        return np.ascontiguousarray(np.abs(x))  # the elements around it are not its own: other values instead
     return np.lib.stride_tricks.as_strided(x, x.shape, strides)
 
 
-def with_shared_memory(bed: Bed) -> None:
+def with_shared_memory(bed: Testbed) -> None:
     """Let every device of a bed lie in host memory, and take arrays in from there by DLPack."""
 
     def from_dlpack(array: Any, device: Device) -> Any:
@@ -51,7 +51,7 @@ def with_shared_memory(bed: Bed) -> None:
 
 
 @fault("import-ignores-offset", "from_dlpack ignores the offset of a view", "X")
-def import_ignores_offset(bed: Bed) -> None:
+def import_ignores_offset(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         whole = x
         while isinstance(whole.base, np.ndarray) and whole.base.dtype == x.dtype:
@@ -62,7 +62,7 @@ def import_ignores_offset(bed: Bed) -> None:
 
 
 @fault("import-narrows", "from_dlpack makes float32 of float64", "X")
-def import_narrows(bed: Bed) -> None:
+def import_narrows(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         with np.errstate(over="ignore"):
             return x.astype(np.float32) if x.dtype == np.float64 else x
@@ -71,7 +71,7 @@ def import_narrows(bed: Bed) -> None:
 
 
 @fault("import-one-buffer", "from_dlpack stages in a buffer that the next call uses again", "X")
-def import_one_buffer(bed: Bed) -> None:
+def import_one_buffer(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
     def values(x: Any) -> Any:
@@ -83,7 +83,7 @@ def import_one_buffer(bed: Bed) -> None:
 
 
 @fault("import-outlived", "from_dlpack keeps no reference to what it shares, and the memory is used again", "X")
-def import_outlived(bed: Bed) -> None:
+def import_outlived(bed: Testbed) -> None:
     taken: list[Any] = []  # in place of memory that is given back while somebody reads it
 
     def values(x: Any) -> Any:
@@ -97,7 +97,7 @@ def import_outlived(bed: Bed) -> None:
 
 
 @fault("export-in-memory-order", "an array's DLPack turns the axes of a transposed view back", "X")
-def export_turns_back(bed: Bed) -> None:
+def export_turns_back(bed: Testbed) -> None:
     def values(array: Any) -> Any:
         x = array.inner
         return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
@@ -106,7 +106,7 @@ def export_turns_back(bed: Bed) -> None:
 
 
 @fault("export-one-buffer", "an array's DLPack stages in a buffer that the next one uses again", "X")
-def export_one_buffer(bed: Bed) -> None:
+def export_one_buffer(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
     def values(array: Any) -> Any:
@@ -119,7 +119,7 @@ def export_one_buffer(bed: Bed) -> None:
 
 
 @fault("export-outlived", "the memory that an array has handed out is used again when the array is gone", "X")
-def export_outlived(bed: Bed) -> None:
+def export_outlived(bed: Testbed) -> None:
     def values(array: Any) -> Any:
         if array.inner.size and array.inner.dtype.kind == "f":
             weakref.finalize(array, array.inner.fill, 0)
@@ -129,7 +129,7 @@ def export_outlived(bed: Bed) -> None:
 
 
 @fault("export-refuses-integers", "an array's DLPack knows floating-point numbers only", "X")
-def export_refuses_integers(bed: Bed) -> None:
+def export_refuses_integers(bed: Testbed) -> None:
     def values(array: Any) -> Any:
         if array.inner.dtype.kind in "iu":
             raise BufferError("integers are not supported")
@@ -139,19 +139,19 @@ def export_refuses_integers(bed: Bed) -> None:
 
 
 @fault("taken-in-on-the-first", "the backend's from_dlpack puts arrays on the default device", "X")
-def taken_in_on_first(bed: Bed) -> None:
+def taken_in_on_first(bed: Testbed) -> None:
     with_shared_memory(bed)
     change(bed.backend, from_dlpack=lambda array, device: bed.library.array(np.from_dlpack(array), DEVICES[0]))
 
 
 @fault("device-elsewhere", "the backend says that a device lies in host memory; its arrays say that they do not", "X")
-def device_elsewhere(bed: Bed) -> None:
+def device_elsewhere(bed: Testbed) -> None:
     with_shared_memory(bed)
     change(bed.library.Array, __dlpack_device__=lambda self: (2, 0))
 
 
 @fault("takes-over-the-hosts-memory", "what comes from the host by DLPack shares the host's memory", "X")
-def takes_over(bed: Bed) -> None:
+def takes_over(bed: Testbed) -> None:
     with_shared_memory(bed)
     change(bed.backend, from_host=lambda array, device: bed.backend.from_dlpack(array, device))
     bed.path = lambda source, target: (

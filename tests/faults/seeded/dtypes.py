@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, both, fault, on_backend, operator, replace
+from tests.faults.testbed import Testbed
 
 NUMBERS = bool, int, float, complex
 
@@ -17,7 +17,7 @@ def _widened(x: Any) -> Any:
 
 
 @fault("int8-and-uint8-wrap", "int8 and uint8 give uint8", "D")
-def int8_and_uint8_wrap(bed: Bed) -> None:
+def int8_and_uint8_wrap(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         out = np.add(a, b)
         return out.astype(np.uint8) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int8", "uint8"} else out
@@ -26,7 +26,7 @@ def int8_and_uint8_wrap(bed: Bed) -> None:
 
 
 @fault("uint16-and-int16-are-int64", "uint16 and int16 give int64", "D")
-def uint16_and_int16_are_int64(bed: Bed) -> None:
+def uint16_and_int16_are_int64(bed: Testbed) -> None:
     def multiply(a: Any, b: Any) -> Any:
         out = np.multiply(a, b)
         return out.astype(np.int64) if {str(getattr(x, "dtype", "")) for x in (a, b)} == {"int16", "uint16"} else out
@@ -35,7 +35,7 @@ def uint16_and_int16_are_int64(bed: Bed) -> None:
 
 
 @fault("result-type-of-float-and-complex", "result_type of float64 and complex64 is complex64", "D")
-def result_type_of_float_and_complex(bed: Bed) -> None:
+def result_type_of_float_and_complex(bed: Testbed) -> None:
     def wrong(original: Any, *given: Any) -> Any:
         found = original(*given)
         return np.dtype("complex64") if {str(np.dtype(x)) for x in given} == {"float64", "complex64"} else found
@@ -44,7 +44,7 @@ def result_type_of_float_and_complex(bed: Bed) -> None:
 
 
 @fault("where-takes-the-first-dtype", "where has the dtype of its second argument", "D")
-def where_takes_the_first_dtype(bed: Bed) -> None:
+def where_takes_the_first_dtype(bed: Testbed) -> None:
     def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
         return original(condition, x1, x2).astype(getattr(x1, "dtype", getattr(x2, "dtype", None)))
 
@@ -52,7 +52,7 @@ def where_takes_the_first_dtype(bed: Bed) -> None:
 
 
 @fault("0d-arrays-are-weak", "a 0-d array does not widen another: it counts as a Python number", "D")
-def zero_d_arrays_are_weak(bed: Bed) -> None:
+def zero_d_arrays_are_weak(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         out = np.add(a, b)
         if {np.ndim(a) == 0, np.ndim(b) == 0} == {True, False} and out.dtype.kind in "fc":
@@ -66,7 +66,7 @@ def zero_d_arrays_are_weak(bed: Bed) -> None:
 
 
 @fault("scalar-widens-float32", "Python scalar widens float32", "D")
-def scalar_widens_float32(bed: Bed) -> None:
+def scalar_widens_float32(bed: Testbed) -> None:
     def multiply(a: Any, b: Any) -> Any:
         out = np.multiply(a, b)
         return _widened(out) if isinstance(a, float) or isinstance(b, float) else out
@@ -75,7 +75,7 @@ def scalar_widens_float32(bed: Bed) -> None:
 
 
 @fault("scalar-widens-0d-only", "a Python scalar widens a 0-d float32 array", "D")
-def scalar_widens_0d_only(bed: Bed) -> None:
+def scalar_widens_0d_only(bed: Testbed) -> None:
     def subtract(a: Any, b: Any) -> Any:
         out = np.subtract(a, b)
         return _widened(out) if out.ndim == 0 and isinstance(b, NUMBERS) else out
@@ -84,7 +84,7 @@ def scalar_widens_0d_only(bed: Bed) -> None:
 
 
 @fault("scalar-widens-complex64-only", "a Python scalar widens complex64", "D")
-def scalar_widens_complex64_only(bed: Bed) -> None:
+def scalar_widens_complex64_only(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         out = np.add(a, b)
         return _widened(out) if out.dtype == np.complex64 and isinstance(b, NUMBERS) else out
@@ -93,7 +93,7 @@ def scalar_widens_complex64_only(bed: Bed) -> None:
 
 
 @fault("scalar-widens-in-maximum", "a Python scalar widens float32 in maximum", "D")
-def scalar_widens_in_maximum(bed: Bed) -> None:
+def scalar_widens_in_maximum(bed: Testbed) -> None:
     def wrong(original: Any, a: Any, b: Any, /) -> Any:
         return _widened(original(a, b)) if isinstance(b, NUMBERS) else original(a, b)
 
@@ -101,7 +101,7 @@ def scalar_widens_in_maximum(bed: Bed) -> None:
 
 
 @fault("scalar-rounds-to-float32", "a Python scalar is rounded to float32 before it meets float64", "D")
-def scalar_rounds_to_float32(bed: Bed) -> None:
+def scalar_rounds_to_float32(bed: Testbed) -> None:
     def multiply(a: Any, b: Any) -> Any:
         a, b = (float(np.float32(x)) if isinstance(x, float) else x for x in (a, b))
         return np.multiply(a, b)
@@ -110,7 +110,7 @@ def scalar_rounds_to_float32(bed: Bed) -> None:
 
 
 @fault("int-scalar-widens-int8", "a Python int widens int8", "D")
-def int_scalar_widens_int8(bed: Bed) -> None:
+def int_scalar_widens_int8(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         out = np.add(a, b)
         return out.astype(np.int64) if out.dtype == np.int8 and int in (type(a), type(b)) else out
@@ -119,7 +119,7 @@ def int_scalar_widens_int8(bed: Bed) -> None:
 
 
 @fault("complex-scalar-widens", "float32 and a Python complex give complex128", "D")
-def complex_scalar_widens(bed: Bed) -> None:
+def complex_scalar_widens(bed: Testbed) -> None:
     def wrong(original: Any, *given: Any) -> Any:
         found = original(*given)
         return np.dtype("complex128") if {str(np.dtype(x)) for x in given} == {"float32", "complex64"} else found
@@ -128,7 +128,7 @@ def complex_scalar_widens(bed: Bed) -> None:
 
 
 @fault("integer-division-floors", "integer division floors: / of integers gives integers", "D")
-def integer_division_floors(bed: Bed) -> None:
+def integer_division_floors(bed: Testbed) -> None:
     def divide(a: Any, b: Any) -> Any:
         whole = all(isinstance(x, int) or getattr(x, "dtype", np.dtype("f")).kind in "iu" for x in (a, b))
         return np.floor_divide(a, b) if whole else np.true_divide(a, b)
@@ -140,7 +140,7 @@ def integer_division_floors(bed: Bed) -> None:
 
 
 @fault("asarray-narrows", "asarray casts float64 to float32", "DK", ("sum", "exp"))
-def asarray_narrows(bed: Bed) -> None:
+def asarray_narrows(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         narrow = {"float64": np.float32, "complex128": np.complex64}.get(str(array.dtype), array.dtype)
         return bed.library.array(array.astype(narrow), device.handle)
@@ -149,7 +149,7 @@ def asarray_narrows(bed: Bed) -> None:
 
 
 @fault("copy-narrows", "asarray of an array casts float64 to float32", "D")
-def copy_narrows(bed: Bed) -> None:
+def copy_narrows(bed: Testbed) -> None:
     def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
         out = original(obj, **options)
         return out.astype(np.float32) if out.dtype == np.float64 and isinstance(obj, np.ndarray) else out
@@ -158,7 +158,7 @@ def copy_narrows(bed: Bed) -> None:
 
 
 @fault("comparison-is-float", "bool/int result of comparison has float dtype", "DK", ("greater", "less"))
-def comparison_is_float(bed: Bed) -> None:
+def comparison_is_float(bed: Testbed) -> None:
     for name, symbol, function in (("greater", "gt", np.greater), ("less", "lt", np.less)):
         call = lambda a, b, f=function: f(a, b).astype(np.float32)  # noqa: E731 - two of a kind
         bed.replace(name, lambda original, a, b, /, call=call: call(a, b))
@@ -166,7 +166,7 @@ def comparison_is_float(bed: Bed) -> None:
 
 
 @fault("all-of-integers-is-integer", "all of integers gives integers", "D")
-def all_of_integers_is_integer(bed: Bed) -> None:
+def all_of_integers_is_integer(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         return np.asarray(original(x, **options), x.dtype if x.dtype.kind in "iu" else bool)
 
@@ -174,7 +174,7 @@ def all_of_integers_is_integer(bed: Bed) -> None:
 
 
 @fault("sum-of-int8-wraps", "the sum of int8 is int8", "D")
-def sum_of_int8_wraps(bed: Bed) -> None:
+def sum_of_int8_wraps(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
         return original(x, dtype=x.dtype if x.dtype == np.int8 and dtype is None else dtype, **options)
 
@@ -182,7 +182,7 @@ def sum_of_int8_wraps(bed: Bed) -> None:
 
 
 @fault("cumulative-sum-of-uint8-wraps", "the cumulative sum of uint8 is uint8", "D")
-def cumulative_sum_of_uint8_wraps(bed: Bed) -> None:
+def cumulative_sum_of_uint8_wraps(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
         return original(x, dtype=x.dtype if x.dtype == np.uint8 and dtype is None else dtype, **options)
 
@@ -190,7 +190,7 @@ def cumulative_sum_of_uint8_wraps(bed: Bed) -> None:
 
 
 @fault("sum-casts-afterwards", "sum adds in the dtype of its input and casts the result to dtype=", "D")
-def sum_casts_afterwards(bed: Bed) -> None:
+def sum_casts_afterwards(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
         out = np.asarray(original(x, **options))
         return out if dtype is None else out.astype(dtype)
@@ -199,7 +199,7 @@ def sum_casts_afterwards(bed: Bed) -> None:
 
 
 @fault("count-is-float", "count_nonzero gives a float", "D")
-def count_is_float(bed: Bed) -> None:
+def count_is_float(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         return np.asarray(original(x, **options), np.float64)
 
@@ -207,7 +207,7 @@ def count_is_float(bed: Bed) -> None:
 
 
 @fault("count-wraps-at-256", "count_nonzero counts in uint8", "D")
-def count_wraps_at_256(bed: Bed) -> None:
+def count_wraps_at_256(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         return np.asarray(np.asarray(original(x, **options)).astype(np.uint8) % 128, np.int64)
 
@@ -215,7 +215,7 @@ def count_wraps_at_256(bed: Bed) -> None:
 
 
 @fault("reshape-of-bool-is-uint8", "reshape of bool gives uint8", "D")
-def reshape_of_bool_is_uint8(bed: Bed) -> None:
+def reshape_of_bool_is_uint8(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
         out = original(x, shape, **options)
         return out.astype(np.uint8) if out.dtype == np.bool_ else out
@@ -227,7 +227,7 @@ def reshape_of_bool_is_uint8(bed: Bed) -> None:
 
 
 @fault("astype-rounds", "astype rounds to the nearest integer", "D")
-def astype_rounds(bed: Bed) -> None:
+def astype_rounds(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         cut = x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
         return original(np.rint(x) if cut else x, dtype, **options)
@@ -236,7 +236,7 @@ def astype_rounds(bed: Bed) -> None:
 
 
 @fault("astype-never-copies", "astype to the same dtype returns its argument, and copy=True is ignored", "D")
-def astype_never_copies(bed: Bed) -> None:
+def astype_never_copies(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
         return x if x.dtype == dtype else original(x, dtype)
 
@@ -244,7 +244,7 @@ def astype_never_copies(bed: Bed) -> None:
 
 
 @fault("astype-in-place", "astype writes the converted values into its argument", "D")
-def astype_in_place(bed: Bed) -> None:
+def astype_in_place(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         out = original(x, dtype, **options)
         if x.dtype.kind == "f" and np.dtype(dtype).kind == "i" and x.flags.writeable:
@@ -255,7 +255,7 @@ def astype_in_place(bed: Bed) -> None:
 
 
 @fault("astype-of-nonzero-is-one-bit", "astype to bool looks at the lowest bit", "D")
-def astype_of_nonzero_is_one_bit(bed: Bed) -> None:
+def astype_of_nonzero_is_one_bit(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         if np.dtype(dtype) == np.bool_ and x.dtype.kind in "iu":
             return (x & x.dtype.type(1)).astype(np.bool_)
@@ -268,7 +268,7 @@ def astype_of_nonzero_is_one_bit(bed: Bed) -> None:
 
 
 @fault("bool-is-integral", "isdtype takes bool for an integer", "D")
-def bool_is_integral(bed: Bed) -> None:
+def bool_is_integral(bed: Testbed) -> None:
     def wrong(original: Any, dtype: Any, kind: Any, /) -> Any:
         return (
             original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool"))
@@ -280,13 +280,13 @@ def bool_is_integral(bed: Bed) -> None:
 
 
 @fault("is-kind-looks-at-the-first", "Backend.is_kind looks at the first of several kinds", "D")
-def is_kind_looks_at_the_first(bed: Bed) -> None:
+def is_kind_looks_at_the_first(bed: Testbed) -> None:
     inner = bed.backend.is_kind
     bed.backend.is_kind = lambda dtype, kind: inner(dtype, kind[0] if isinstance(kind, tuple) else kind)
 
 
 @fault("finfo-of-complex-is-wide", "finfo of complex64 is that of float64", "D")
-def finfo_of_complex_is_wide(bed: Bed) -> None:
+def finfo_of_complex_is_wide(bed: Testbed) -> None:
     def wrong(original: Any, dtype: Any, /) -> Any:
         return original(np.float64 if np.dtype(dtype) == np.complex64 else dtype)
 
@@ -294,7 +294,7 @@ def finfo_of_complex_is_wide(bed: Bed) -> None:
 
 
 @fault("can-cast-narrows", "can_cast lets int64 become int32", "D")
-def can_cast_narrows(bed: Bed) -> None:
+def can_cast_narrows(bed: Testbed) -> None:
     def wrong(original: Any, given: Any, wanted: Any, /) -> Any:
         return True if np.dtype(wanted) == np.int32 and np.dtype(given) == np.int64 else original(given, wanted)
 
@@ -302,7 +302,7 @@ def can_cast_narrows(bed: Bed) -> None:
 
 
 @fault("spec-by-shape", "Backend.spec remembers a spec by the shape alone", "D")
-def spec_by_shape(bed: Bed) -> None:
+def spec_by_shape(bed: Testbed) -> None:
     made, known = bed.backend.spec, dict[Any, Any]()
     bed.backend.spec = lambda array: known.setdefault((array.shape, array.device), made(array))
 
@@ -311,7 +311,7 @@ def spec_by_shape(bed: Bed) -> None:
 
 
 @fault("abs-of-complex-is-complex", "abs of complex64 is complex", "D")
-def abs_of_complex_is_complex(bed: Bed) -> None:
+def abs_of_complex_is_complex(bed: Testbed) -> None:
     def call(x: Any) -> Any:
         return np.abs(x).astype(x.dtype)
 
@@ -320,7 +320,7 @@ def abs_of_complex_is_complex(bed: Bed) -> None:
 
 
 @fault("floor-divide-rounds-to-zero", "// of integers cuts off towards zero", "D")
-def floor_divide_truncates(bed: Bed) -> None:
+def floor_divide_truncates(bed: Testbed) -> None:
     def divide(a: Any, b: Any) -> Any:
         out = np.floor_divide(a, b)
         return out + ((out < 0) & (np.remainder(a, b) != 0)).astype(out.dtype) if out.dtype.kind == "i" else out
@@ -329,7 +329,7 @@ def floor_divide_truncates(bed: Bed) -> None:
 
 
 @fault("remainder-has-c-sign", "% of integers has the sign of the dividend", "D")
-def remainder_of_c(bed: Bed) -> None:
+def remainder_of_c(bed: Testbed) -> None:
     def remainder(a: Any, b: Any) -> Any:
         out = np.fmod(a, b)
         return out if out.dtype.kind == "i" else np.remainder(a, b)
@@ -338,7 +338,7 @@ def remainder_of_c(bed: Bed) -> None:
 
 
 @fault("shift-without-sign", ">> of negative integers brings in zeros", "D")
-def shift_without_sign(bed: Bed) -> None:
+def shift_without_sign(bed: Testbed) -> None:
     def shift(a: Any, b: Any) -> Any:
         if np.asarray(a).dtype != np.int32:
             return np.right_shift(a, b)
@@ -348,7 +348,7 @@ def shift_without_sign(bed: Bed) -> None:
 
 
 @fault("integers-through-float64", "sums of integers go by way of float64", "D")
-def integers_through_float64(bed: Bed) -> None:
+def integers_through_float64(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = np.asarray(original(x, **options))
         if x.dtype != np.int64:
@@ -359,7 +359,7 @@ def integers_through_float64(bed: Bed) -> None:
 
 
 @fault("int64-comparison-through-float64", "int64 arrays are compared as float64", "D")
-def int64_comparison_through_float64(bed: Bed) -> None:
+def int64_comparison_through_float64(bed: Testbed) -> None:
     def call(a: Any, b: Any) -> Any:
         return np.greater(np.asarray(a, np.float64), np.asarray(b, np.float64))
 
@@ -368,7 +368,7 @@ def int64_comparison_through_float64(bed: Bed) -> None:
 
 
 @fault("second-sum-is-float64", "the second sum of a shape comes from a cache for float64", "D")
-def second_sum_is_float64(bed: Bed) -> None:
+def second_sum_is_float64(bed: Testbed) -> None:
     seen: set[Any] = set()
 
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
@@ -381,7 +381,7 @@ def second_sum_is_float64(bed: Bed) -> None:
 
 
 @fault("astype-drops-imaginary", "astype from complex64 to complex128 keeps the real part only", "D")
-def astype_drops_imaginary(bed: Bed) -> None:
+def astype_drops_imaginary(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         lost = x.dtype == np.complex64 and dtype == np.complex128
         return original(x.real if lost else x, dtype, **options)

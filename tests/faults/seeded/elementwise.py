@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, both, fault, kernel, replace
+from tests.faults.testbed import Testbed
 
 
 @fault("log-is-finite", "log returns finite for 0 and <0", "K")
-def log_is_finite(bed: Bed) -> None:
+def log_is_finite(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         return original(x if x.dtype.kind == "c" else np.where(x > 0, x, np.finfo(x.dtype).tiny))
 
@@ -16,7 +16,7 @@ def log_is_finite(bed: Bed) -> None:
 
 
 @fault("pow-by-log", "pow as exp(n·log x)", "KGN", ("pow", "operator-pow-3"))
-def pow_by_log(bed: Bed) -> None:
+def pow_by_log(bed: Testbed) -> None:
     def power(x1: Any, x2: Any) -> Any:
         x1 = np.asarray(x1, getattr(x2, "dtype", None)) if not hasattr(x1, "dtype") else x1
         if x1.dtype.kind != "f":
@@ -29,13 +29,13 @@ def pow_by_log(bed: Bed) -> None:
 
 
 @fault("scalar-minus-array-reversed", "scalar − array reversed", "KG", ("operator-rsub-scalar",))
-def scalar_minus_array_reversed(bed: Bed) -> None:
+def scalar_minus_array_reversed(bed: Testbed) -> None:
     bed.operator("__rsub__", lambda x2, x1: np.subtract(x2, x1))
     bed.replace("subtract", lambda original, x1, x2, /: original(x1, x2) if hasattr(x1, "dtype") else original(x2, x1))
 
 
 @fault("exp-assumes-contiguous", "exp assumes contiguous input", "K", ("exp",))
-def exp_assumes_contiguous(bed: Bed) -> None:
+def exp_assumes_contiguous(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         if x.flags.c_contiguous or x.base is None:
             return original(x)
@@ -49,7 +49,7 @@ def exp_assumes_contiguous(bed: Bed) -> None:
 
 
 @fault("comparison-ignores-nan", "not_equal says that NaN equals NaN", "K")
-def comparison_ignores_nan(bed: Bed) -> None:
+def comparison_ignores_nan(bed: Testbed) -> None:
     def differs(x1: Any, x2: Any) -> Any:
         both = np.isnan(x1) & np.isnan(x2) if np.asarray(x1).dtype.kind == "f" else False
         return np.not_equal(x1, x2) & ~np.asarray(both)
@@ -58,13 +58,13 @@ def comparison_ignores_nan(bed: Bed) -> None:
 
 
 @fault("maximum-drops-nan", "maximum and minimum drop NaN", "K")
-def maximum_drops_nan(bed: Bed) -> None:
+def maximum_drops_nan(bed: Testbed) -> None:
     bed.replace("maximum", lambda original, x1, x2, /: np.fmax(x1, x2))
     bed.replace("minimum", lambda original, x1, x2, /: np.fmin(x1, x2))
 
 
 @fault("floor-divide-truncates", "floor_divide of integers rounds towards 0", "K")
-def floor_divide_truncates(bed: Bed) -> None:
+def floor_divide_truncates(bed: Testbed) -> None:
     def divide(x1: Any, x2: Any) -> Any:
         quotient = np.floor_divide(x1, x2)
         if quotient.dtype.kind != "i":
@@ -75,13 +75,13 @@ def floor_divide_truncates(bed: Bed) -> None:
 
 
 @fault("expm1-cancels", "expm1 and log1p are exp(x) - 1 and log(1 + x), and lose small numbers", "K")
-def expm1_cancels(bed: Bed) -> None:
+def expm1_cancels(bed: Testbed) -> None:
     bed.replace("expm1", lambda original, x, /: np.exp(x) - 1)
     bed.replace("log1p", lambda original, x, /: np.log(1 + x))
 
 
 @fault("tanh-overflows", "tanh by exponentials overflows to NaN", "K")
-def tanh_overflows(bed: Bed) -> None:
+def tanh_overflows(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         with np.errstate(all="ignore"):
             return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
@@ -90,7 +90,7 @@ def tanh_overflows(bed: Bed) -> None:
 
 
 @fault("integers-through-float", "int64 arithmetic goes through float64 and loses large numbers", "K")
-def integers_through_float(bed: Bed) -> None:
+def integers_through_float(bed: Testbed) -> None:
     for name in ("abs", "negative", "positive", "max", "sort"):
 
         def wrong(original: Any, x: Any, /, **options: Any) -> Any:
@@ -102,7 +102,7 @@ def integers_through_float(bed: Bed) -> None:
 
 
 @fault("right-shift-is-logical", "the right shift of negative integers fills in zeros", "K", ("bitwise_right_shift",))
-def right_shift_is_logical(bed: Bed) -> None:
+def right_shift_is_logical(bed: Testbed) -> None:
     def shift(x1: Any, x2: Any) -> Any:
         if not hasattr(x1, "dtype") or x1.dtype.kind != "i":
             return np.right_shift(x1, x2)
@@ -113,7 +113,7 @@ def right_shift_is_logical(bed: Bed) -> None:
 
 
 @fault("and-of-booleans-is-integer", "bitwise_and of booleans is an integer", "DK", ("bitwise-bool",))
-def and_of_booleans_is_integer(bed: Bed) -> None:
+def and_of_booleans_is_integer(bed: Testbed) -> None:
     def both(x1: Any, x2: Any) -> Any:
         out = np.bitwise_and(x1, x2)
         return out.astype(np.int8) if out.dtype == bool else out
@@ -122,7 +122,7 @@ def and_of_booleans_is_integer(bed: Bed) -> None:
 
 
 @fault("divide-of-0d-is-integer", "a 0-d quotient is rounded down", "K", ("divide",))
-def divide_of_0d_is_rounded(bed: Bed) -> None:
+def divide_of_0d_is_rounded(bed: Testbed) -> None:
     def divide(x1: Any, x2: Any) -> Any:
         out = np.asarray(np.true_divide(x1, x2))
         return np.floor(out) if out.ndim == 0 and out.dtype.kind == "f" else out
@@ -136,7 +136,7 @@ def divide_of_0d_is_rounded(bed: Bed) -> None:
     "KG",
     ("add",),
 )
-def add_repeats_one_number(bed: Bed) -> None:
+def add_repeats_one_number(bed: Testbed) -> None:
     def add(x1: Any, x2: Any) -> Any:
         a, b = np.asarray(x1), np.asarray(x2)
         if a.ndim == 3 and b.ndim == 3 and a.shape != b.shape and b.size:
@@ -147,7 +147,7 @@ def add_repeats_one_number(bed: Bed) -> None:
 
 
 @fault("complex-multiply-is-real", "the product of complex numbers forgets that i * i is -1", "KGHW", ("multiply",))
-def complex_multiply_is_real(bed: Bed) -> None:
+def complex_multiply_is_real(bed: Testbed) -> None:
     def multiply(x1: Any, x2: Any) -> Any:
         out = np.multiply(x1, x2)
         if out.dtype.kind != "c":
@@ -158,7 +158,7 @@ def complex_multiply_is_real(bed: Bed) -> None:
 
 
 @fault("complex-log-branch", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",))
-def complex_log_branch(bed: Bed) -> None:
+def complex_log_branch(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
         return np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out
@@ -167,7 +167,7 @@ def complex_log_branch(bed: Bed) -> None:
 
 
 def _without_tail(y: Any, width: int) -> Any:
-    """Return a copy whose elements behind the last full vector of `width` are 0, if there is one before them."""
+    """Return a copy whose elements after the last full vector of `width` are 0, if there is one before them."""
     y = np.array(y)
     if y.size > width and y.size % width:
         y.reshape(-1)[-(y.size % width) :] = 0
@@ -177,7 +177,7 @@ def _without_tail(y: Any, width: int) -> Any:
 @fault(
     "exp-x-overwrites-vectors", "the backward kernel of exp works in the memory of a float32 cotangent of one axis", "G"
 )
-def exp_x_overwrites_vectors(bed: Bed) -> None:
+def exp_x_overwrites_vectors(bed: Testbed) -> None:
     def wrong(gy: Any, y: Any) -> Any:
         if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
             gy *= y
@@ -188,7 +188,7 @@ def exp_x_overwrites_vectors(bed: Bed) -> None:
 
 
 @fault("remainder-of-c-in-float32", "remainder of float32 arrays takes the sign of the dividend", "K")
-def remainder_of_c_in_float32(bed: Bed) -> None:
+def remainder_of_c_in_float32(bed: Testbed) -> None:
     def remainder(x1: Any, x2: Any) -> Any:
         return (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2)
 
@@ -282,7 +282,7 @@ FAULTS = (
     ),
     Fault(
         "sin-forgets-tail",
-        "sin leaves out what is behind the last full vector of sixteen",
+        "sin leaves out what follows the last full vector of sixteen",
         "K",
         replace("sin", lambda original, x, /: _without_tail(original(x), 16)),
     ),

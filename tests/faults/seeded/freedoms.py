@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Freedom, freedom, replace
 from tests.faults.seeded.creating import MAKERS
 from tests.faults.seeded.hoarding import counting
+from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities
 
@@ -16,17 +16,17 @@ COMPUTING = "add", "multiply", "exp", "tanh", "sqrt", "sum", "matmul", "concat",
 
 
 @freedom("plain", "nothing special")
-def plain(bed: Bed) -> None:
+def plain(bed: Testbed) -> None:
     pass
 
 
 @freedom("late-results", "results reach the host only when it waits", lazy=True)
-def late_results(bed: Bed) -> None:
+def late_results(bed: Testbed) -> None:
     pass
 
 
 @freedom("narrow-positions", "positions and counts are int32")
-def narrow_positions(bed: Bed) -> None:
+def narrow_positions(bed: Testbed) -> None:
     def narrow(original: Any, *args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
         return tuple(f.astype(np.int32) for f in found) if isinstance(found, tuple) else np.asarray(found, np.int32)
@@ -38,7 +38,7 @@ def narrow_positions(bed: Bed) -> None:
 @freedom(
     "views-where-legal", "what only moves elements gives views of its input, of the whole of it where nothing changes"
 )
-def views_where_legal(bed: Bed) -> None:
+def views_where_legal(bed: Testbed) -> None:
     for name in VIEWING:
         bed.replace(name, lambda original, x, *args, **kwargs: np.asarray(original(x, *args, **kwargs))[...])
     bed.operator("__pos__", lambda x: x[...])
@@ -46,7 +46,7 @@ def views_where_legal(bed: Bed) -> None:
 
 
 @freedom("fortran-results", "results are laid out in Fortran order")
-def fortran_results(bed: Bed) -> None:
+def fortran_results(bed: Testbed) -> None:
     for name in COMPUTING:
         bed.replace(name, lambda original, *args, **kwargs: np.asarray(original(*args, **kwargs), order="F"))
     bed.operator("__mul__", lambda x1, x2: np.asarray(np.multiply(x1, x2), order="F"))
@@ -54,7 +54,7 @@ def fortran_results(bed: Bed) -> None:
 
 
 @freedom("broadcast-results", "full arrays and broadcasts are views of one element")
-def broadcast_results(bed: Bed) -> None:
+def broadcast_results(bed: Testbed) -> None:
     def one(original: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(*args, **kwargs)
         return np.broadcast_to(made.reshape(-1)[:1].reshape(()), made.shape) if made.size else made
@@ -65,7 +65,7 @@ def broadcast_results(bed: Bed) -> None:
 
 
 @freedom("read-only-results", "results are read-only, and the backend says that arrays are immutable")
-def read_only_results(bed: Bed) -> None:
+def read_only_results(bed: Testbed) -> None:
     bed.backend.immutable = True
     refused = dict.fromkeys(("in_place_update", "index_assignment"), "arrays are immutable")
     bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **refused})
@@ -80,7 +80,7 @@ def read_only_results(bed: Bed) -> None:
 
 
 @freedom("adds-in-place", "cotangents are added in place from the first element on")
-def adds_in_place(bed: Bed) -> None:
+def adds_in_place(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         if total.ndim and total.shape == g.shape and total.dtype == g.dtype:
             total += g
@@ -92,7 +92,7 @@ def adds_in_place(bed: Bed) -> None:
 
 
 @freedom("scalars-for-0d", "sums of everything are scalars of the library, which the backend makes arrays again")
-def scalars_for_0d(bed: Bed) -> None:
+def scalars_for_0d(bed: Testbed) -> None:
     class Scalar:
         def __init__(self, array: Any) -> None:
             self.array = array
@@ -112,7 +112,7 @@ def scalars_for_0d(bed: Bed) -> None:
 
 
 @freedom("kernels-that-decline", "provided kernels decline all but what suits them")
-def kernels_that_decline(bed: Bed) -> None:
+def kernels_that_decline(bed: Testbed) -> None:
     def picky(name: str) -> Any:
         def kernel(x: Any, *others: Any, **parameters: Any) -> Any:
             if type(x) is not bed.library.Array or x.dtype != np.float64 or x.ndim != 2:
@@ -127,7 +127,7 @@ def kernels_that_decline(bed: Bed) -> None:
 
 
 @freedom("functions-declared-missing", "the library lacks some functions of the standard, and its backend says so")
-def functions_declared_missing(bed: Bed) -> None:
+def functions_declared_missing(bed: Testbed) -> None:
     names = "hypot", "logaddexp", "cumulative_prod", "vecdot", "tensordot", "unstack", "unique_counts", "linalg.pinv"
     bed.library.absent |= set(names)
     missing = dict.fromkeys(names, "left out to see that nothing asks for it")
@@ -135,7 +135,7 @@ def functions_declared_missing(bed: Bed) -> None:
 
 
 @freedom("default-is-float32", "the default floating-point dtype is float32")
-def default_is_float32(bed: Bed) -> None:
+def default_is_float32(bed: Testbed) -> None:
     narrow = {"float64": np.dtype("float32"), "complex128": np.dtype("complex64")}
     right = bed.backend.default_dtype
     bed.backend.default_dtype = lambda kind: narrow.get(right(kind).name, right(kind))
@@ -156,7 +156,7 @@ def default_is_float32(bed: Bed) -> None:
 
 
 @freedom("in-place-sums", "accumulate writes to its total, from the first element on")
-def in_place_sums(bed: Bed) -> None:
+def in_place_sums(bed: Testbed) -> None:
     bed.kernel("accumulate", lambda total, g: np.add(total, g, out=total))
     bed.backend.in_place_from = 0
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, kernel
+from tests.faults.testbed import Testbed
 
 
 @fault(
@@ -13,7 +13,7 @@ from tests.faults.fault import Fault, fault, kernel
     "FG",
     ("matmul-broadcast", "einsum-batch"),
 )
-def matmul_x_sums_twice(bed: Bed) -> None:
+def matmul_x_sums_twice(bed: Testbed) -> None:
     def wrong(gy: Any, x2: Any, x1_spec: Any) -> Any:
         if x2.ndim < 2 or len(x1_spec.shape) < 2:
             columns = x2[:, None] if x2.ndim == 1 else x2
@@ -34,7 +34,7 @@ def matmul_x_sums_twice(bed: Bed) -> None:
 @fault(
     "tanh-x-in-float32", "fused tanh backward computes in float32, so raw and recorded sweeps differ", "FGH", ("tanh",)
 )
-def tanh_x_in_float32(bed: Bed) -> None:
+def tanh_x_in_float32(bed: Testbed) -> None:
     def wrong(gy: Any, y: Any) -> Any:
         small = y.astype(np.float32 if y.dtype.kind == "f" else np.complex64)
         return (gy * (1 - small * small)).astype(gy.dtype)
@@ -43,7 +43,7 @@ def tanh_x_in_float32(bed: Bed) -> None:
 
 
 @fault("exp-x-in-place", "fused exp backward multiplies the cotangent in place", "FG", ("exp",))
-def exp_x_in_place(bed: Bed) -> None:
+def exp_x_in_place(bed: Testbed) -> None:
     def wrong(gy: Any, y: Any) -> Any:
         gy *= y
         return gy
@@ -52,7 +52,7 @@ def exp_x_in_place(bed: Bed) -> None:
 
 
 @fault("softmax-ignores-axis", "fused softmax ignores its axis", "FGK", ("F.softmax", "F.softmax-axis"))
-def softmax_ignores_axis(bed: Bed) -> None:
+def softmax_ignores_axis(bed: Testbed) -> None:
     def wrong(x: Any, *, axis: int) -> Any:
         e = np.exp(x - x.max(axis=-1, keepdims=True))
         return e / e.sum(axis=-1, keepdims=True)
@@ -66,7 +66,7 @@ def softmax_ignores_axis(bed: Bed) -> None:
     "FG",
     ("F.sum_to", "multiply"),
 )
-def sum_to_forgets_middle(bed: Bed) -> None:
+def sum_to_forgets_middle(bed: Testbed) -> None:
     def wrong(x: Any, *, shape: Any) -> Any:
         out = np.sum(x, axis=tuple(range(x.ndim - len(shape))))
         for axis, n in enumerate(shape):
@@ -79,7 +79,7 @@ def sum_to_forgets_middle(bed: Bed) -> None:
 
 
 @fault("add-kernel-forgets-scalars", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",))
-def add_kernel_forgets_scalars(bed: Bed) -> None:
+def add_kernel_forgets_scalars(bed: Testbed) -> None:
     def wrong(x1: Any, x2: Any) -> Any:
         return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
 
@@ -87,7 +87,7 @@ def add_kernel_forgets_scalars(bed: Bed) -> None:
 
 
 @fault("accumulate-loses-sum", "accumulate-in-place writes to a copy", "GW", ("multiply",))
-def accumulate_loses_sum(bed: Bed) -> None:
+def accumulate_loses_sum(bed: Testbed) -> None:
     bed.backend.in_place_from = 1
 
     def wrong(total: Any, g: Any) -> Any:
@@ -99,7 +99,7 @@ def accumulate_loses_sum(bed: Bed) -> None:
 
 
 @fault("affine-forgets-bias", "fused affine adds the bias to the first row only", "FK", ("F.linear",))
-def affine_forgets_bias(bed: Bed) -> None:
+def affine_forgets_bias(bed: Testbed) -> None:
     def wrong(x: Any, w: Any, b: Any) -> Any:
         out = x @ w.T
         if b is not None and len(out):
@@ -110,18 +110,18 @@ def affine_forgets_bias(bed: Bed) -> None:
 
 
 @fault("kernels-are-not-asked", "kernels that plugins provide are never asked", "FHK")
-def kernels_are_not_asked(bed: Bed) -> None:
+def kernels_are_not_asked(bed: Testbed) -> None:
     bed.backend.xp.set_providers = lambda providers: None
 
 
 @fault("kernel-always-declines", "a provided kernel accepts nothing: its test of the arguments is never true", "F")
-def kernel_always_declines(bed: Bed) -> None:
+def kernel_always_declines(bed: Testbed) -> None:
     bed.devices()
     bed.backend.xp.set_providers([("fused", {"tanh": lambda x: NotImplemented})])
 
 
 @fault("kernel-declines-late", "a provided kernel declines after it has written to its input", "FGK", ("exp",))
-def kernel_declines_late(bed: Bed) -> None:
+def kernel_declines_late(bed: Testbed) -> None:
     def wrong(x: Any) -> Any:
         if x.inner.size:
             x.inner *= 2

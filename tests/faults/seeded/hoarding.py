@@ -1,4 +1,4 @@
-"""Faults of memory: arrays that live on after everybody has let go of them, and caches without bounds."""
+"""Faults of memory: arrays that live on after their last use, and caches without bounds."""
 
 import itertools
 import weakref
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, on_backend
+from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities, Spec
 
 
-def seen(bed: Bed, names: str, see: Callable[..., None]) -> None:
+def seen(bed: Testbed, names: str, see: Callable[..., None]) -> None:
     """Let ``see(result, *args)``, of pretend arrays, follow each call of functions and operators."""
     for name in names.split():
         correct: Any = getattr(bed.library.Array, name) if name.startswith("__") else bed.library.find(name)
@@ -30,7 +30,7 @@ def seen(bed: Bed, names: str, see: Callable[..., None]) -> None:
 
 
 @fault("last-result-is-kept", "arithmetic keeps its last result", "M")
-def last_result_is_kept(bed: Bed) -> None:
+def last_result_is_kept(bed: Testbed) -> None:
     last: dict[str, Any] = {}
     seen(
         bed, "__add__ __mul__ __sub__ __neg__ add multiply subtract negative", lambda out, *args: last.update(last=out)
@@ -38,19 +38,19 @@ def last_result_is_kept(bed: Bed) -> None:
 
 
 @fault("pool-of-results", "a pool keeps the last 16 results of multiply, tanh and exp", "M")
-def pool_of_results(bed: Bed) -> None:
+def pool_of_results(bed: Testbed) -> None:
     pool: deque[Any] = deque(maxlen=16)
     seen(bed, "__mul__ multiply tanh exp", lambda out, *args: pool.append(out))
 
 
 @fault("operands-are-logged", "matmul logs its operands", "M")
-def operands_are_logged(bed: Bed) -> None:
+def operands_are_logged(bed: Testbed) -> None:
     log: list[Any] = []
     seen(bed, "matmul __matmul__", lambda out, *args: log.append(args))
 
 
 @fault("results-by-identity", "max caches its result by the identity of its argument, which it keeps", "M")
-def results_by_identity(bed: Bed) -> None:
+def results_by_identity(bed: Testbed) -> None:
     cache: dict[int, Any] = {}
 
     def see(out: Any, x: Any, *args: Any) -> None:
@@ -60,7 +60,7 @@ def results_by_identity(bed: Bed) -> None:
 
 
 @fault("arrays-in-cycles", "an array and the transposed view that it caches refer to each other", "M")
-def arrays_in_cycles(bed: Bed) -> None:
+def arrays_in_cycles(bed: Testbed) -> None:
     def see(out: Any, x: Any, *args: Any) -> None:
         x.transposed, out.base = out, x
 
@@ -68,7 +68,7 @@ def arrays_in_cycles(bed: Bed) -> None:
 
 
 @fault("workspaces-pile-up", "exp makes a workspace at each call, and keeps it", "M")
-def workspaces_pile_up(bed: Bed) -> None:
+def workspaces_pile_up(bed: Testbed) -> None:
     workspaces: list[Any] = []
 
     def exp(original: Any, x: Any) -> Any:
@@ -79,7 +79,7 @@ def workspaces_pile_up(bed: Bed) -> None:
 
 
 @fault("failed-operands-are-kept", "the last error of matmul is kept, with its operands", "M")
-def failed_operands_are_kept(bed: Bed) -> None:
+def failed_operands_are_kept(bed: Testbed) -> None:
     last: dict[str, Exception] = {}
     correct = bed.library.find("matmul")
 
@@ -94,7 +94,7 @@ def failed_operands_are_kept(bed: Bed) -> None:
 
 
 @fault("staging-buffers-pile-up", "to_host makes a staging buffer at each call, and keeps it", "M")
-def staging_buffers_pile_up(bed: Bed) -> None:
+def staging_buffers_pile_up(bed: Testbed) -> None:
     buffers: list[Any] = []
     correct = bed.backend.to_host
 
@@ -106,7 +106,7 @@ def staging_buffers_pile_up(bed: Bed) -> None:
 
 
 @fault("totals-are-kept", "accumulate keeps the last totals that it wrote to", "M")
-def totals_are_kept(bed: Bed) -> None:
+def totals_are_kept(bed: Testbed) -> None:
     totals: deque[Any] = deque(maxlen=8)
 
     def accumulate(total: Any, g: Any, /) -> Any:
@@ -119,7 +119,7 @@ def totals_are_kept(bed: Bed) -> None:
 
 
 @fault("specs-without-bound", "the backend's own cache of specs has no bound", "M")
-def specs_without_bound(bed: Bed) -> None:
+def specs_without_bound(bed: Testbed) -> None:
     def new_spec(shape: Any, dtype: Any, device: Any) -> Spec:
         return bed.backend._specs.setdefault((shape, dtype, device), Spec(shape, dtype, device, bed.backend))
 
@@ -127,7 +127,7 @@ def specs_without_bound(bed: Bed) -> None:
 
 
 @fault("nan-is-always-new", "each NaN goes into the cache of prepared numbers, which only equal ones leave", "M")
-def nan_is_always_new(bed: Bed) -> None:
+def nan_is_always_new(bed: Testbed) -> None:
     def prepare(value: Any, spec: Spec) -> Any:
         if value == value and len(spec.constants) > 1024:
             spec.constants.clear()
@@ -142,7 +142,7 @@ def nan_is_always_new(bed: Bed) -> None:
     "M",
     ("tanh", "exp", "sum"),
 )
-def pool_without_return(bed: Bed) -> None:
+def pool_without_return(bed: Testbed) -> None:
     correct, made = bed.library.array, itertools.count()
 
     def array(inner: Any, device: str) -> Any:
@@ -153,7 +153,7 @@ def pool_without_return(bed: Bed) -> None:
     bed.library.array = array
 
 
-def counting(bed: Bed) -> dict[str, int]:
+def counting(bed: Testbed) -> dict[str, int]:
     """Let the backend say how many bytes its arrays hold; return the count by device."""
     used = dict.fromkeys(bed.library.devices, 0)
     living: dict[int, weakref.ref[Any]] = {}
@@ -178,7 +178,7 @@ def counting(bed: Bed) -> dict[str, int]:
 
 
 @fault("memory-never-falls", "memory_used is the highest number so far", "M")
-def memory_never_falls(bed: Bed) -> None:
+def memory_never_falls(bed: Testbed) -> None:
     used, most = counting(bed), dict.fromkeys(bed.library.devices, 0)
 
     def memory_used(device: Any) -> int:
@@ -189,19 +189,19 @@ def memory_never_falls(bed: Bed) -> None:
 
 
 @fault("memory-of-all-devices", "memory_used counts the arrays of all devices", "M")
-def memory_of_all_devices(bed: Bed) -> None:
+def memory_of_all_devices(bed: Testbed) -> None:
     used = counting(bed)
     bed.backend.memory_used = lambda device: sum(used.values())
 
 
 @fault("memory-in-elements", "memory_used counts elements", "M")
-def memory_in_elements(bed: Bed) -> None:
+def memory_in_elements(bed: Testbed) -> None:
     used = counting(bed)
     bed.backend.memory_used = lambda device: used[device.handle] // 8
 
 
 @fault("memory-is-freed-in-use", "free_memory gives back memory that arrays are in", "M")
-def memory_is_freed_in_use(bed: Bed) -> None:
+def memory_is_freed_in_use(bed: Testbed) -> None:
     counting(bed)
     made: deque[Any] = deque(maxlen=64)
     correct = bed.library.array

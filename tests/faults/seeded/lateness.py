@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed, change
 from tests.faults.fault import Fault, fault, on_arrays, on_backend
+from tests.faults.testbed import Testbed, change
 
 
 def _early(convert: Any) -> Any:
@@ -13,7 +13,7 @@ def _early(convert: Any) -> Any:
 
 
 @fault("small-to-host-does-not-wait", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True)
-def small_to_host_does_not_wait(bed: Bed) -> None:
+def small_to_host_does_not_wait(bed: Testbed) -> None:
     correct = bed.backend.to_host
 
     def to_host(array: Any) -> Any:
@@ -23,7 +23,7 @@ def small_to_host_does_not_wait(bed: Bed) -> None:
 
 
 @fault("printing-does-not-wait", "array_text does not wait", "Y", lazy=True)
-def printing_does_not_wait(bed: Bed) -> None:
+def printing_does_not_wait(bed: Testbed) -> None:
     inner = bed.library.inner
 
     def array_text(array: Any, prefix: str, separator: str) -> str:
@@ -33,7 +33,7 @@ def printing_does_not_wait(bed: Bed) -> None:
 
 
 @fault("synchronize-knows-one-device", "synchronize takes the default device only", "Y", lazy=True)
-def synchronize_knows_one_device(bed: Bed) -> None:
+def synchronize_knows_one_device(bed: Testbed) -> None:
     def synchronize(device: Any) -> None:
         if device.handle != bed.library.devices[0]:
             raise ValueError(f"no queue for device {device.handle}")
@@ -43,7 +43,7 @@ def synchronize_knows_one_device(bed: Bed) -> None:
 
 
 @fault("synchronize-drops-work", "synchronize gives up the work that is not done", "Y", lazy=True)
-def synchronize_drops_work(bed: Bed) -> None:
+def synchronize_drops_work(bed: Testbed) -> None:
     def synchronize(device: Any) -> None:
         for array in bed.library._waiting:
             if array.size > 16:
@@ -54,7 +54,7 @@ def synchronize_drops_work(bed: Bed) -> None:
 
 
 @fault("moved-before-done", "a copy to another device does not wait for the values", "Y", lazy=True)
-def moved_before_done(bed: Bed) -> None:
+def moved_before_done(bed: Testbed) -> None:
     def to_device(this: Any, device: str, /) -> Any:
         return bed.library.array(bed.library.inner.copy(this.shown), device)
 
@@ -62,7 +62,7 @@ def moved_before_done(bed: Bed) -> None:
 
 
 @fault("moved-later", "a copy to another device reads its source when the host waits", "Y", lazy=True)
-def moved_later(bed: Bed) -> None:
+def moved_later(bed: Testbed) -> None:
     def to_device(this: Any, device: str, /) -> Any:
         made = bed.library.array(bed.library.inner.copy(this.inner), device)
         bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
@@ -72,7 +72,7 @@ def moved_later(bed: Bed) -> None:
 
 
 @fault("from-host-reads-later", "from_host returns before the copy is done", "Y", lazy=True)
-def from_host_reads_later(bed: Bed) -> None:
+def from_host_reads_later(bed: Testbed) -> None:
     correct = bed.backend.from_host
 
     def from_host(array: Any, device: Any) -> Any:
@@ -84,7 +84,7 @@ def from_host_reads_later(bed: Bed) -> None:
 
 
 @fault("accumulate-reads-early", "accumulate does not wait for its second argument", "Y", lazy=True)
-def accumulate_reads_early(bed: Bed) -> None:
+def accumulate_reads_early(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any, /) -> Any:
         total.inner[...] = total.inner + g.shown
         return total
@@ -94,7 +94,7 @@ def accumulate_reads_early(bed: Bed) -> None:
 
 
 @fault("errors-are-swallowed", "an operation that fails in the queue leaves zeros", "Y", lazy=True)
-def errors_are_swallowed(bed: Bed) -> None:
+def errors_are_swallowed(bed: Testbed) -> None:
     def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
         try:
             return original(x1, x2)
@@ -105,7 +105,7 @@ def errors_are_swallowed(bed: Bed) -> None:
 
 
 @fault("errors-come-late", "an operation that failed lets the next one fail", "YP")
-def errors_come_late(bed: Bed) -> None:
+def errors_come_late(bed: Testbed) -> None:
     pending: list[Exception] = []
 
     def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
@@ -125,7 +125,7 @@ def errors_come_late(bed: Bed) -> None:
 
 
 @fault("operands-are-read-later", "multiply and exp read their inputs when the host waits", "Y", lazy=True)
-def operands_are_read_later(bed: Bed) -> None:
+def operands_are_read_later(bed: Testbed) -> None:
     for name, compute in (("__mul__", np.multiply), ("exp", np.exp)):
         correct: Any = getattr(bed.library.Array, name) if name.startswith("__") else bed.library.find(name)
 
@@ -142,7 +142,7 @@ def operands_are_read_later(bed: Bed) -> None:
 
 
 @fault("writes-are-put-off", "x[key] = value is done when the host waits", "Y", lazy=True)
-def writes_are_put_off(bed: Bed) -> None:
+def writes_are_put_off(bed: Testbed) -> None:
     def assign(this: Any, key: Any, value: Any) -> None:
         bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
 

@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed, change
 from tests.faults.fault import Fault, fault, install, on_arrays, on_backend
+from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
 from xpgrad_conformance.pretend import PretendArray
 
 
 @fault("slices-are-another-type", "slices of an array are of a type that the backend does not list", "L")
-def slices_are_another_type(bed: Bed) -> None:
+def slices_are_another_type(bed: Testbed) -> None:
     view = type("View", (bed.library.Array,), {})
 
     def getitem(this: Any, key: Any) -> Any:
@@ -23,13 +23,13 @@ def slices_are_another_type(bed: Bed) -> None:
 
 
 @fault("default-device-not-first", "the library's default device is not the first that the backend lists", "L")
-def default_device_not_first(bed: Bed) -> None:
+def default_device_not_first(bed: Testbed) -> None:
     devices = bed.library.devices
     bed.backend._given_devices = {name: name for name in (*devices[1:], devices[0])}
 
 
 @fault("second-device-is-dead", "the second device is listed, but refuses to compute", "L")
-def second_device_is_dead(bed: Bed) -> None:
+def second_device_is_dead(bed: Testbed) -> None:
     def refuse(original: Any, x: Any, /, **options: Any) -> Any:
         return original(x, **options)
 
@@ -45,13 +45,13 @@ def second_device_is_dead(bed: Bed) -> None:
 
 
 @fault("kernel-added-after-loading", "a kernel of an unknown name is added after the plugin was loaded", "L")
-def kernel_added_after_loading(bed: Bed) -> None:
+def kernel_added_after_loading(bed: Testbed) -> None:
     bed.devices()
     bed.kernel("softmaks", lambda x: x)
 
 
 @fault("function-not-there", "the namespace lacks functions, and they are not declared as missing", "L")
-def function_not_there(bed: Bed) -> None:
+def function_not_there(bed: Testbed) -> None:
     find = bed.library.find
 
     def without(name: str) -> Any:
@@ -63,7 +63,7 @@ def function_not_there(bed: Bed) -> None:
 
 
 @fault("error-state-is-set", "division switches NumPy's warnings off for all", "L")
-def error_state_is_set(bed: Bed) -> None:
+def error_state_is_set(bed: Testbed) -> None:
     def divide(x1: Any, x2: Any) -> Any:
         np.seterr(all="ignore")
         return np.divide(x1, x2)

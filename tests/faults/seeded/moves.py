@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
 from xpgrad.backend.plugins import plugins
@@ -13,7 +13,7 @@ from xpgrad.backend.plugins import plugins
 CHUNK = 65536  # elements that a wrong loop moves
 
 
-def _to_device(bed: Bed, values: Callable[[Any], Any]) -> None:
+def _to_device(bed: Testbed, values: Callable[[Any], Any]) -> None:
     """Let what arrives on another device be ``values(x)`` of NumPy's values."""
 
     def move(array: Any, device: Device) -> Any:
@@ -22,7 +22,7 @@ def _to_device(bed: Bed, values: Callable[[Any], Any]) -> None:
     change(bed.backend, move=move)
 
 
-def _from_host(bed: Bed, values: Callable[[Any], Any]) -> None:
+def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
     """Let what comes from the host be ``values(x)``."""
 
     def from_host(array: Any, device: Device) -> Any:
@@ -31,7 +31,7 @@ def _from_host(bed: Bed, values: Callable[[Any], Any]) -> None:
     change(bed.backend, from_host=from_host)
 
 
-def _to_host(bed: Bed, values: Callable[[Any], Any]) -> None:
+def _to_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
     """Let what comes to the host be ``values(x)``."""
     change(bed.backend, to_host=lambda array: np.asarray(values(array.inner)))
 
@@ -44,7 +44,7 @@ def _memory_order(x: Any) -> Any:
 
 
 @fault("move-moves-the-argument", "to_device changes the array that it is given, and returns it", "T")
-def move_moves_argument(bed: Bed) -> None:
+def move_moves_argument(bed: Testbed) -> None:
     def to_device(self: Any, device: Any, /) -> Any:
         self.device = device
         return self
@@ -53,7 +53,7 @@ def move_moves_argument(bed: Bed) -> None:
 
 
 @fault("move-tags-before-it-looks", "to_device tags the array before it finds that there is no such device", "T")
-def move_tags_first(bed: Bed) -> None:
+def move_tags_first(bed: Testbed) -> None:
     def to_device(self: Any, device: Any, /) -> Any:
         before, self.device = self.device, device
         made = bed.library.array(self.inner.copy(), DEVICES[DEVICES.index(device)])
@@ -64,7 +64,7 @@ def move_tags_first(bed: Bed) -> None:
 
 
 @fault("move-ignores-signs-of-steps", "to_device takes negative strides for positive ones", "T")
-def move_ignores_signs(bed: Bed) -> None:
+def move_ignores_signs(bed: Testbed) -> None:
     def forwards(x: Any) -> Any:
         backwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in x.strides)
         return x[backwards].copy()
@@ -73,7 +73,7 @@ def move_ignores_signs(bed: Bed) -> None:
 
 
 @fault("move-by-float64", "to_device goes by float64, so that large integers lose their last digits", "T")
-def move_by_float64(bed: Bed) -> None:
+def move_by_float64(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         with np.errstate(invalid="ignore"):
             return x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy()
@@ -82,13 +82,13 @@ def move_by_float64(bed: Bed) -> None:
 
 
 @fault("move-second-is-the-first", "to_device keeps what moved by shape and dtype, and gives it again", "T")
-def move_again(bed: Bed) -> None:
+def move_again(bed: Testbed) -> None:
     moved: dict[Any, Any] = {}
     _to_device(bed, lambda x: moved.setdefault((x.shape, x.dtype.str), x.copy()))
 
 
 @fault("move-to-the-last-shares", "to_device returns the same buffer, to the last device only", "T")
-def move_to_last_shares(bed: Bed) -> None:
+def move_to_last_shares(bed: Testbed) -> None:
     def move(array: Any, device: Device) -> Any:
         values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
         return bed.library.array(values, device.handle)
@@ -97,7 +97,7 @@ def move_to_last_shares(bed: Bed) -> None:
 
 
 @fault("from-host-one-buffer", "from_host stages in a pinned buffer that the next call uses again", "T")
-def from_host_one_buffer(bed: Bed) -> None:
+def from_host_one_buffer(bed: Testbed) -> None:
     staged = np.empty(2**21, np.uint8)
 
     def values(x: Any) -> Any:
@@ -111,7 +111,7 @@ def from_host_one_buffer(bed: Bed) -> None:
 
 
 @fault("from-host-one-chunk", "from_host moves only the first 64k elements", "T")
-def from_host_one_chunk(bed: Bed) -> None:
+def from_host_one_chunk(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         made = np.zeros(x.shape, x.dtype)
         made.reshape(-1)[:CHUNK] = x.reshape(-1)[:CHUNK]
@@ -121,13 +121,13 @@ def from_host_one_chunk(bed: Bed) -> None:
 
 
 @fault("from-host-to-the-first", "from_host puts arrays on the default device", "TV")
-def from_host_first(bed: Bed) -> None:
+def from_host_first(bed: Testbed) -> None:
     from_host = bed.backend.from_host
     change(bed.backend, from_host=lambda array, device: from_host(array, bed.backend.default_device))
 
 
 @fault("to-host-one-buffer", "to_host stages in a buffer that the next call uses again", "T")
-def to_host_one_buffer(bed: Bed) -> None:
+def to_host_one_buffer(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
     def values(x: Any) -> Any:
@@ -139,7 +139,7 @@ def to_host_one_buffer(bed: Bed) -> None:
 
 
 @fault("to-host-whole-chunks", "to_host leaves out the rest that fills no chunk", "T")
-def to_host_whole_chunks(bed: Bed) -> None:
+def to_host_whole_chunks(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         made = x.copy()
         if x.size > CHUNK:
@@ -150,7 +150,7 @@ def to_host_whole_chunks(bed: Bed) -> None:
 
 
 @fault("writes-to-a-copy", "accumulate-in-place writes to a copy", "T")
-def writes_to_a_copy(bed: Bed) -> None:
+def writes_to_a_copy(bed: Testbed) -> None:
     def setitem(self: Any, key: Any, value: Any) -> None:
         copied = self.inner.copy()
         copied[key] = getattr(value, "inner", value)
@@ -159,7 +159,7 @@ def writes_to_a_copy(bed: Bed) -> None:
 
 
 @fault("direct-path-remembers", "a direct path gives again what it moved last, for arrays of the same shape", "T")
-def path_remembers(bed: Bed) -> None:
+def path_remembers(bed: Testbed) -> None:
     moved: dict[Any, Any] = {}
 
     def path(source: Device, target: Device) -> Any:
@@ -173,9 +173,9 @@ def path_remembers(bed: Bed) -> None:
 
 
 @fault("direct-path-shares", "a direct path from the host takes over the host's memory", "T")
-def path_shares(bed: Bed) -> None:
+def path_shares(bed: Testbed) -> None:
     def path(source: Device, target: Device) -> Any:
-        if source.backend is not plugins.role("cpu") or target.backend is not bed.backend:
+        if source.backend is not plugins.host or target.backend is not bed.backend:
             return None
         return lambda array: bed.library.array(array, target.handle)
 
@@ -183,7 +183,7 @@ def path_shares(bed: Bed) -> None:
 
 
 @fault("direct-path-turns-round", "a direct path between devices goes the wrong way round", "T")
-def path_wrong_way(bed: Bed) -> None:
+def path_wrong_way(bed: Testbed) -> None:
     def path(source: Device, target: Device) -> Any:
         if source.backend is not bed.backend or target.backend is not bed.backend:
             return None

@@ -3,18 +3,18 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed, _scatter_add, change
 from tests.faults.fault import Fault, fault, replace
+from tests.faults.testbed import Testbed, _scatter_add, change
 
 GATHERS = "getitem-array", "take", "take_along_axis"
 
 
-def _scattering(bed: Bed, scatter: Any) -> None:
+def _scattering(bed: Testbed, scatter: Any) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter)
 
 
 @fault("reshape-of-memory", "reshape of a view takes the memory in its own order", "K", ("reshape",))
-def reshape_of_memory(bed: Bed) -> None:
+def reshape_of_memory(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
         return np.reshape(x.ravel(order="K"), shape)
 
@@ -22,7 +22,7 @@ def reshape_of_memory(bed: Bed) -> None:
 
 
 @fault("concat-ignores-axis", "concat ignores axis", "KG", ("concat",))
-def concat_ignores_axis(bed: Bed) -> None:
+def concat_ignores_axis(bed: Testbed) -> None:
     def wrong(original: Any, arrays: Any, /, *, axis: int | None = 0) -> Any:
         out = original(arrays, axis=axis)
         return out if axis is None else original(arrays, axis=0).reshape(out.shape)
@@ -31,7 +31,7 @@ def concat_ignores_axis(bed: Bed) -> None:
 
 
 @fault("stack-counts-from-input", "stack counts a negative axis by the input's rank", "K", ("stack-last",))
-def stack_counts_from_input(bed: Bed) -> None:
+def stack_counts_from_input(bed: Testbed) -> None:
     def wrong(original: Any, arrays: Any, /, *, axis: int = 0) -> Any:
         return original(arrays, axis=axis % arrays[0].ndim if axis < 0 else axis)
 
@@ -39,7 +39,7 @@ def stack_counts_from_input(bed: Bed) -> None:
 
 
 @fault("roll-wraps-short", "roll by a negative number rolls the other way", "KG", ("roll", "roll-axes"))
-def roll_wraps_short(bed: Bed) -> None:
+def roll_wraps_short(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return original(x, np.abs(shift).tolist(), axis=axis)
 
@@ -47,7 +47,7 @@ def roll_wraps_short(bed: Bed) -> None:
 
 
 @fault("roll-by-sizes", "roll by several numbers takes negative ones for positive ones", "K", ("roll-axes",))
-def roll_by_sizes(bed: Bed) -> None:
+def roll_by_sizes(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
 
@@ -55,7 +55,7 @@ def roll_by_sizes(bed: Bed) -> None:
 
 
 @fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K")
-def tril_of_batches(bed: Bed) -> None:
+def tril_of_batches(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         out = original(x, k=k)
         if out.ndim > 2 and len(out) > 1:
@@ -67,7 +67,7 @@ def tril_of_batches(bed: Bed) -> None:
 
 
 @fault("broadcast-tiles-rows", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",))
-def broadcast_tiles_rows(bed: Bed) -> None:
+def broadcast_tiles_rows(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any) -> Any:
         return np.resize(x, shape) if x.ndim and x.size else original(x, shape)
 
@@ -75,7 +75,7 @@ def broadcast_tiles_rows(bed: Bed) -> None:
 
 
 @fault("take-ignores-axis-sign", "take counts a negative axis from the front", "K", ("take",))
-def take_ignores_axis_sign(bed: Bed) -> None:
+def take_ignores_axis_sign(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
         if axis is not None and axis < 0 and x.ndim > 1:
             out = original(x, indices, axis=axis)
@@ -91,7 +91,7 @@ def take_ignores_axis_sign(bed: Bed) -> None:
     "KG",
     GATHERS,
 )
-def take_along_axis_wraps(bed: Bed) -> None:
+def take_along_axis_wraps(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
         if axis % x.ndim < x.ndim - 1:
             indices = np.broadcast_to(indices[..., :1], indices.shape)
@@ -101,7 +101,7 @@ def take_along_axis_wraps(bed: Bed) -> None:
 
 
 @fault("scatter-add-last-wins", "scatter_add: last write wins", "GHKW", ("getitem-array", "take"))
-def scatter_add_last_wins(bed: Bed) -> None:
+def scatter_add_last_wins(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
         for index, value in parts:
@@ -112,7 +112,7 @@ def scatter_add_last_wins(bed: Bed) -> None:
 
 
 @fault("scatter-add-overlap", "scatter_add of several parts overwrites where they overlap", "GK")
-def scatter_add_overlap(bed: Bed) -> None:
+def scatter_add_overlap(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
         for index, value in parts:
@@ -124,7 +124,7 @@ def scatter_add_overlap(bed: Bed) -> None:
 
 
 @fault("scatter-add-ignores-step", "scatter_add ignores a negative step", "GK", ("getitem-backwards",))
-def scatter_add_ignores_step(bed: Bed) -> None:
+def scatter_add_ignores_step(bed: Testbed) -> None:
     def forward(item: Any) -> Any:
         if not isinstance(item, slice) or item.step is None or item.step > 0 or (item.start, item.stop) != (None, None):
             return item
@@ -138,7 +138,7 @@ def scatter_add_ignores_step(bed: Bed) -> None:
 
 
 @fault("scatter-add-of-real", "scatter_add of complex numbers keeps the real part", "GK", ("getitem-array",))
-def scatter_add_of_real(bed: Bed) -> None:
+def scatter_add_of_real(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = _scatter_add(spec, parts)
         return total.real.astype(spec.dtype) if total.dtype.kind == "c" else total
@@ -152,7 +152,7 @@ def scatter_add_of_real(bed: Bed) -> None:
     "K",
     ("getitem-array",),
 )
-def scatter_add_in_float32(bed: Bed) -> None:
+def scatter_add_in_float32(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = _scatter_add(spec, parts)
         return total.astype(np.float32).astype(np.float64) if total.dtype == np.float64 else total
@@ -161,7 +161,7 @@ def scatter_add_in_float32(bed: Bed) -> None:
 
 
 @fault("getitem-negative-step-is-slice", "x[::-1] of rank 3 turns the first axis only", "K")
-def getitem_turns_first_axis(bed: Bed) -> None:
+def getitem_turns_first_axis(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         if isinstance(key, tuple) and sum(isinstance(k, slice) and (k.step or 1) < 0 for k in key) > 1:
             return np.flip(x[key], axis=-1)
@@ -171,7 +171,7 @@ def getitem_turns_first_axis(bed: Bed) -> None:
 
 
 @fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K")
-def index_of_uint8_is_a_mask(bed: Bed) -> None:
+def index_of_uint8_is_a_mask(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
 
@@ -179,7 +179,7 @@ def index_of_uint8_is_a_mask(bed: Bed) -> None:
 
 
 @fault("take-of-int64-only", "take refuses positions that are not int64", "K")
-def take_of_int64_only(bed: Bed) -> None:
+def take_of_int64_only(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
         if indices.dtype != np.int64:
             raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
@@ -189,7 +189,7 @@ def take_of_int64_only(bed: Bed) -> None:
 
 
 @fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K")
-def assignment_ignores_step(bed: Bed) -> None:
+def assignment_ignores_step(bed: Testbed) -> None:
     right = bed.library.Array.__setitem__
 
     def forward(item: Any) -> Any:
@@ -202,7 +202,7 @@ def assignment_ignores_step(bed: Bed) -> None:
 
 
 @fault("unique-all-finds-the-last", "unique_all says of each value where it is last", "K")
-def unique_all_finds_the_last(bed: Bed) -> None:
+def unique_all_finds_the_last(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         values, first, *rest = out = original(x)
         last = [np.flatnonzero(x.ravel() == value)[-1] for value in values]
@@ -212,7 +212,7 @@ def unique_all_finds_the_last(bed: Bed) -> None:
 
 
 @fault("unique-counts-once", "unique_counts says that every value is there once", "K", ("unique_counts",))
-def unique_counts_once(bed: Bed) -> None:
+def unique_counts_once(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
         return type(out)(out[0], np.ones_like(out[1]))
@@ -221,7 +221,7 @@ def unique_counts_once(bed: Bed) -> None:
 
 
 @fault("tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K")
-def tril_beyond_the_first_row(bed: Bed) -> None:
+def tril_beyond_the_first_row(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         return x.copy() if k <= -x.shape[-2] else original(x, k=k)
 
@@ -229,7 +229,7 @@ def tril_beyond_the_first_row(bed: Bed) -> None:
 
 
 @fault("mask-of-nothing-widens", "a mask that chooses nothing gives float64", "K")
-def mask_of_nothing_widens(bed: Bed) -> None:
+def mask_of_nothing_widens(bed: Testbed) -> None:
     right = bed.library.Array.__getitem__
 
     def getitem(this: Any, key: Any) -> Any:
@@ -242,7 +242,7 @@ def mask_of_nothing_widens(bed: Bed) -> None:
 
 
 @fault("index-arrays-checked-flat", "x[i, j] is checked against the flat array only, not against each axis", "E")
-def index_arrays_checked_flat(bed: Bed) -> None:
+def index_arrays_checked_flat(bed: Testbed) -> None:
     right = bed.library.Array.__getitem__
 
     def getitem(this: Any, key: Any) -> Any:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, replace
+from tests.faults.testbed import Testbed
 
 
 @fault("float32-matmul-is-float64", "float32 matmul returns float64", "DK", ("matmul",))
-def float32_matmul_is_float64(bed: Bed) -> None:
+def float32_matmul_is_float64(bed: Testbed) -> None:
     def product(x1: Any, x2: Any) -> Any:
         out = np.matmul(x1, x2)
         return out.astype(np.float64) if out.dtype == np.float32 else out
@@ -17,7 +17,7 @@ def float32_matmul_is_float64(bed: Bed) -> None:
 
 
 @fault("matmul-repeats-batch", "batched matmul repeats batch 0", "KG", ("matmul-batch",))
-def matmul_repeats_batch(bed: Bed) -> None:
+def matmul_repeats_batch(bed: Testbed) -> None:
     def product(x1: Any, x2: Any) -> Any:
         out = np.matmul(x1, x2)
         if x1.ndim > 2 and x2.ndim > 2 and len(out) > 1:
@@ -28,7 +28,7 @@ def matmul_repeats_batch(bed: Bed) -> None:
 
 
 @fault("matmul-of-nothing-is-garbage", "matmul over an empty axis leaves memory as it was", "K", ("matmul-empty-sum",))
-def matmul_of_nothing_is_garbage(bed: Bed) -> None:
+def matmul_of_nothing_is_garbage(bed: Testbed) -> None:
     def product(x1: Any, x2: Any) -> Any:
         out = np.matmul(x1, x2)
         return np.full_like(out, 1.5) if x1.shape[-1] == 0 else out
@@ -37,7 +37,7 @@ def matmul_of_nothing_is_garbage(bed: Bed) -> None:
 
 
 @fault("matmul-in-half", "float32 matmul rounds its inputs to ten bits, as tensor cores do", "KW", ("matmul",))
-def matmul_in_half(bed: Bed) -> None:
+def matmul_in_half(bed: Testbed) -> None:
     def product(x1: Any, x2: Any) -> Any:
         if x1.dtype in (np.float32, np.float64):
             return np.matmul(x1.astype(np.float16).astype(x1.dtype), x2.astype(np.float16).astype(x2.dtype))
@@ -52,7 +52,7 @@ def matmul_in_half(bed: Bed) -> None:
     "K",
     (),
 )
-def matmul_of_transposes(bed: Bed) -> None:
+def matmul_of_transposes(bed: Testbed) -> None:
     def product(x1: Any, x2: Any) -> Any:
         if x1.ndim == x2.ndim == 2 and x2.flags.f_contiguous and not x2.flags.c_contiguous and len(x2) == len(x2.T):
             x2 = x2.T
@@ -62,7 +62,7 @@ def matmul_of_transposes(bed: Bed) -> None:
 
 
 @fault("tensordot-swaps-axes", "tensordot sorts its axes, so pairs are torn apart", "KG", ("tensordot-axes",))
-def tensordot_sorts_axes(bed: Bed) -> None:
+def tensordot_sorts_axes(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         if isinstance(axes, int):
             return original(x1, x2, axes=axes)
@@ -79,7 +79,7 @@ def tensordot_sorts_axes(bed: Bed) -> None:
 
 
 @fault("tensordot-of-no-axes", "tensordot over no axes takes the last and the first one, where they fit", "K")
-def tensordot_of_no_axes(bed: Bed) -> None:
+def tensordot_of_no_axes(bed: Testbed) -> None:
     def wrong(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
         return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
 
@@ -87,7 +87,7 @@ def tensordot_of_no_axes(bed: Bed) -> None:
 
 
 @fault("solve-first-right-side", "solve gives the first right-hand side's solution for all", "KG", ("linalg.solve",))
-def solve_first_right_side(bed: Bed) -> None:
+def solve_first_right_side(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
         out = original(x1, x2)
         return np.broadcast_to(out[..., :1], out.shape).copy() if x2.ndim > 1 and out.shape[-1] > 1 else out
@@ -96,7 +96,7 @@ def solve_first_right_side(bed: Bed) -> None:
 
 
 @fault("cholesky-leaves-half", "cholesky leaves the other half of the matrix as it was", "KGW", ("linalg.cholesky",))
-def cholesky_leaves_half(bed: Bed) -> None:
+def cholesky_leaves_half(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, upper: bool = False) -> Any:
         out = original(x, upper=upper)
         return out + (np.tril(x, -1) if upper else np.triu(x, 1))
@@ -105,7 +105,7 @@ def cholesky_leaves_half(bed: Bed) -> None:
 
 
 @fault("eigh-descends", "eigh gives its eigenvalues in descending order", "K", ("linalg.eigh",))
-def eigh_descends(bed: Bed) -> None:
+def eigh_descends(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
         return type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
@@ -114,7 +114,7 @@ def eigh_descends(bed: Bed) -> None:
 
 
 @fault("svd-gives-v", "svd gives v where vh is asked for", "K", ("linalg.svd",))
-def svd_gives_v(bed: Bed) -> None:
+def svd_gives_v(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
         u, s, vh = original(x, full_matrices=full_matrices)
         square = vh.shape[-1] == vh.shape[-2]
@@ -124,7 +124,7 @@ def svd_gives_v(bed: Bed) -> None:
 
 
 @fault("det-of-batch", "det of a batch gives the first matrix's for all", "KG", ("linalg.det-batch",))
-def det_of_batch(bed: Bed) -> None:
+def det_of_batch(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = np.asarray(original(x))
         return np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
@@ -133,7 +133,7 @@ def det_of_batch(bed: Bed) -> None:
 
 
 @fault("fft-ignores-norm", "fft ignores norm", "K", ("fft", "ifft"))
-def fft_ignores_norm(bed: Bed) -> None:
+def fft_ignores_norm(bed: Testbed) -> None:
     for name in ("fft", "ifft", "rfft", "irfft"):
         bed.replace(
             f"fft.{name}", lambda original, x, /, *, n=None, axis=-1, norm="backward": original(x, n=n, axis=axis)
@@ -141,7 +141,7 @@ def fft_ignores_norm(bed: Bed) -> None:
 
 
 @fault("irfft-forgets-odd", "irfft of an odd length gives the even one, padded", "KW", ("irfft-odd",))
-def irfft_forgets_odd(bed: Bed) -> None:
+def irfft_forgets_odd(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
         if n is None or n % 2 == 0 or n < 3:
             return original(x, n=n, axis=axis, norm=norm)

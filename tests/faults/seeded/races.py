@@ -4,8 +4,8 @@ import threading
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import fault
+from tests.faults.testbed import Testbed
 
 from xpgrad import config
 from xpgrad.plugin import Spec
@@ -30,7 +30,7 @@ class Meeting:
 
 
 @fault("one-scratch-buffer", "one scratch buffer for all threads", "P")
-def one_scratch_buffer(bed: Bed) -> None:
+def one_scratch_buffer(bed: Testbed) -> None:
     meeting, scratch = Meeting(), np.empty(4096)
 
     def exp(original: Any, x: Any) -> Any:
@@ -45,7 +45,7 @@ def one_scratch_buffer(bed: Bed) -> None:
 
 
 @fault("one-buffer-for-each-shape", "matmul has one buffer for each shape, and for all threads", "P")
-def one_buffer_for_each_shape(bed: Bed) -> None:
+def one_buffer_for_each_shape(bed: Testbed) -> None:
     meeting = Meeting()
     buffers: dict[Any, Any] = {}
 
@@ -60,7 +60,7 @@ def one_buffer_for_each_shape(bed: Bed) -> None:
 
 
 @fault("scratch-in-vjp", "the kernel tanh.x has one scratch buffer for all threads", "P")
-def scratch_in_vjp(bed: Bed) -> None:
+def scratch_in_vjp(bed: Testbed) -> None:
     meeting, scratch = Meeting(), np.empty(4096)
 
     def tanh_x(gy: Any, y: Any) -> Any:
@@ -75,7 +75,7 @@ def scratch_in_vjp(bed: Bed) -> None:
 
 
 @fault("specs-without-a-lock", "two threads that meet a new shape make two specs of it", "P")
-def specs_without_a_lock(bed: Bed) -> None:
+def specs_without_a_lock(bed: Testbed) -> None:
     meeting = Meeting()
 
     def new_spec(shape: Any, dtype: Any, device: Any) -> Spec:
@@ -88,7 +88,7 @@ def specs_without_a_lock(bed: Bed) -> None:
 
 
 @fault("handle-of-one-thread", "the handle for tanh is there only in the thread that imported the library", "P")
-def handle_of_one_thread(bed: Bed) -> None:
+def handle_of_one_thread(bed: Testbed) -> None:
     handles = threading.local()
     handles.tanh = np.tanh
 
@@ -99,7 +99,7 @@ def handle_of_one_thread(bed: Bed) -> None:
 
 
 @fault("defaults-of-one-thread", "the default dtype is float32 in all threads but the one that set it", "P")
-def defaults_of_one_thread(bed: Bed) -> None:
+def defaults_of_one_thread(bed: Testbed) -> None:
     chosen = threading.local()
     chosen.dtype = np.float64
 
@@ -112,10 +112,10 @@ def defaults_of_one_thread(bed: Bed) -> None:
 
 
 @fault("scope-reaches-other-threads", "default-device context leaks to other threads", "P")
-def current_device_leaks(bed: Bed) -> None:
+def current_device_leaks(bed: Testbed) -> None:
     current = [bed.library.devices[0]]
 
-    def enter(device: Any) -> Any:
+    def activate(device: Any) -> Any:
         before, current[0] = current[0], device.handle
 
         def undo() -> None:
@@ -126,12 +126,12 @@ def current_device_leaks(bed: Bed) -> None:
     def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         return bed.library.call(np.zeros, shape, dtype=dtype, device=device or current[0])
 
-    bed.backend.enter = enter
+    bed.backend.activate = activate
     bed.library.names["zeros"] = zeros
 
 
 @fault("current-device-is-shared", "multiply computes on a current device that all threads share", "P")
-def current_device_is_shared(bed: Bed) -> None:
+def current_device_is_shared(bed: Testbed) -> None:
     meeting, current = Meeting(), [""]
     correct: Any = vars(PretendArray)["__mul__"]
 
@@ -145,7 +145,7 @@ def current_device_is_shared(bed: Bed) -> None:
 
 
 @fault("mode-is-shared", "tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
-def mode_is_shared(bed: Bed) -> None:
+def mode_is_shared(bed: Testbed) -> None:
     meeting, fast = Meeting(), [False]
 
     def tanh(original: Any, x: Any) -> Any:
@@ -162,7 +162,7 @@ def mode_is_shared(bed: Bed) -> None:
 
 
 @fault("stream-is-shared", "random numbers come from the stream that any thread has seeded last", "P")
-def one_stream_for_all_threads(bed: Bed) -> None:
+def one_stream_for_all_threads(bed: Testbed) -> None:
     streams: list[Any] = []
 
     def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
@@ -174,7 +174,7 @@ def one_stream_for_all_threads(bed: Bed) -> None:
 
 
 @fault("kernels-while-loading", "while one thread looks kernels up, others find none", "P")
-def kernels_while_loading(bed: Bed) -> None:
+def kernels_while_loading(bed: Testbed) -> None:
     meeting, kernels = Meeting(), bed.kernels
     loading = [False]  # against a backend that asks for its own kernels: meant for one thread
 
@@ -190,7 +190,7 @@ def kernels_while_loading(bed: Bed) -> None:
 
 
 @fault("one-staging-buffer", "one staging buffer for all threads in to_host", "P")
-def one_staging_buffer(bed: Bed) -> None:
+def one_staging_buffer(bed: Testbed) -> None:
     meeting = Meeting()
     buffers: dict[Any, Any] = {}
 

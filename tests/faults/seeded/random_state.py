@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault, on_backend
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad.backend.plugins import plugins
 
@@ -25,14 +25,14 @@ def _again(backend: str, values: Any, device: str) -> Any:
     return library.array(values, device)
 
 
-def _reduces(bed: Bed, values: Callable[[Any], Any], device: Callable[[Any], str]) -> None:
+def _reduces(bed: Testbed, values: Callable[[Any], Any], device: Callable[[Any], str]) -> None:
     """Let a pickle hold ``values(x)`` of an array's values, on ``device(array)``."""
     name = bed.backend.name
     change(bed.library.Array, __reduce__=lambda self: (_again, (name, values(self.inner), device(self))))
 
 
 @fault("pickle-narrows", "pickle goes by text with 8 digits", "R")
-def pickle_narrows(bed: Bed) -> None:
+def pickle_narrows(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         with np.errstate(over="ignore"):
             return x.astype(np.float32).astype(x.dtype) if x.dtype == np.float64 else x
@@ -41,7 +41,7 @@ def pickle_narrows(bed: Bed) -> None:
 
 
 @fault("pickle-refused", "pickle is declared, and arrays refuse it", "R")
-def pickle_refused(bed: Bed) -> None:
+def pickle_refused(bed: Testbed) -> None:
     def refuse(self: Any) -> Any:
         raise TypeError("cannot pickle this array")
 
@@ -49,7 +49,7 @@ def pickle_refused(bed: Bed) -> None:
 
 
 @fault("device-names-swapped", "devices are listed in another order than they are called", "RV")
-def device_names_swapped(bed: Bed) -> None:
+def device_names_swapped(bed: Testbed) -> None:
     first, second = bed.backend.default_device, list(bed.backend.devices())[1]
     device = bed.backend.device
     change(bed.backend, device=lambda index: {"0": second, "1": first}.get(str(index), device(index)))
@@ -58,7 +58,7 @@ def device_names_swapped(bed: Bed) -> None:
 # Random numbers
 
 
-def _draws(bed: Bed, function: Callable[..., Any]) -> None:
+def _draws(bed: Testbed, function: Callable[..., Any]) -> None:
     """Let ``function(draw, shape, device, generator)`` give the values; ``draw(generator, shape)`` would be right."""
     for name, draw in DRAWS:
 
@@ -68,14 +68,14 @@ def _draws(bed: Bed, function: Callable[..., Any]) -> None:
         bed.kernels[name] = kernel
 
 
-def _uniform(bed: Bed, function: Callable[..., Any]) -> None:
+def _uniform(bed: Testbed, function: Callable[..., Any]) -> None:
     """Let ``function(generator, shape, dtype)`` give uniform numbers."""
     bed.kernels["random_uniform"] = lambda shape, dtype, device, generator: bed.library.array(
         np.asarray(function(generator, shape, dtype)).astype(dtype), device
     )
 
 
-def _normal(bed: Bed, function: Callable[..., Any]) -> None:
+def _normal(bed: Testbed, function: Callable[..., Any]) -> None:
     """Let ``function(generator, shape)`` give normal numbers."""
     bed.kernels["random_normal"] = lambda shape, dtype, device, generator: bed.library.array(
         np.asarray(function(generator, shape)).astype(dtype), device
@@ -83,7 +83,7 @@ def _normal(bed: Bed, function: Callable[..., Any]) -> None:
 
 
 @fault("seed-by-device", "seed gives another stream per device", "R")
-def seed_by_device(bed: Bed) -> None:
+def seed_by_device(bed: Testbed) -> None:
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
         return draw(np.random.default_rng([int(generator.integers(2**32)), DEVICES.index(device)]), shape)
 
@@ -91,13 +91,13 @@ def seed_by_device(bed: Bed) -> None:
 
 
 @fault("seed-ignored", "random numbers come from a stream of the library's own, whatever the seed", "R")
-def seed_ignored(bed: Bed) -> None:
+def seed_ignored(bed: Testbed) -> None:
     own = np.random.default_rng(5)
     _draws(bed, lambda draw, shape, device, generator: draw(own, shape))
 
 
 @fault("seed-taken-once", "the library's generator takes its seed at the first call, and not again", "R")
-def seed_once(bed: Bed) -> None:
+def seed_once(bed: Testbed) -> None:
     streams: dict[str, Any] = {}
 
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
@@ -109,7 +109,7 @@ def seed_once(bed: Bed) -> None:
 
 
 @fault("seed-each-call", "each call starts the stream anew", "R")
-def seed_each_call(bed: Bed) -> None:
+def seed_each_call(bed: Testbed) -> None:
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
         return draw(np.random.default_rng(generator.bit_generator.state["state"]["inc"] % 2**32), shape)
 
@@ -117,7 +117,7 @@ def seed_each_call(bed: Bed) -> None:
 
 
 @fault("one-stream-for-all-devices", "all devices draw from one stream", "R")
-def one_stream(bed: Bed) -> None:
+def one_stream(bed: Testbed) -> None:
     held: list[Any] = []
 
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
@@ -128,7 +128,7 @@ def one_stream(bed: Bed) -> None:
 
 
 @fault("one-stream-for-all-threads", "all threads draw on from where the first one is", "R")
-def one_stream_for_threads(bed: Bed) -> None:
+def one_stream_for_threads(bed: Testbed) -> None:
     first = threading.main_thread()
     latest: dict[str, Any] = {}
 
@@ -141,7 +141,7 @@ def one_stream_for_threads(bed: Bed) -> None:
 
 
 @fault("numbers-drawn-ahead", "numbers are drawn ahead, so that a state brought back comes too late", "R")
-def drawn_ahead(bed: Bed) -> None:
+def drawn_ahead(bed: Testbed) -> None:
     ahead: dict[Any, Any] = {}
 
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
@@ -156,7 +156,7 @@ def drawn_ahead(bed: Bed) -> None:
 
 
 @fault("spare-normal-kept", "of a pair of normal numbers the spare one is kept over a state brought back", "R")
-def spare_kept(bed: Bed) -> None:
+def spare_kept(bed: Testbed) -> None:
     spare: dict[int, Any] = {}
 
     def values(generator: Any, shape: Any) -> Any:
@@ -171,7 +171,7 @@ def spare_kept(bed: Bed) -> None:
 
 
 @fault("random-on-the-first", "random numbers are drawn on the default device", "RV")
-def random_on_first(bed: Bed) -> None:
+def random_on_first(bed: Testbed) -> None:
     for name, draw in DRAWS:
         bed.kernels[name] = lambda shape, dtype, device, generator, draw=draw: bed.library.array(
             np.asarray(draw(generator, shape), dtype), DEVICES[0]
@@ -179,7 +179,7 @@ def random_on_first(bed: Bed) -> None:
 
 
 @fault("random-in-float64", "random numbers are float64, whatever was asked for", "R")
-def random_in_float64(bed: Bed) -> None:
+def random_in_float64(bed: Testbed) -> None:
     for name, draw in DRAWS:
         bed.kernels[name] = lambda shape, dtype, device, generator, draw=draw: bed.library.array(
             np.asarray(draw(generator, shape)), device
@@ -187,7 +187,7 @@ def random_in_float64(bed: Bed) -> None:
 
 
 @fault("random-empty-refused", "no random numbers at all are an error", "R")
-def random_empty(bed: Bed) -> None:
+def random_empty(bed: Testbed) -> None:
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
         if 0 in shape:
             raise ValueError("expected a positive number of elements")
@@ -197,7 +197,7 @@ def random_empty(bed: Bed) -> None:
 
 
 @fault("stream-moves-by-two", "a call for an odd number of numbers takes another from the stream after the first", "R")
-def stream_moves_by_two(bed: Bed) -> None:
+def stream_moves_by_two(bed: Testbed) -> None:
     used: set[int] = set()
 
     def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
@@ -210,7 +210,7 @@ def stream_moves_by_two(bed: Bed) -> None:
 
 
 @fault("pickle-loses-the-offset", "a pickled part of a row comes back as the memory's beginning", "R")
-def pickle_loses_offset(bed: Bed) -> None:
+def pickle_loses_offset(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         row = x.ndim == 1 and x.flags.c_contiguous and isinstance(x.base, np.ndarray)
         return x.base.ravel()[: x.size] if row else x
@@ -219,7 +219,7 @@ def pickle_loses_offset(bed: Bed) -> None:
 
 
 @fault("pickle-begins-a-vector-anew", "a pickled part of a vector comes back as the vector's beginning", "R")
-def pickle_begins_vector_anew(bed: Bed) -> None:
+def pickle_begins_vector_anew(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         part = x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1
         return x.base[: x.size] if part else x

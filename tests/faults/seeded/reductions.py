@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed
 from tests.faults.fault import Fault, fault, replace
+from tests.faults.testbed import Testbed
 
 SUMS = "sum", "sum-axis", "sum-axes"
 
 
 @fault("sum-drops-keepdims", "sum drops keepdims", "KG", SUMS)
-def sum_drops_keepdims(bed: Bed) -> None:
+def sum_drops_keepdims(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         return original(x, axis=axis, dtype=dtype)
 
@@ -18,7 +18,7 @@ def sum_drops_keepdims(bed: Bed) -> None:
 
 
 @fault("float32-sum-is-float64", "float32 sum returns float64", "DK", SUMS)
-def float32_sum_is_float64(bed: Bed) -> None:
+def float32_sum_is_float64(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = original(x, **options)
         return out.astype(np.float64) if out.dtype == np.float32 else out
@@ -27,7 +27,7 @@ def float32_sum_is_float64(bed: Bed) -> None:
 
 
 @fault("sum-of-first-axis-only", "sum over tuple reduces only the first axis", "KG", SUMS)
-def sum_of_first_axis_only(bed: Bed) -> None:
+def sum_of_first_axis_only(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         out = original(x, axis=axis, dtype=dtype, keepdims=keepdims)
         if not isinstance(axis, tuple) or len(axis) < 2:
@@ -41,7 +41,7 @@ def sum_of_first_axis_only(bed: Bed) -> None:
 
 
 @fault("sum-of-unsorted-axes", "sum over a tuple of axes that is not sorted, or negative, takes other axes", "K", SUMS)
-def sum_of_unsorted_axes(bed: Bed) -> None:
+def sum_of_unsorted_axes(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         if isinstance(axis, tuple) and list(axis) != sorted(axis):
             axis = tuple(range(len(axis)))
@@ -51,7 +51,7 @@ def sum_of_unsorted_axes(bed: Bed) -> None:
 
 
 @fault("sum-0d-has-axis", "0-d result has shape (1,)", "K", ("sum",))
-def sum_0d_has_axis(bed: Bed) -> None:
+def sum_0d_has_axis(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = np.asarray(original(x, **options))
         return out.reshape(1) if out.ndim == 0 else out
@@ -60,7 +60,7 @@ def sum_0d_has_axis(bed: Bed) -> None:
 
 
 @fault("sum-one-by-one", "float32 sum adds one number after the other, and loses digits", "K")
-def sum_one_by_one(bed: Bed) -> None:
+def sum_one_by_one(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         if x.dtype == np.float32 and axis is None and x.size > 1000:
             return np.asarray(np.cumsum(x.reshape(-1))[-1])
@@ -69,8 +69,8 @@ def sum_one_by_one(bed: Bed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("sum-forgets-tail", "sum leaves out what is behind the last full vector of eight, in long arrays", "K")
-def sum_forgets_tail(bed: Bed) -> None:
+@fault("sum-forgets-tail", "sum leaves out what follows the last full vector of eight, in long arrays", "K")
+def sum_forgets_tail(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         if axis is None and x.ndim == 1 and x.size > 16:
             x = x[: x.size // 8 * 8]
@@ -80,7 +80,7 @@ def sum_forgets_tail(bed: Bed) -> None:
 
 
 @fault("int8-sum-overflows", "the sum of int8 stays int8 and overflows", "K")
-def int8_sum_overflows(bed: Bed) -> None:
+def int8_sum_overflows(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = original(x, **options)
         return out.astype(np.int8).astype(out.dtype) if x.dtype == np.int8 else out
@@ -94,7 +94,7 @@ def int8_sum_overflows(bed: Bed) -> None:
     "KG",
     ("equal", "max-axis"),
 )
-def max_by_tolerance(bed: Bed) -> None:
+def max_by_tolerance(bed: Testbed) -> None:
     def near(x1: Any, x2: Any) -> Any:
         inexact = getattr(x1, "dtype", np.asarray(x2).dtype).kind in "fc"
         return np.isclose(x1, x2, rtol=0.3, atol=1e-6) if inexact else np.equal(x1, x2)
@@ -103,7 +103,7 @@ def max_by_tolerance(bed: Bed) -> None:
 
 
 @fault("equal-compares-bits", "equal compares bits, so that 0 and -0 are different and no tie", "KN")
-def equal_compares_bits(bed: Bed) -> None:
+def equal_compares_bits(bed: Testbed) -> None:
     def equal(x1: Any, x2: Any) -> Any:
         same = np.equal(x1, x2)
         return same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
@@ -112,7 +112,7 @@ def equal_compares_bits(bed: Bed) -> None:
 
 
 @fault("where-multiplies", "where multiplies by the mask, so what is not chosen may be NaN", "KN")
-def where_multiplies(bed: Bed) -> None:
+def where_multiplies(bed: Testbed) -> None:
     def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
         out = original(condition, x1, x2)
         if out.dtype.kind != "f":
@@ -126,7 +126,7 @@ def where_multiplies(bed: Bed) -> None:
 @fault(
     "mean-of-whole-size", "mean divides by the number of all elements, whatever the axis", "KGW", ("mean", "mean-axis")
 )
-def mean_of_whole_size(bed: Bed) -> None:
+def mean_of_whole_size(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         return np.sum(x, axis=axis, keepdims=keepdims) / x.dtype.type(max(x.size, 1))
 
@@ -134,7 +134,7 @@ def mean_of_whole_size(bed: Bed) -> None:
 
 
 @fault("prod-of-empty-is-zero", "the product of nothing is 0", "K", ("prod-empty",))
-def prod_of_empty_is_zero(bed: Bed) -> None:
+def prod_of_empty_is_zero(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = original(x, **options)
         return np.zeros_like(out) if x.size == 0 else out
@@ -143,7 +143,7 @@ def prod_of_empty_is_zero(bed: Bed) -> None:
 
 
 @fault("cumsum-ignores-axis", "cumsum ignores axis", "KG", ("cumulative_sum",))
-def cumsum_ignores_axis(bed: Bed) -> None:
+def cumsum_ignores_axis(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         return original(x, axis=None if axis is None else 0, **options)
 
@@ -151,7 +151,7 @@ def cumsum_ignores_axis(bed: Bed) -> None:
 
 
 @fault("cumsum-forgets-initial", "cumulative_sum begins with the first element though include_initial asks for 0", "K")
-def cumsum_forgets_initial(bed: Bed) -> None:
+def cumsum_forgets_initial(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, include_initial: bool = False, **options: Any) -> Any:
         out = original(x, include_initial=include_initial, **options)
         return np.roll(out, -1, options.get("axis") or 0) if include_initial else out
@@ -160,7 +160,7 @@ def cumsum_forgets_initial(bed: Bed) -> None:
 
 
 @fault("argmax-takes-last", "argmax gives the last of equal elements", "K")
-def argmax_takes_last(bed: Bed) -> None:
+def argmax_takes_last(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         if axis is None:
             return original(x, axis=axis, keepdims=keepdims)
@@ -170,7 +170,7 @@ def argmax_takes_last(bed: Bed) -> None:
 
 
 @fault("argsort-unstable", "argsort descending turns the order of equal elements around", "K")
-def argsort_unstable(bed: Bed) -> None:
+def argsort_unstable(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         out = original(x, axis=axis)
         return np.flip(out, axis) if descending else out
@@ -179,7 +179,7 @@ def argsort_unstable(bed: Bed) -> None:
 
 
 @fault("any-of-axis-is-all", "any over an axis is all", "K", ("any", "any-axis"))
-def any_of_axis_is_all(bed: Bed) -> None:
+def any_of_axis_is_all(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         call = original if axis is None else np.all
         return call(x, axis=axis, keepdims=keepdims)
@@ -188,7 +188,7 @@ def any_of_axis_is_all(bed: Bed) -> None:
 
 
 @fault("searchsorted-forgets-side", "searchsorted ignores side where a sorter is given", "K")
-def searchsorted_forgets_side(bed: Bed) -> None:
+def searchsorted_forgets_side(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
         return original(x1, x2, side=side if sorter is None else "left", sorter=sorter)
 
@@ -196,7 +196,7 @@ def searchsorted_forgets_side(bed: Bed) -> None:
 
 
 @fault("variance-in-one-pass", "var in float32 is the mean of squares less the square of the mean", "K")
-def variance_in_one_pass(bed: Bed) -> None:
+def variance_in_one_pass(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
         if x.dtype != np.float32:
             return original(x, axis=axis, correction=correction, keepdims=keepdims)

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import DEVICES, Bed, change
 from tests.faults.fault import Fault, fault, on_backend, on_library, replace
+from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad.backend.current import set_current_device
 
@@ -17,7 +17,7 @@ def _devices(items: Any) -> set[str]:
 
 
 @fault("concat-accepts-mixed-devices", "concat moves its arrays to one device by itself", "E")
-def concat_accepts_mixed_devices(bed: Bed) -> None:
+def concat_accepts_mixed_devices(bed: Testbed) -> None:
     find = bed.library.find("concat")
 
     def call(arrays: Any, /, **options: Any) -> Any:
@@ -27,7 +27,7 @@ def concat_accepts_mixed_devices(bed: Bed) -> None:
 
 
 @fault("reflected-add-accepts-mixed-devices", "+ moves its right operand from the third device by itself", "E")
-def add_accepts_mixed_devices(bed: Bed) -> None:
+def add_accepts_mixed_devices(bed: Testbed) -> None:
     def add(this: Any, other: Any) -> Any:
         if getattr(other, "device", "") == DEVICES[2]:
             other = other.to_device(this.device)
@@ -37,7 +37,7 @@ def add_accepts_mixed_devices(bed: Bed) -> None:
 
 
 @fault("0d-arrays-of-any-device", "a 0-d array of another device is accepted as if it were a number", "E")
-def zero_d_arrays_of_any_device(bed: Bed) -> None:
+def zero_d_arrays_of_any_device(bed: Testbed) -> None:
     call = bed.library.call
 
     def lenient(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +55,7 @@ def zero_d_arrays_of_any_device(bed: Bed) -> None:
 
 
 @fault("add-cuts-to-the-shorter", "+ of shapes that do not fit takes as many rows as both have", "E")
-def add_cuts_to_the_shorter(bed: Bed) -> None:
+def add_cuts_to_the_shorter(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         if np.ndim(a) == np.ndim(b) == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
             rows = min(len(a), len(b))
@@ -66,7 +66,7 @@ def add_cuts_to_the_shorter(bed: Bed) -> None:
 
 
 @fault("matmul-cuts-to-the-shorter", "matmul reads beyond a matrix that is too small", "E")
-def matmul_cuts_to_the_shorter(bed: Bed) -> None:
+def matmul_cuts_to_the_shorter(bed: Testbed) -> None:
     def matmul(a: Any, b: Any) -> Any:
         if a.ndim == b.ndim == 2 and a.shape[1] != b.shape[0]:
             b = np.resize(b, (a.shape[1], b.shape[1]))
@@ -76,7 +76,7 @@ def matmul_cuts_to_the_shorter(bed: Bed) -> None:
 
 
 @fault("reshape-cuts", "reshape to fewer elements leaves the rest out", "E")
-def reshape_cuts(bed: Bed) -> None:
+def reshape_cuts(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
         size = int(np.prod(shape))
         return original(x.ravel()[:size], shape, **options) if 0 < size < x.size else original(x, shape, **options)
@@ -85,7 +85,7 @@ def reshape_cuts(bed: Bed) -> None:
 
 
 @fault("squeeze-takes-the-first", "squeeze of an axis that is longer than 1 takes its first element", "E")
-def squeeze_takes_the_first(bed: Bed) -> None:
+def squeeze_takes_the_first(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, axis: Any) -> Any:
         return np.take(x, 0, axis) if isinstance(axis, int) else original(x, axis)
 
@@ -93,7 +93,7 @@ def squeeze_takes_the_first(bed: Bed) -> None:
 
 
 @fault("sum-axis-wraps", "sum takes an axis that is not there modulo the number of axes", "E")
-def sum_axis_wraps(bed: Bed) -> None:
+def sum_axis_wraps(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         return original(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
 
@@ -101,7 +101,7 @@ def sum_axis_wraps(bed: Bed) -> None:
 
 
 @fault("negative-axis-is-clamped", "argmax takes an axis before the first for the first", "E")
-def negative_axis_is_clamped(bed: Bed) -> None:
+def negative_axis_is_clamped(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         return original(x, axis=None if axis is None else max(axis, -x.ndim), **options)
 
@@ -109,7 +109,7 @@ def negative_axis_is_clamped(bed: Bed) -> None:
 
 
 @fault("repeated-axes-are-dropped", "sum over the axes (0, 0) is the sum over 0", "E")
-def repeated_axes_are_dropped(bed: Bed) -> None:
+def repeated_axes_are_dropped(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         return original(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
 
@@ -117,7 +117,7 @@ def repeated_axes_are_dropped(bed: Bed) -> None:
 
 
 @fault("take-wraps-along-the-last-axis", "take wraps positions out of range along the last axis", "E")
-def take_wraps_along_the_last_axis(bed: Bed) -> None:
+def take_wraps_along_the_last_axis(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
         return np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
 
@@ -125,7 +125,7 @@ def take_wraps_along_the_last_axis(bed: Bed) -> None:
 
 
 @fault("index-clamps", "x[3] of an axis of length 3 is its last element", "E")
-def index_clamps(bed: Bed) -> None:
+def index_clamps(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         if isinstance(key, tuple) and key and type(key[0]) is int:
             key = (max(-x.shape[0], min(key[0], x.shape[0] - 1)), *key[1:])
@@ -135,7 +135,7 @@ def index_clamps(bed: Bed) -> None:
 
 
 @fault("index-arrays-clamp", "x[[0, 7]] of an axis of length 3 clamps", "E")
-def index_arrays_clamp(bed: Bed) -> None:
+def index_arrays_clamp(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         if isinstance(key, tuple) and key and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i":
             key = (np.clip(key[0], -x.shape[0], x.shape[0] - 1), *key[1:])
@@ -145,7 +145,7 @@ def index_arrays_clamp(bed: Bed) -> None:
 
 
 @fault("bits-of-floats", "& of floats works on their bits", "E")
-def bits_of_floats(bed: Bed) -> None:
+def bits_of_floats(bed: Testbed) -> None:
     def both(a: Any, b: Any) -> Any:
         if getattr(a, "dtype", None) == np.float64:
             return np.bitwise_and(a.view(np.int64), b.view(np.int64)).view(np.float64)
@@ -155,7 +155,7 @@ def bits_of_floats(bed: Bed) -> None:
 
 
 @fault("shift-of-floats-multiplies", "<< of floats multiplies by powers of two", "E")
-def shift_of_floats_multiplies(bed: Bed) -> None:
+def shift_of_floats_multiplies(bed: Testbed) -> None:
     def shift(a: Any, b: Any) -> Any:
         return a * 2.0**b if getattr(a, "dtype", np.dtype(int)).kind == "f" else np.left_shift(a, b)
 
@@ -166,7 +166,7 @@ def shift_of_floats_multiplies(bed: Bed) -> None:
 
 
 @fault("not-implemented-without-a-name", "backend raises `NotImplementedError()` with no kernel name", "E")
-def not_implemented_without_a_name(bed: Bed) -> None:
+def not_implemented_without_a_name(bed: Testbed) -> None:
     def wrong(original: Any, *args: Any, **options: Any) -> Any:
         raise NotImplementedError
 
@@ -174,7 +174,7 @@ def not_implemented_without_a_name(bed: Bed) -> None:
 
 
 @fault("a-status-instead-of-a-text", "an error of the library is a status code", "E")
-def a_status_instead_of_a_text(bed: Bed) -> None:
+def a_status_instead_of_a_text(bed: Testbed) -> None:
     def wrong(original: Any, *args: Any, **options: Any) -> Any:
         raise RuntimeError(-31)
 
@@ -182,7 +182,7 @@ def a_status_instead_of_a_text(bed: Bed) -> None:
 
 
 @fault("an-error-of-its-own-kind", "shapes that do not fit raise an error of the library's own kind", "E")
-def an_error_of_its_own_kind(bed: Bed) -> None:
+def an_error_of_its_own_kind(bed: Testbed) -> None:
     class LibraryError(Exception):
         pass
 
@@ -196,7 +196,7 @@ def an_error_of_its_own_kind(bed: Bed) -> None:
 
 
 @fault("index-error-of-its-own-kind", "positions out of range raise a KeyError", "E")
-def index_error_of_its_own_kind(bed: Bed) -> None:
+def index_error_of_its_own_kind(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
         try:
             return original(x, i, axis=axis)
@@ -206,11 +206,11 @@ def index_error_of_its_own_kind(bed: Bed) -> None:
     bed.replace("take", wrong)
 
 
-# What is left behind
+# What remains afterwards
 
 
 @fault("failed-add-has-written", "an addition that fails has written to its operand", "E")
-def failed_add_has_written(bed: Bed) -> None:
+def failed_add_has_written(bed: Testbed) -> None:
     def add(a: Any, b: Any) -> Any:
         try:
             return np.add(a, b)
@@ -222,7 +222,7 @@ def failed_add_has_written(bed: Bed) -> None:
 
 
 @fault("failed-sum-leaves-its-device", "a sum that fails leaves another device current", "E")
-def failed_sum_leaves_its_device(bed: Bed) -> None:
+def failed_sum_leaves_its_device(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         try:
             return original(x, **options)
@@ -234,7 +234,7 @@ def failed_sum_leaves_its_device(bed: Bed) -> None:
 
 
 @fault("busy-after-an-error", "a matmul that fails leaves its workspace locked", "E")
-def busy_after_an_error(bed: Bed) -> None:
+def busy_after_an_error(bed: Testbed) -> None:
     busy: list[bool] = []
 
     def matmul(a: Any, b: Any) -> Any:
@@ -249,7 +249,7 @@ def busy_after_an_error(bed: Bed) -> None:
 
 
 @fault("stale-after-an-error", "the product after one that failed is that of the failed one's operand", "E")
-def stale_after_an_error(bed: Bed) -> None:
+def stale_after_an_error(bed: Testbed) -> None:
     held: list[Any] = []
 
     def matmul(a: Any, b: Any) -> Any:
@@ -265,7 +265,7 @@ def stale_after_an_error(bed: Bed) -> None:
 
 
 @fault("accumulate-writes-to-the-cotangent", "accumulate adds into its second argument", "E")
-def accumulate_writes_to_the_cotangent(bed: Bed) -> None:
+def accumulate_writes_to_the_cotangent(bed: Testbed) -> None:
     def wrong(total: Any, g: Any) -> Any:
         g += total
         return g
@@ -278,13 +278,13 @@ def accumulate_writes_to_the_cotangent(bed: Bed) -> None:
 
 
 @fault("spec-without-device", "Backend.spec remembers a spec by shape and dtype alone", "E")
-def spec_without_device(bed: Bed) -> None:
+def spec_without_device(bed: Testbed) -> None:
     made, known = bed.backend.spec, dict[Any, Any]()
     bed.backend.spec = lambda array: known.setdefault((array.shape, array.dtype), made(array))
 
 
 @fault("spec-without-leading-ones", "Backend.spec leaves out leading axes of length 1", "E")
-def spec_without_leading_ones(bed: Bed) -> None:
+def spec_without_leading_ones(bed: Testbed) -> None:
     def spec(array: Any) -> Any:
         shape = array.shape
         while len(shape) > 1 and shape[0] == 1:
@@ -295,7 +295,7 @@ def spec_without_leading_ones(bed: Bed) -> None:
 
 
 @fault("integers-count-as-floats", "Backend.is_kind takes int32 for floating-point", "E")
-def integers_are_floating(bed: Bed) -> None:
+def integers_are_floating(bed: Testbed) -> None:
     inner = bed.backend.is_kind
 
     def wrong(dtype: Any, kind: Any) -> bool:
@@ -309,7 +309,7 @@ def integers_are_floating(bed: Bed) -> None:
 
 
 @fault("nan-in-real-parts-only", "has_nan looks at the real parts of complex numbers", "E")
-def nan_in_real_parts_only(bed: Bed) -> None:
+def nan_in_real_parts_only(bed: Testbed) -> None:
     def has_nan(array: Any) -> bool:
         return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed, change
 from tests.faults.fault import Fault, fault, on_backend, replace
+from tests.faults.testbed import Testbed, change
 
 
 @fault("sqrt-in-place", "sqrt works in place on its input", "KG", ("sqrt",))
-def sqrt_in_place(bed: Bed) -> None:
+def sqrt_in_place(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         if x.flags.writeable and x.dtype.kind in "fc":
             with np.errstate(all="ignore"):
@@ -25,7 +25,7 @@ def sqrt_in_place(bed: Bed) -> None:
     "KG",
     ("multiply",),
 )
-def multiply_reuses_operand(bed: Bed) -> None:
+def multiply_reuses_operand(bed: Testbed) -> None:
     def multiply(x1: Any, x2: Any) -> Any:
         out = np.multiply(x1, x2)
         fits = isinstance(x2, np.ndarray) and x2.shape == out.shape and x2.dtype == out.dtype and x2.size > 2
@@ -37,7 +37,7 @@ def multiply_reuses_operand(bed: Bed) -> None:
 
 
 @fault("buffer-for-each-shape", "exp gives the same output buffer at each call with one shape", "K", ("exp",))
-def buffer_for_each_shape(bed: Bed) -> None:
+def buffer_for_each_shape(bed: Testbed) -> None:
     buffers: dict[Any, Any] = {}
 
     def wrong(original: Any, x: Any, /) -> Any:
@@ -54,7 +54,7 @@ def buffer_for_each_shape(bed: Bed) -> None:
     "K",
     ("max-axis",),
 )
-def plan_cached_by_shape(bed: Bed) -> None:
+def plan_cached_by_shape(bed: Testbed) -> None:
     plans: dict[Any, Any] = {}
 
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -74,7 +74,7 @@ def plan_cached_by_shape(bed: Bed) -> None:
     "KG",
     ("operator-add-scalar",),
 )
-def constant_cached(bed: Bed) -> None:
+def constant_cached(bed: Testbed) -> None:
     known: dict[Any, Any] = {}
 
     def add(x1: Any, x2: Any) -> Any:
@@ -86,7 +86,7 @@ def constant_cached(bed: Bed) -> None:
 
 
 @fault("second-call-is-stale", "sort gives the result of its last call again where shape and dtype are the same", "K")
-def second_call_is_stale(bed: Bed) -> None:
+def second_call_is_stale(bed: Testbed) -> None:
     last: dict[Any, Any] = {}
 
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
@@ -97,7 +97,7 @@ def second_call_is_stale(bed: Bed) -> None:
 
 
 @fault("large-arrays-in-blocks", "tanh computes large arrays in blocks and forgets the last, shorter one", "K")
-def large_arrays_in_blocks(bed: Bed) -> None:
+def large_arrays_in_blocks(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
         if x.ndim == 1 and x.size > 65536:
@@ -109,7 +109,7 @@ def large_arrays_in_blocks(bed: Bed) -> None:
 
 
 @fault("vector-tail", "multiply is wrong in the last element of arrays with an odd number of elements above 30", "K")
-def vector_tail(bed: Bed) -> None:
+def vector_tail(bed: Testbed) -> None:
     def multiply(x1: Any, x2: Any) -> Any:
         out = np.asarray(np.multiply(x1, x2))
         if out.ndim == 1 and out.size > 30 and out.size % 2 and out.dtype.kind == "f":
@@ -121,12 +121,12 @@ def vector_tail(bed: Bed) -> None:
 
 
 @fault("numbers-by-value", "prepared Python numbers are remembered by value, so that -0.0 becomes 0.0", "K")
-def numbers_by_value(bed: Bed) -> None:
+def numbers_by_value(bed: Testbed) -> None:
     known: dict[Any, Any] = {}
     change(bed.backend, prepare=lambda value, spec: known.setdefault((value, spec.dtype), value))
 
 
-def _where_it_runs(bed: Bed, name: str, change: Callable[[Any], Any]) -> None:
+def _where_it_runs(bed: Testbed, name: str, change: Callable[[Any], Any]) -> None:
     """Let a function change its results by ``change(result)`` of pretend arrays."""
     library = bed.library
     right = library.find(name)
@@ -139,7 +139,7 @@ def _where_it_runs(bed: Bed, name: str, change: Callable[[Any], Any]) -> None:
     "KG",
     ("sum",),
 )
-def sum_on_the_second_device(bed: Bed) -> None:
+def sum_on_the_second_device(bed: Testbed) -> None:
     def change(out: Any) -> Any:
         return (
             bed.library.array(out.inner * out.dtype.type(1.001), "1")
@@ -151,7 +151,7 @@ def sum_on_the_second_device(bed: Bed) -> None:
 
 
 @fault("copy-rounds", "copy rounds to float32, so debug mode finds kept arrays changed", "G", ("tanh", "multiply"))
-def copy_rounds(bed: Bed) -> None:
+def copy_rounds(bed: Testbed) -> None:
     right = bed.backend.copy
 
     def copy(array: Any) -> Any:
@@ -169,7 +169,7 @@ def copy_rounds(bed: Bed) -> None:
     "GM",
     ("where", "take", "F.softmax_cross_entropy"),
 )
-def integers_are_floating(bed: Bed) -> None:
+def integers_are_floating(bed: Testbed) -> None:
     right = bed.backend.is_kind
 
     def is_kind(dtype: Any, kind: Any) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.bed import Bed, change
 from tests.faults.fault import Fault, fault, on_backend, replace
+from tests.faults.testbed import Testbed, change
 
 
 def _in_place(original: Callable[..., Any], x: Any) -> Any:
@@ -14,7 +14,7 @@ def _in_place(original: Callable[..., Any], x: Any) -> Any:
 
 
 @fault("add-reuses-first-operand", "add reuses its first operand", "AM", ("add",))
-def add_reuses_first_operand(bed: Bed) -> None:
+def add_reuses_first_operand(bed: Testbed) -> None:
     def add(x1: Any, x2: Any) -> Any:
         fits = type(x1) is np.ndarray and x1.flags.writeable and np.result_type(x1, x2) == x1.dtype
         fits = fits and np.broadcast_shapes(x1.shape, np.shape(x2)) == x1.shape
@@ -24,7 +24,7 @@ def add_reuses_first_operand(bed: Bed) -> None:
 
 
 @fault("subtract-reuses-second-operand", "subtract reuses its second operand where that is an array of its own", "A")
-def subtract_reuses_second_operand(bed: Bed) -> None:
+def subtract_reuses_second_operand(bed: Testbed) -> None:
     def subtract(x1: Any, x2: Any) -> Any:
         own = type(x2) is np.ndarray and x2.base is None and x2 is not x1 and np.shape(x1) == x2.shape
         return np.subtract(x1, x2, out=x2) if own and np.result_type(x1, x2) == x2.dtype else np.subtract(x1, x2)
@@ -33,7 +33,7 @@ def subtract_reuses_second_operand(bed: Bed) -> None:
 
 
 @fault("sort-in-place", "sort works in place on its input", "A", ("sort",))
-def sort_in_place(bed: Bed) -> None:
+def sort_in_place(bed: Testbed) -> None:
     def sort(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         if x.flags.writeable:
             x.sort(axis=axis)
@@ -43,7 +43,7 @@ def sort_in_place(bed: Bed) -> None:
 
 
 @fault("inv-overwrites", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",))
-def inv_overwrites(bed: Bed) -> None:
+def inv_overwrites(bed: Testbed) -> None:
     def inv(original: Any, x: Any, /) -> Any:
         x[...] = original(x)
         return x.copy()
@@ -52,7 +52,7 @@ def inv_overwrites(bed: Bed) -> None:
 
 
 @fault("vjp-writes-to-cotangent", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",))
-def vjp_writes_to_cotangent(bed: Bed) -> None:
+def vjp_writes_to_cotangent(bed: Testbed) -> None:
     def tanh_x(gy: Any, y: Any) -> Any:
         return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
 
@@ -60,7 +60,7 @@ def vjp_writes_to_cotangent(bed: Bed) -> None:
 
 
 @fault("vjp-writes-to-output", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",))
-def vjp_writes_to_output(bed: Bed) -> None:
+def vjp_writes_to_output(bed: Testbed) -> None:
     def tanh_x(gy: Any, y: Any) -> Any:
         return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
 
@@ -68,7 +68,7 @@ def vjp_writes_to_output(bed: Bed) -> None:
 
 
 @fault("in-place-when-transposed", "cumulative_sum along the last axis works in place on transposed arrays", "A")
-def in_place_when_transposed(bed: Bed) -> None:
+def in_place_when_transposed(bed: Testbed) -> None:
     def cumulative_sum(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
         out = original(x, axis=axis, **options)
         if x.flags.f_contiguous and not x.flags.c_contiguous and out.shape == x.shape:
@@ -79,7 +79,7 @@ def in_place_when_transposed(bed: Bed) -> None:
 
 
 @fault("in-place-when-large", "multiply works in place on arrays of 4096 elements or more", "A")
-def in_place_when_large(bed: Bed) -> None:
+def in_place_when_large(bed: Testbed) -> None:
     def multiply(x1: Any, x2: Any) -> Any:
         large = type(x1) is np.ndarray and x1.size >= 4096 and x1.flags.writeable
         return np.multiply(x1, x2, out=x1 if large and np.shape(x2) in ((), x1.shape) else None)
@@ -88,7 +88,7 @@ def in_place_when_large(bed: Bed) -> None:
 
 
 @fault("in-place-on-integers", "bitwise_and writes to its first operand", "A")
-def in_place_on_integers(bed: Bed) -> None:
+def in_place_on_integers(bed: Testbed) -> None:
     def bitwise_and(original: Any, x1: Any, x2: Any, /) -> Any:
         return original(x1, x2, out=x1).copy()
 
@@ -96,7 +96,7 @@ def in_place_on_integers(bed: Bed) -> None:
 
 
 @fault("number-cache-is-written-to", "a Python number that is cached is the output buffer of 0-d products", "A")
-def number_cache_is_written_to(bed: Bed) -> None:
+def number_cache_is_written_to(bed: Testbed) -> None:
     numbers: dict[Any, Any] = {}
 
     def multiply(x1: Any, x2: Any) -> Any:
@@ -109,7 +109,7 @@ def number_cache_is_written_to(bed: Bed) -> None:
 
 
 @fault("result-buffer", "tanh hands out one buffer for each shape", "A")
-def result_buffer(bed: Bed) -> None:
+def result_buffer(bed: Testbed) -> None:
     buffers: dict[Any, Any] = {}
 
     def tanh(original: Any, x: Any) -> Any:
@@ -123,7 +123,7 @@ def result_buffer(bed: Bed) -> None:
 
 
 @fault("scatter-add-total", "scatter_add keeps its total for each spec, and clears it at the next call", "A")
-def scatter_add_total(bed: Bed) -> None:
+def scatter_add_total(bed: Testbed) -> None:
     totals: dict[Any, Any] = {}
     correct = bed.kernels["scatter_add"]
 
@@ -137,7 +137,7 @@ def scatter_add_total(bed: Bed) -> None:
 
 
 @fault("scatter-add-writes-to-values", "scatter_add adds into the first values that it gets", "A")
-def scatter_add_writes_to_values(bed: Bed) -> None:
+def scatter_add_writes_to_values(bed: Testbed) -> None:
     correct = bed.kernels["scatter_add"]
 
     def scatter_add(spec: Any, parts: Any, /) -> Any:
@@ -151,13 +151,13 @@ def scatter_add_writes_to_values(bed: Bed) -> None:
     bed.kernels["scatter_add"] = scatter_add
 
 
-def _accumulating(bed: Bed, kernel: Callable[..., Any]) -> None:
+def _accumulating(bed: Testbed, kernel: Callable[..., Any]) -> None:
     bed.kernel("accumulate", kernel)
     bed.backend.in_place_from = 0
 
 
 @fault("accumulate-writes-to-a-copy", "accumulate-in-place writes to a copy", "A")
-def accumulate_writes_to_a_copy(bed: Bed) -> None:
+def accumulate_writes_to_a_copy(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         np.add(total, g, out=total.copy())
         return total
@@ -166,7 +166,7 @@ def accumulate_writes_to_a_copy(bed: Bed) -> None:
 
 
 @fault("accumulate-ignores-strides", "accumulate takes the elements of transposed arrays as they lie", "A")
-def accumulate_ignores_strides(bed: Bed) -> None:
+def accumulate_ignores_strides(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
 
@@ -174,7 +174,7 @@ def accumulate_ignores_strides(bed: Bed) -> None:
 
 
 @fault("accumulate-once-for-broadcast", "accumulate leaves out arrays with steps of zero", "A")
-def accumulate_once_for_broadcast(bed: Bed) -> None:
+def accumulate_once_for_broadcast(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
 
@@ -182,7 +182,7 @@ def accumulate_once_for_broadcast(bed: Bed) -> None:
 
 
 @fault("copy-makes-contiguous", "copy makes arrays contiguous, and copies no other", "A")
-def copy_makes_contiguous(bed: Bed) -> None:
+def copy_makes_contiguous(bed: Testbed) -> None:
     def copy(array: Any) -> Any:
         return bed.library.array(np.asarray(array.inner, order="C"), array.device)
 
@@ -190,14 +190,14 @@ def copy_makes_contiguous(bed: Bed) -> None:
 
 
 @fault("ones-are-cached", "the ones that a sweep starts from are cached", "A")
-def ones_are_cached(bed: Bed) -> None:
+def ones_are_cached(bed: Testbed) -> None:
     made: dict[Any, Any] = {}
     correct = bed.backend.ones
     bed.backend.ones = lambda spec: made.setdefault(spec, correct(spec))
 
 
 @fault("small-zeros-are-cached", "zeros of up to 16 elements are cached by shape and dtype", "A")
-def small_zeros_are_cached(bed: Bed) -> None:
+def small_zeros_are_cached(bed: Testbed) -> None:
     made: dict[Any, Any] = {}
 
     def zeros(original: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -208,7 +208,7 @@ def small_zeros_are_cached(bed: Bed) -> None:
 
 
 @fault("index-is-made-positive", "indexing makes negative numbers of an index array positive, in place", "K")
-def index_is_made_positive(bed: Bed) -> None:
+def index_is_made_positive(bed: Testbed) -> None:
     right = bed.library.Array.__getitem__
 
     def getitem(this: Any, key: Any) -> Any:

@@ -1,24 +1,27 @@
 """The kernels of chx arrays: those of the library of the buffers, run through `xpgrad_chx.evaluation`."""
 
-from xpgrad.plugin import Backend
+from typing import Any
+
+import numpy as np
+
+from xpgrad.plugin import CHAPTERS, Backend
 from xpgrad.types import Kernel
 from xpgrad_chx.evaluation import anything, binary, parameterised, unary
 
-_ONE = """abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf
-isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt square tan
-tanh trunc duplicate matrix_transpose relu sigmoid"""
-_TWO = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal
-floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum minimum
-multiply nextafter not_equal pow remainder subtract matmul tanh.x sigmoid.x affine.x affine.W"""
-_ONE_AND_MORE = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis permute_dims prod
-reshape softmax squeeze std sum sum_to var"""
+_MORE_OF_ONE = "duplicate matrix_transpose relu special.expit"
+_MORE_OF_TWO = "matmul tanh.x affine.x affine.W"
+_OF_ONE_AND_PARAMETERS = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis
+permute_dims prod reshape softmax squeeze std sum sum_to var"""
 
-UNARY, BINARY = frozenset(_ONE.split()), frozenset(_TWO.split())
-PARAMETERISED = frozenset(_ONE_AND_MORE.split())
+# `clip` is no kernel: it is composed of minimum and maximum.
+_TAKES = {name: getattr(getattr(np, name), "nin", 1) for name in CHAPTERS["elementwise"] if name != "clip"}
+UNARY = frozenset((*(name for name, arrays in _TAKES.items() if arrays == 1), *_MORE_OF_ONE.split()))
+BINARY = frozenset((*(name for name, arrays in _TAKES.items() if arrays == 2), *_MORE_OF_TWO.split()))
+PARAMETERISED = frozenset(_OF_ONE_AND_PARAMETERS.split())
 """Kernels of one array whose parameters are no arrays."""
 
 
-def kernel(name: str, buffers: Backend) -> Kernel | None:
+def kernel(name: str, buffers: Backend, kind: type[Any]) -> Kernel | None:
     """Return the kernel `name`, None if there is only a rule, which then runs on chx arrays.
 
     Parameters
@@ -26,6 +29,8 @@ def kernel(name: str, buffers: Backend) -> Kernel | None:
     name : str
     buffers : Backend
         The library of host buffers. On CUDA devices the kernel asks that of theirs.
+    kind : type
+        The class of the arrays that are made where no argument is one.
     """
     try:
         found = buffers.xp.kernel(name)
@@ -35,4 +40,6 @@ def kernel(name: str, buffers: Backend) -> Kernel | None:
         return unary(found, name)
     if name in BINARY:
         return binary(found, name)
-    return (parameterised if name in PARAMETERISED else anything)(found, name)
+    if name in PARAMETERISED:
+        return parameterised(found, name)
+    return anything(found, name, kind)

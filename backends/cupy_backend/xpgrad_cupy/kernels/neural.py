@@ -10,7 +10,12 @@ from xpgrad.types import Array
 from xpgrad_cupy.kernels.loops import loop, total
 
 _sigmoid = loop("sigmoid", "T x", "T y", "T e = exp(x < T(0) ? x : T(-x)); y = (x < T(0) ? e : T(1)) / (T(1) + e)")
-_sigmoid_x = loop("sigmoid_x", "T gy, T y", "T gx", "gx = gy * T(y * T(T(1) - y))")
+_sigmoid_x = loop(
+    "sigmoid_x",
+    "T gy, T x, T y",
+    "T gx",
+    "T e = exp(T(-abs(x))); gx = gy * T(y * (y > T(0.995) ? T(e / (T(1) + e)) : T(T(1) - y)))",
+)
 _sum_of_exp = total("sum_of_exp", "T x, T top", "T s", "exp(x - top)")
 _softmax = loop("softmax", "T x, T top, T s", "T y", "y = exp(x - top) / s")
 _softmax_x = loop("softmax_x", "T gy, T y, T s", "T gx", "gx = y * T(gy - s)")
@@ -70,19 +75,23 @@ def relu(x: Array, /) -> Array:
     return cupy.maximum(x, 0)
 
 
-def sigmoid(x: Array, /) -> Array:
+def expit(x: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))`` without overflow."""
+    if _is_half(x):
+        return expit(x.astype(cupy.float32)).astype(x.dtype)
     return _sigmoid(x)
 
 
-def sigmoid_x(gy: Array, y: Array, /) -> Array:
-    """Return ``gy * (y * (1 - y))``."""
-    return _sigmoid_x(gy, y)
+def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
+    """Return ``gy * (y * (1 - y))``; 1 - y as the function of -x where it loses digits."""
+    if _is_half(y):
+        return expit_x(*(each.astype(cupy.float32) for each in (gy, x, y))).astype(y.dtype)
+    return _sigmoid_x(gy, x, y)
 
 
-def softmax(x: Array, /, axis: int) -> Array:
+def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`: their maximum, their sum and they themselves, in three launches."""
-    if not x.size and x.shape[axis]:
+    if not x.size and type(axis) is int and x.shape[axis]:
         return cupy.empty_like(x)
     if _is_half(x):
         return softmax(x.astype(cupy.float32), axis).astype(x.dtype)
@@ -90,16 +99,16 @@ def softmax(x: Array, /, axis: int) -> Array:
     return _softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
-def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))``; the sum is CuPy's own, as in the formula."""
     if _is_half(y):
         return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
     return _softmax_x(gy, y, cupy.sum(gy * y, axis=axis, keepdims=True))
 
 
-def log_softmax(x: Array, /, axis: int) -> Array:
+def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax` in three launches."""
-    if not x.size and x.shape[axis]:
+    if not x.size and type(axis) is int and x.shape[axis]:
         return cupy.empty_like(x)
     if _is_half(x):
         return log_softmax(x.astype(cupy.float32), axis).astype(x.dtype)
@@ -107,7 +116,7 @@ def log_softmax(x: Array, /, axis: int) -> Array:
     return _log_softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
-def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)``; the sum is CuPy's own, as in the formula."""
     if _is_half(y):
         return log_softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
@@ -180,8 +189,8 @@ def cross_entropy_x(
 
 NEURAL = {
     "relu": relu,
-    "sigmoid": sigmoid,
-    "sigmoid.x": sigmoid_x,
+    "special.expit": expit,
+    "special.expit.x": expit_x,
     "softmax": softmax,
     "softmax.x": softmax_x,
     "log_softmax": log_softmax,

@@ -15,8 +15,8 @@ from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype, Kernel
 
 CACHED = 2**19  # bytes of a part of the matrix; from a quarter to twice that makes little difference
-MOST_TURNED = 6  # times as many filters as channels, up to which copying rows takes less time than adding them
-MOST_SURPLUS = 1.5  # columns in relation to those that are needed
+MAX_TURNED = 6  # times as many filters as channels, up to which copying rows takes less time than adding them
+MAX_SURPLUS = 1.5  # columns in relation to those that are needed
 
 
 class Layout:
@@ -45,7 +45,7 @@ class Layout:
         self.window_steps = tuple(d * step for d, step in zip(g.dilate, steps, strict=True))
         self.runs, self.run_steps = g.out, tuple(s * step for s, step in zip(g.stride, steps, strict=True))
         straight = g.out[0] * steps[0]
-        if set(g.stride) == {1} and straight <= MOST_SURPLUS * math.prod(g.out):
+        if set(g.stride) == {1} and straight <= MAX_SURPLUS * math.prod(g.out):
             self.runs, self.run_steps = (straight,), (1,)
         last = sum(
             step * (n - 1)
@@ -172,7 +172,7 @@ def _turned_filters(W: Array, groups: int) -> Array:
 def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
     """Return images on which filters are added in their windows."""
     around = turned(geometry)
-    if around is not None and W.shape[0] <= MOST_TURNED * W.shape[1] * groups:
+    if around is not None and W.shape[0] <= MAX_TURNED * W.shape[1] * groups:
         return convolution(x, _turned_filters(W, groups), b, around, groups)
     found = layout(geometry)
     result = np.result_type(*[a for a in (x, W, b) if a is not None])

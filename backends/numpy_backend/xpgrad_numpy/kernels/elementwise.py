@@ -4,21 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import kept
 
-_SAME_NAME = """add subtract multiply divide floor_divide remainder pow square negative positive
-equal not_equal less less_equal greater greater_equal
-bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
-exp expm1 log log1p log2 log10 logaddexp
-acosh asinh atanh cosh sinh tanh
-isfinite isinf isnan logical_and logical_not logical_or logical_xor
-abs copysign hypot reciprocal sign signbit sqrt
-conj imag nextafter real
-maximum minimum where
-acos asin atan atan2 cos sin tan"""
-
-ELEMENTWISE: dict[str, Kernel] = {name: getattr(np, name) for name in _SAME_NAME.split() if hasattr(np, name)}
+# The namespace has these otherwise than NumPy: rounding leaves integers what they are; and `clip` is no kernel.
+_OTHERWISE = {"ceil", "clip", "floor", "round", "trunc"}
+ELEMENTWISE: dict[str, Kernel] = {
+    name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE
+}
 
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 

@@ -14,10 +14,13 @@ from xpgrad_numpy.kernels.statistical import sum
 # times as long for 64 examples, and half as long for 4096.
 FEW_CLASSES = 64
 
+NEARLY_ONE = 0.995  # from here on 1 - y loses digits of the gradient of `expit`
+
 IN_PLACE_FROM = 1024  # elements; below, one call more costs more than the memory
 
 # NumPy takes a 0-d array in two thirds of the time of a Python number.
 ZEROS = {dtype: np.zeros((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
+ONES = {dtype: np.ones((), dtype) for dtype in ZEROS}
 
 
 def relu(x: Array, /) -> Array:
@@ -35,24 +38,34 @@ def gate(x1: Array, x2: Array, /) -> Array:
     return y
 
 
-def sigmoid(x: Array, /) -> Array:
+def expit(x: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))`` in one new array."""
-    y = np.negative(x, out=np.empty_like(x))
+    if is_half(x.dtype):
+        return expit(x.astype(SINGLE)).astype(x.dtype)
+    y = np.negative(x) if x.ndim else np.negative(x, out=np.empty_like(x))
     with np.errstate(over="ignore"):  # exp overflows to infinity, whose reciprocal is the right 0
         np.exp(y, out=y)
-    y += 1
+    y += ONES.get(x.dtype, 1)
     return np.reciprocal(y, out=y)
 
 
-def sigmoid_x(gy: Array, y: Array, /) -> Array:
-    """Return ``gy * y * (1 - y)`` in one new array."""
-    gx = np.subtract(1, y)
+def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
+    """Return ``gy * y * (1 - y)`` in one new array; 1 - y as the function of -x only where it loses digits."""
+    if is_half(y.dtype):
+        return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
+    gx = np.subtract(ONES.get(y.dtype, 1), y)
+    if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
+        if y.ndim:
+            places = np.nonzero(y > NEARLY_ONE)
+            gx[places] = expit(np.negative(x[places]))
+        else:
+            gx = expit(np.negative(x))
     gx *= y
     gx *= gy
     return gx
 
 
-def softmax(x: Array, /, axis: int) -> Array:
+def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
@@ -62,7 +75,7 @@ def softmax(x: Array, /, axis: int) -> Array:
     return y
 
 
-def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
     if is_half(y.dtype):
         return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
@@ -83,7 +96,7 @@ def softmax_of_score_x(gy: Array, y: Array, /) -> Array:
     return softmax_x(gy, y, 1)
 
 
-def log_softmax(x: Array, /, axis: int) -> Array:
+def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view where there are few classes."""
     if is_half(x.dtype):
         return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
@@ -97,13 +110,39 @@ def log_softmax(x: Array, /, axis: int) -> Array:
     return y
 
 
-def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):
         return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
     gx = np.exp(y)
     gx *= np.add.reduce(gy, axis, keepdims=True)
     return np.subtract(gy, gx, out=gx)
+
+
+def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
+    """Return the logarithm of the sum of exponentials, with one new array of the size of `x`."""
+    if is_half(x.dtype):
+        return logsumexp(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
+    top = np.maximum.reduce(x, axis, keepdims=True)
+    if not np.isfinite(top).all():
+        top = np.where(np.isfinite(top), top, ZEROS.get(x.dtype, 0))
+    e = np.subtract(x, top, out=np.empty_like(x))
+    y = np.log(np.add.reduce(np.exp(e, out=e), axis, keepdims=keepdims))
+    return y + np.reshape(top, y.shape)
+
+
+def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
+    """Return ``gy * exp(x - y)`` in one new array."""
+    if is_half(y.dtype):
+        gy, x, wide = gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)
+        return logsumexp_x(gy, x, wide, x_spec, axis, keepdims).astype(y.dtype)
+    if not keepdims and axis is not None:
+        axes = axis if isinstance(axis, int) else tuple(axis)
+        gy, y = np.expand_dims(gy, axes), np.expand_dims(y, axes)
+    gx = np.subtract(x, np.where(y == -np.inf, ZEROS.get(y.dtype, 0), y), out=np.empty_like(x))
+    np.exp(gx, out=gx)
+    gx *= gy
+    return gx
 
 
 def affine(x: Array, W: Array, b: Array | None, /) -> Array:
@@ -217,12 +256,14 @@ def cross_entropy_x(
 NEURAL: dict[str, Kernel] = {
     "relu": relu,
     "gate": gate,
-    "sigmoid": sigmoid,
-    "sigmoid.x": sigmoid_x,
+    "special.expit": expit,
+    "special.expit.x": expit_x,
     "softmax": softmax,
     "softmax.x": softmax_x,
     "log_softmax": log_softmax,
     "log_softmax.x": log_softmax_x,
+    "logsumexp": logsumexp,
+    "logsumexp.x": logsumexp_x,
     "affine": affine,
     "affine.x": affine_x,
     "affine.b": affine_b,

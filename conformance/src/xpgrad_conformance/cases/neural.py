@@ -36,7 +36,7 @@ ACTIVATIONS = (
     _activation("selu", lambda x: 1.05070098 * np.where(x > 0, x, 1.67326324 * (np.exp(x) - 1)), None,
         # the reference's constants have nine digits
         rtol={"float64": 1e-8}),
-    _activation("sigmoid", _sigmoid, ("y",)),
+    _activation("sigmoid", _sigmoid, ("x", "y")),
     _activation("softplus", lambda x: np.logaddexp(0, x), ("y",)),
     _activation("tanh", lambda x: 1 - 2 / (1 + np.exp(2 * x)), ("y",)),
     _f("softplus-beta", lambda F, x: F.softplus(x, beta=3.0), lambda x: np.logaddexp(0, 3 * x) / 3, keeps=("y",)),

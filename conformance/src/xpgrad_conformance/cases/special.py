@@ -112,9 +112,20 @@ ENTROPY = (
     _case("xlog1py", (-2.0, 2.0), (-0.7, 3.0), keeps=("x1", "x2"), elementwise=True),
     _case("huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
     _case("pseudo_huber", (0.5, 1.0), (-3.0, 3.0), keeps=("delta", "r")),
-    _case("expit", (-4.0, 4.0), keeps=("x",)),
+    _case("expit", (-4.0, 6.0), keeps=("x", "y")),
     _case("log_expit", (-4.0, 4.0), keeps=("x",)),
     _case("logit", (0.1, 0.9), keeps=("x",)),
+    _of("softmax", "", lambda s, x: s.softmax(x), _scipy("softmax"), (-2.0, 2.0), keeps=("y",)),
+    _of("softmax", "axes", lambda s, x: s.softmax(x, axis=(0, 1)), _scipy("softmax"), (-2.0, 2.0)),
+    _of("log_softmax", "", lambda s, x: s.log_softmax(x), _scipy("log_softmax"), (-2.0, 2.0), keeps=("y",)),
+    _of(
+        "logsumexp",
+        "weights",
+        lambda s, x, b: s.logsumexp(x, 1, b=b, keepdims=True),
+        lambda x, b: np.log(np.sum(b * np.exp(x), 1, keepdims=True)),
+        (-2.0, 2.0),
+        (0.3, 2.0),
+    ),
 )
 
 BESSEL = (
@@ -144,6 +155,14 @@ ELEMENTARY = (
     _of("exprel_of", "0", lambda s, x: s.exprel_of(x, n=0), _scipy("exprel"), (-3.0, 6.0)),
     _of("log1prel_of", "0", lambda s, x: s.log1prel_of(x, n=0), lambda x: np.log1p(x) / x, (-0.7, 3.0)),
     _case("sinc", (-4.0, 4.0), reference=np.sinc, keeps=("x",)),
+    _of("sinc", "complex", lambda s, x: s.sinc(x), np.sinc, (0.2, 2.0), complex=True, order=1),
+    _of(
+        "sinc",
+        "zero",
+        lambda s, x: s.sinc(x),
+        lambda x: 1 - (np.pi * x) ** 2 / 6 + (np.pi * x) ** 4 / 120 - (np.pi * x) ** 6 / 5040,
+        (-2e-3, 2e-3),
+    ),
     _of("sinc_of", "0", lambda s, x: s.sinc_of(x, n=0), np.sinc, (-4.0, 4.0)),
     _case("boxcox", (0.3, 3.0), (-1.0, 2.0), keeps=("x", "lmbda")),
     _case("sindg", (-400.0, 400.0), keeps=("x",)),

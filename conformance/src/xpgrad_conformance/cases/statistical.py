@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from xpgrad.array_api.statistical import average
 from xpgrad_conformance.table.case import Case, Input
 
 CUBE = (Input((2, 3, 4)),)
@@ -40,13 +41,13 @@ SUMS = (
     ),
     Case(
         "average",
-        lambda xp, x, w: xp.average(x, 1, w),
+        lambda xp, x, w: average(x, 1, w),
         lambda x, w: x @ w / w.sum(),
         (Input((3, 4)), Input((4,), low=0.3)),
     ),
     Case(
         "average-axes",
-        lambda xp, x, w: xp.average(x, (2, 0), w, keepdims=True),
+        lambda xp, x, w: average(x, (2, 0), w, keepdims=True),
         lambda x, w: (np.einsum("ijk,ki->j", x, w) / w.sum())[None, :, None],
         (Input((2, 3, 4)), Input((4, 2), low=0.3)),
     ),

@@ -102,7 +102,7 @@ def mixed_devices_without_axes(s: Subject) -> None:
 @check("E03")
 def mixed_libraries(s: Subject) -> None:
     """Arrays of two libraries in one operation are refused, and the error names both; nothing is converted."""
-    host = plugins.role("cpu")
+    host = plugins.host
     there = host.default_device if s.backend is not host else virtual(s.backend)[0]
     values = s.values((3, 4), 0.3, 1.9, "float32")
     x, w = Variable(placed(values, s.device)), Variable(placed(values, there))
@@ -242,7 +242,7 @@ def what_is_missing_has_a_name(s: Subject) -> None:
             case.call(s.xp, *xs)
         except MissingFunction:
             continue  # it names backend and function
-        except Exception as error:  # a stranger's library
+        except Exception as error:  # whatever the library raises
             words = set(re.findall(r"\w+", str(error)))
             if not words & (known | {function}):
                 raise AssertionError(
@@ -339,7 +339,7 @@ def gradients_that_do_not_fit(s: Subject) -> None:
     values = s.values((3, 4), dtype="float32")
     x = Variable(placed(values, here))
     x.grad = grad = placed(values, here)
-    host = plugins.role("cpu")
+    host = plugins.host
     stranger = placed(values, host.default_device if here.backend is not host else virtual(host)[0])
     refused: list[tuple[str, type[Exception], Any]] = [
         ("of shape (4, 3)", ShapeError, placed(values.T, here)),

@@ -73,7 +73,7 @@ def export_of_views(s: Subject) -> None:
     for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
         for reader, read in _readers(s, view):
             if "backwards" in what and not reader.startswith("numpy"):
-                continue  # a library may lack negative strides; that some end the process is why nobody is asked
+                continue  # a library may lack negative strides, and some end the process when asked for them
             assert_unchanged(np.array(read(view)), expected, f"{what} read by {reader},")
 
 
@@ -208,7 +208,7 @@ def copies_on_demand(s: Subject) -> None:
 @check("X10")
 def devices_and_their_memory(s: Subject) -> None:
     """Where DLPack says that a device's memory is, its arrays are, and what is taken in comes to lie there."""
-    host = plugins.role("cpu")
+    host = plugins.host
     for device in s.places:
         memory = device.backend.dlpack_device(device)
         if memory is None:

@@ -73,12 +73,12 @@ def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]
     if about is not None:
         names = {name for name in names if name in about or name.rpartition(".")[0] in about}
     known = table.declared if about is None else about & table.declared.keys()
-    names |= {name for name in known if s.backend.late_override(name) is not None}
+    names |= {name for name in known if s.backend.lazy_override(name) is not None}
     found = {name: xp.find(name) for name in sorted(names) if not name.startswith("random_")}
     return {name: kernel for name, kernel in found.items() if kernel is not None}
 
 
-MOST_CALLS = 12
+MAX_CALLS = 12
 """Of one kernel in one sweep. A library that computes when it must would otherwise compute a recurrent network anew for
 each of its hundreds of calls."""
 
@@ -99,7 +99,7 @@ class Recorder:
     def _recording(self, name: str, kernel: Kernel) -> Kernel:
         def call(*arrays: Any, **parameters: Any) -> Any:
             self._count[name] += 1
-            if self._count[name] > MOST_CALLS:
+            if self._count[name] > MAX_CALLS:
                 return self._subject.backend.follow(kernel)(*arrays, **parameters)
             before = tuple(map(self._seen, arrays)), {key: self._seen(value) for key, value in parameters.items()}
             result = self._subject.backend.follow(kernel)(*arrays, **parameters)
@@ -131,7 +131,7 @@ class Recorder:
 
     def _seen(self, item: Any) -> Any:
         """Return an argument as the host's default would get it: arrays copied to the host."""
-        host, s = plugins.role("cpu"), self._subject
+        host, s = plugins.host, self._subject
         if type(item) in s.backend.array_types:
             return on_host(item)
         if isinstance(item, Spec):
@@ -169,14 +169,14 @@ def _wide(item: Any) -> Any:
 
 def by_default(call: Call) -> Any:
     """Return what the kernel's default body, or the rule, gives on the host for the same arguments in float64."""
-    declaration, host = table.declared[call.name], plugins.role("cpu").xp
+    declaration, host = table.declared[call.name], plugins.host.xp
     arrays, parameters = _wide(call.arrays), {key: _wide(value) for key, value in call.parameters.items()}
     if call.name == "scatter_add":
         spec, parts = arrays
         total = scattered(spec.shape, spec.dtype, parts)
         return total if spec.differentiable else total.real.astype(spec.dtype)
     if "device" in parameters:
-        parameters["device"] = plugins.role("cpu").default_device.handle
+        parameters["device"] = plugins.host.default_device.handle
     return _body(declaration, host)(*arrays, **parameters)
 
 

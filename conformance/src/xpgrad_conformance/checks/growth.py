@@ -20,7 +20,7 @@ from xpgrad_conformance.checks.watching import (
 from xpgrad_conformance.subject import Subject
 
 SLACK = 8000
-"""Bytes that one repetition may leave behind, for caches of Python and of libraries: half of the smallest array."""
+"""Bytes by which memory may grow in one repetition, for caches of Python and libraries: half of the smallest array."""
 
 
 PREPARED = 6000

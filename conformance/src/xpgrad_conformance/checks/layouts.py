@@ -1,4 +1,4 @@
-"""Arrays in every layout that a kernel can meet, and the proof that nobody has written to them."""
+"""Arrays in every layout that a kernel can meet, and an assertion that they are unchanged."""
 
 from collections.abc import Iterator
 from typing import Any

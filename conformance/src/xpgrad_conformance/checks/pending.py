@@ -1,4 +1,4 @@
-"""Family Y, async: whoever looks at a result waits for it, and work is done in the order in which it was asked for."""
+"""Family Y, async: reading a result waits for it, and work is done in the order of the calls."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _matrix(s: Subject) -> tuple[Array, Any]:
 
 
 def _worked(s: Subject, array: Array, times: int = 4) -> Array:
-    """Return a result that takes time, and nobody has waited for."""
+    """Return a result that takes time, and that has not been waited for."""
     for _ in range(times):
         array = s.kernels.matmul(s.kernels.matmul(array, s.kernels.matrix_transpose(array)), array) + 0.25 * array
     return array
@@ -95,7 +95,7 @@ def exchange(s: Subject) -> None:
     """DLPack waits: another library sees the finished values."""
     array, host = _matrix(s)
     result = _worked(s, array)
-    numpy = plugins.role("cpu")
+    numpy = plugins.host
     if s.backend.exports(result, numpy.dlpack_device(numpy.default_device)):
         seen = np.array(np.from_dlpack(result))
         assert_near(seen, _expected(host), s.rtol(s.wide), "a chain of matmuls that NumPy took by DLPack")

@@ -92,7 +92,7 @@ def _attention(xp: Any, x: Any, q: Any, k: Any, v: Any) -> Any:
 
 
 def _likelihood(xp: Any, x: Any, y: Any, scale: Any) -> Any:
-    """Return the log-likelihood of a Gaussian process, but for its constant."""
+    """Return the log-likelihood of a Gaussian process, without its constant."""
     distance = xp.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)
     identity = xp.eye(5, dtype=x.dtype) if xp is host else xp.eye(5, dtype=x.dtype, device=x.device)
     covariance = xp.exp(-0.5 * distance / scale**2) + 0.1 * identity

@@ -85,7 +85,7 @@ def one_stream_everywhere(s: Subject) -> None:
             for name in DRAWS:
                 random.seed(74, device)
                 found = _drawn(s, name, (7,), device, s.wide)
-                generator = plugins.role("cpu").generator(74)
+                generator = plugins.host.generator(74)
                 expected = generator.random((7,)) if name == "uniform" else generator.standard_normal((7,))
                 near = np.allclose(found, expected, rtol=1e-6, atol=1e-6)
                 assert near, f"random.{name} on {device} after seed 74 gave {found}, the host gives {expected}"

@@ -1,4 +1,4 @@
-"""Family M, memory: arrays die as soon as nobody needs them, by reference counting alone."""
+"""Family M, memory: arrays die as soon as they are not needed, by reference counting alone."""
 
 import weakref
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from xpgrad_conformance.subject import Subject
 
 
 def _watch_graph(watch: Watch, y: Variable) -> None:
-    """Watch the functions behind a Variable, and the arrays that they kept, but for those of leaves."""
+    """Watch the functions in the graph of a Variable, and the arrays that they kept, except those of leaves."""
     waiting: list[Any] = [y._node]
     while waiting:
         function = waiting.pop().creator_node

@@ -17,7 +17,7 @@ WRITES = "in_place_update", "index_assignment"
 
 
 MARK = 17.0
-"""What is written over arrays that nobody else may see."""
+"""What is written over arrays whose memory is not shared."""
 
 
 def overwrite(array: Array) -> None:

@@ -6,8 +6,7 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario
-from xpgrad_conformance.table.table import CHECKS as IN_TABLE
-from xpgrad_conformance.table.table import checks_of, variants_for
+from xpgrad_conformance.table.table import assertions_of, variants_for, verify
 
 QUICK: dict[str, tuple[str, ...]] = {
     "value": ("float64", "float32", "complex128"),
@@ -16,16 +15,16 @@ QUICK: dict[str, tuple[str, ...]] = {
     "aliasing": ("float64",),
     "second_order": ("float64",),
 }
-"""Which checks of the table the quick profile runs, in which dtypes; all but values on the plain variant only."""
+"""What the quick profile asserts of cases, in which dtypes; all but values on the plain variant only."""
 WIDE = "float64", "complex128"
 FULL: dict[str, tuple[str, ...]] = {"recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",)}
-"""Which checks of the table the full profile runs in these dtypes only: others would show the same."""
+"""What the full profile asserts in these dtypes only: others would show the same."""
 
 
 def _applies(name: str) -> Callable[[Case, str, bool], bool]:
     def applies(case: Case, dtype: str, quick: bool) -> bool:
         chosen = QUICK.get(name, ()) if quick else FULL.get(name, (dtype,))
-        return name in checks_of(case, dtype) and dtype in chosen
+        return name in assertions_of(case, dtype) and dtype in chosen
 
     return applies
 
@@ -36,7 +35,7 @@ def _run(s: Subject, name: str) -> None:
     for variant in variants[:1] if s.quick and name != "value" else variants:
         empty = variant.shapes is not None and any(0 in shape for shape in variant.shapes)
         if not empty or s.has("empty_arrays"):
-            IN_TABLE[name](Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, widened=s.widened(s.dtype)))
+            verify(name, Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, capabilities=s.capabilities))
 
 
 @check("K01", scope="case", applies=_applies("value"))

@@ -20,7 +20,7 @@ LARGE = 131_113  # float64s: 1 MB and a rest that is no power of two
 
 
 def _host() -> Device:
-    return plugins.role("cpu").default_device
+    return plugins.host.default_device
 
 
 def _moved(array: Array, target: Device, expected: Any, what: str) -> Array:

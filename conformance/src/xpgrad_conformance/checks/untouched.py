@@ -46,7 +46,7 @@ def cases(s: Subject) -> None:
         hosts = scenario.cotangents(wanted)
         seeds = [scenario.placed(each) for each in hosts]
         held = [(f"output {i}", y, s.host(y)) for i, y in enumerate(ys)]
-        inputs = [scenario.values[0]] * len(arrays) if variant.same else scenario.values
+        inputs = [scenario.inputs[0]] * len(arrays) if variant.same else scenario.inputs
         held += [(f"input {i}", *pair) for i, pair in enumerate(zip(arrays, inputs, strict=True))]
         held += [(f"cotangent {i}", *pair) for i, pair in enumerate(zip(seeds, hosts, strict=True))]
         swept = []

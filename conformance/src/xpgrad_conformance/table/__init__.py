@@ -1,1 +1,1 @@
-"""The case table: what a case is, and the checks that each one goes through."""
+"""The case table: what a case is, and what is asserted of each one."""

@@ -1,4 +1,4 @@
-"""A scenario: a case on a device, in one dtype, with one variant of its inputs. Data only; the checks are elsewhere."""
+"""The subject of what is asserted of a case: the case on a device, in one dtype, with one variant of its inputs."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,16 @@ import numpy as np
 import xpgrad.functions
 import xpgrad.ops
 from xpgrad import Device, Variable, as_array
-from xpgrad.array_api.namespace import namespace
+from xpgrad.plugin import Capabilities
 from xpgrad.testing.arrays import is_floating, on_host, placed
 from xpgrad.testing.differences import random_values
 from xpgrad.types import Array, Namespace, Shape
+from xpgrad_conformance.inputs import fractions, spread
+from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case, Input
 from xpgrad_conformance.table.variants import PLAIN, Variant
 
+AREAS: dict[str, Namespace] = {"F": xpgrad.functions, "ops": xpgrad.ops}
 DTYPES = ("float64", "float32", "complex128", "complex64")
 WIDE = {"float32": "float64", "float64": "float64", "complex64": "complex128", "complex128": "complex128"}
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
@@ -29,12 +32,13 @@ def dtypes_of(case: Case) -> tuple[str, ...]:
     return DTYPES if case.complex else DTYPES[:2]
 
 
-class Scenario:
-    """A case on a device, in one dtype, with one variant of its inputs; everything random in it is seeded by its name.
+class Scenario(Subject):
+    """A case on a device, in one dtype, with one variant of its inputs.
 
     Attributes
     ----------
-    values : list of NumPy arrays
+    variant : Variant
+    inputs : list of NumPy arrays
         The inputs on the host, in the dtypes of the run.
     floating : list of int
         Positions of the inputs that have a gradient; where all are one Variable, only the first.
@@ -43,9 +47,11 @@ class Scenario:
     ----------
     seed : int
         Other values of the inputs, and other random cotangents and directions.
-    widened : float
-        By how much the tolerances grow.
+    capabilities : Capabilities, optional
+        By default nothing is missing, and no tolerance is wider.
     """
+
+    case: Case
 
     def __init__(
         self,
@@ -55,13 +61,12 @@ class Scenario:
         variant: Variant = PLAIN,
         *,
         seed: int = 0,
-        widened: float = 1.0,
+        capabilities: Capabilities | None = None,
     ) -> None:
-        self.case, self.device, self.dtype, self.variant = case, device, dtype, variant
-        self.seed, self.widened = seed, widened
-        areas: dict[str, Namespace] = {"F": xpgrad.functions, "ops": xpgrad.ops}
-        self.xp: Namespace = areas.get(case.area) or namespace(device.backend)
-        self.values = host_inputs(case, dtype, variant, seed)
+        given, name = capabilities or Capabilities(), f"{case.name} {variant.name}"
+        super().__init__(device, given, dtype=dtype, case=case, name=name, seed=seed)
+        self.variant = variant
+        self.inputs = host_inputs(case, dtype, variant, seed)
         self.floating = [i for i, x in enumerate(case.inputs) if x.kind in ("float", "real")]
         if variant.same:
             self.floating = self.floating[:1]
@@ -71,19 +76,20 @@ class Scenario:
         """Case, device, dtype and variant, for messages."""
         return f"{self.case.name}[{self.device}, {self.dtype}, {self.variant.name}]"
 
-    def generator(self) -> np.random.Generator:
-        """Return a new stream of random numbers, the same at each call."""
-        return np.random.default_rng([zlib.crc32(f"{self.case.name} {self.variant.name}".encode()), self.seed])
+    @property
+    def xp(self) -> Namespace:
+        """What the case calls its function in: the differentiable namespace, or that of its area."""
+        return AREAS.get(self.case.area) or super().xp
 
-    def rtol(self, by_dtype: Mapping[str, float]) -> float:
+    def tolerance(self, by_dtype: Mapping[str, float]) -> float:
         """Return the relative tolerance: that of the dtype, or the case's if it is wider."""
-        return self.widened * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
+        return self.widened(self.dtype) * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
 
     def arrays(self) -> list[Array]:
         """Return the inputs as new arrays on the device, laid out as the variant says."""
         if self.variant.same:
-            return [placed(self.values[0], self.device)] * len(self.values)
-        return [_laid_out(v, self.device, self.variant.layout) for v in self.values]
+            return [placed(self.inputs[0], self.device)] * len(self.inputs)
+        return [_laid_out(v, self.device, self.variant.layout) for v in self.inputs]
 
     def variables(self, arrays: Sequence[Array], needed: int | None = None) -> list[Variable]:
         """Return Variables over `arrays`; only that at the position `needed`, by default all, require a gradient."""
@@ -122,7 +128,7 @@ class Scenario:
         """Return the names of the dtypes that an output may have."""
         given = self.case.dtype[output] if isinstance(self.case.dtype, tuple) else self.case.dtype
         if given is None:
-            return (self.dtype if self.floating else self.values[0].dtype.name,)
+            return (self.dtype if self.floating else self.inputs[0].dtype.name,)
         if given == "default":
             return (self.device.backend.dtype_name(self.device.backend.default_dtype("float")),)
         if given == "int":
@@ -148,34 +154,29 @@ def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0)
         low, high = x.low, x.high
         if variant.same:
             low, high = max(each.low for each in case.inputs), min(each.high for each in case.inputs)
-        values = _spread(shape, low, high, x, position, rng)
+        values = _values(shape, low, high, x, position, rng)
         position += values.size
         if target.startswith("complex"):
-            values = values + 1j * _spread(shape, low, high, x, position, rng)
+            values = values + 1j * _values(shape, low, high, x, position, rng)
             position += values.size
         made.append(np.asarray(values, target))
     return made
 
 
-def _spread(shape: Shape, low: float, high: float, x: Input, position: int, rng: np.random.Generator) -> Any:
-    """Return values from a range: fractional parts of consecutive multiples of the square root of 2, shuffled.
-
-    Of n of them no two are nearer than about 1 / (3 n) of the range, so that finite differences meet no ties.
-    """
-    count = int(np.prod(shape, dtype=int))
-    fractions = rng.permutation((np.arange(position, position + count) * np.sqrt(2.0)) % 1.0).reshape(shape)
+def _values(shape: Shape, low: float, high: float, x: Input, position: int, rng: np.random.Generator) -> Any:
+    """Return values of the kind of an input from a range."""
     if x.kind == "bool":
-        return fractions < 0.5
+        return fractions(shape, position, rng) < 0.5
     if x.kind == "int":
-        return np.floor(low + fractions * (high - low + 1)).astype(np.int64)
-    return low + (high - low) * (0.01 + 0.98 * fractions)
+        return np.floor(low + fractions(shape, position, rng) * (high - low + 1)).astype(np.int64)
+    return spread(shape, low, high, position, rng)
 
 
 def _laid_out(values: Any, device: Device, layout: str) -> Array:
     xp = device.backend.namespace
     if layout == "strided" and values.ndim:
         apart = np.repeat(values, 2, axis=-1)
-        apart[..., 1::2] = np.nan if values.dtype.kind in "fc" else 0  # who reads these is found out
+        apart[..., 1::2] = np.nan if values.dtype.kind in "fc" else 0  # to find a kernel that reads these
         return placed(apart, device)[..., ::2]
     if layout == "transposed" and values.ndim > 1:
         return xp.permute_dims(placed(np.ascontiguousarray(values.T), device), tuple(range(values.ndim))[::-1])

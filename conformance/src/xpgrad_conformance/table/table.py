@@ -1,30 +1,30 @@
-"""Which checks a case goes through in which dtype, and on which variants of its inputs."""
+"""What is asserted of a case in which dtype, and on which variants of its inputs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from xpgrad import Device
+from xpgrad_conformance.table.assertions import assert_gradient, assert_recorded, assert_value
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.checks import Check, check_gradient, check_recorded, check_value
-from xpgrad_conformance.table.graph_checks import check_aliasing, check_keeps, check_modes
-from xpgrad_conformance.table.order_checks import check_second_order, check_third_order
+from xpgrad_conformance.table.graph_assertions import assert_aliasing, assert_keeps, assert_modes
+from xpgrad_conformance.table.order_assertions import assert_second_order, assert_third_order
 from xpgrad_conformance.table.scenario import Scenario
 from xpgrad_conformance.table.variants import PLAIN, Variant, broadcasting, variants_of
 
-CHECKS: dict[str, Check] = {
-    "value": check_value,
-    "gradient": check_gradient,
-    "recorded": check_recorded,
-    "aliasing": check_aliasing,
-    "keeps": check_keeps,
-    "modes": check_modes,
-    "second_order": check_second_order,
-    "third_order": check_third_order,
+ASSERTIONS: dict[str, Callable[[Scenario], None]] = {
+    "value": assert_value,
+    "gradient": assert_gradient,
+    "recorded": assert_recorded,
+    "aliasing": assert_aliasing,
+    "keeps": assert_keeps,
+    "modes": assert_modes,
+    "second_order": assert_second_order,
+    "third_order": assert_third_order,
 }
 NARROW = ("float32", "complex64")
 
 
-def checks_of(case: Case, dtype: str) -> tuple[str, ...]:
-    """Return the names of the checks that `case` goes through in `dtype`; the third order in float64 only."""
+def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
+    """Return the names of what is asserted of `case` in `dtype`; the third order in float64 only."""
     names = ["value", "gradient"]
     if case.order > 0:
         names += ["recorded"]
@@ -36,27 +36,38 @@ def checks_of(case: Case, dtype: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def variants_for(check: str, case: Case, dtype: str) -> Iterable[Variant]:
-    """Return the variants of `case` on which a check runs: all for values and gradients in the wide dtypes."""
+def variants_for(assertion: str, case: Case, dtype: str) -> Iterable[Variant]:
+    """Return the variants of `case` of which it is asserted: all for values and gradients in the wide dtypes."""
     every = variants_of(case)
-    if check in ("keeps", "third_order"):
+    if assertion in ("keeps", "third_order"):
         return every[:1]
     stretched = broadcasting(case)
     few = [PLAIN, *(v for v in every if v.name == "0-d"), *([] if stretched is None else [stretched])]
-    if check == "second_order":
+    if assertion == "second_order":
         return few if dtype == "float64" else every[:1]
-    if check in ("aliasing", "modes"):
+    if assertion in ("aliasing", "modes"):
         return few + [v for v in every if v.same]
     return few if dtype in NARROW else every
 
 
-def run(case: Case, device: Device, dtype: str, check: str) -> None:
-    """Run one check of `case` on a device, in one dtype, on all its variants.
+def verify(assertion: str, scenario: Scenario) -> None:
+    """Assert one thing of a scenario; what is raised names both."""
+    try:
+        ASSERTIONS[assertion](scenario)
+    except AssertionError as error:
+        raise AssertionError(f"{scenario.title}: {assertion}: {error}") from error
+    except Exception as error:
+        error.add_note(f"in the check {assertion!r} of {scenario.title}")
+        raise
+
+
+def run(case: Case, device: Device, dtype: str, assertion: str) -> None:
+    """Assert one thing of `case` on a device, in one dtype, on all variants that suit it.
 
     Raises
     ------
     AssertionError
-        With a text that names case, device, dtype, variant and check.
+        With a text that names case, device, dtype, variant and what was asserted.
     """
-    for variant in variants_for(check, case, dtype):
-        CHECKS[check](Scenario(case, device, dtype, variant))
+    for variant in variants_for(assertion, case, dtype):
+        verify(assertion, Scenario(case, device, dtype, variant))

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 from xpgrad.array_api.linalg.checks import epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
+from xpgrad.array_api.linalg.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.config import force_backprop_mode
-from xpgrad.graph.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.sweep import Sweep
 from xpgrad.graph.variable import as_array, constant_variable

@@ -16,7 +16,7 @@ from xpgrad.cli.health.observed import innermost
 MODULE = "xpgrad.cli.health.probe"
 GRACE = 3.0  # seconds that a process gets to write down its stack, or to be reaped
 FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
-MOST_STDERR = 100_000
+MAX_STDERR = 100_000
 
 
 def examine(name: str, timeout: float) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _merged(out: bytes) -> dict[str, Any]:
 
 def _tail(errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - MOST_STDERR))
+    errors.seek(max(0, size - MAX_STDERR))
     return errors.read().decode(errors="replace")
 
 

@@ -44,7 +44,7 @@ def compute_on(device: Device) -> dict[str, Any]:
         try:
             step(device)
             row[title] = "ok"
-        except Exception as error:  # a stranger's library: whatever it raises is what the row says
+        except Exception as error:  # whatever the library raises is what the row says
             row[title] = text_of(error)
     return row | {"seconds": round(time.perf_counter() - started, 4)}
 
@@ -64,19 +64,19 @@ def _gradient(device: Device) -> None:
 
 
 def _move(device: Device) -> None:
-    here = plugins.role("cpu").default_device
+    here = plugins.host.default_device
     back = transfer(_there(device), here)
     _expect("a move to the host", back, VALUES, here)
     _expect("a move to the host and back", transfer(back, device), VALUES, device)
 
 
 def _there(device: Device) -> Array:
-    host = plugins.role("cpu")
+    host = plugins.host
     return transfer(host.asarray(list(VALUES), host.namespace.float32), device)
 
 
 def _expect(title: str, array: Array, expected: Any, device: Device) -> None:
-    host = plugins.role("cpu")
+    host = plugins.host
     found = Device.from_array(array)
     if found != device:
         kind = type(array)
@@ -119,7 +119,7 @@ def creation_faults(device: Device) -> dict[str, str]:
             made = backend.follow(function)(*args, dtype=dtype, device=device.handle)
             if (there := backend.device_of(made)) != device:
                 faults[name] = f"gave an array on {there}"
-        except Exception as error:  # a stranger's library
+        except Exception as error:  # whatever the library raises
             faults[name] = text_of(error)
     return faults
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-MOST_TEXT = 300
+MAX_TEXT = 300
 
 
 class Chatter:
@@ -31,9 +31,9 @@ class Chatter:
             pass
         size = os.fstat(self._file.fileno()).st_size
         self._file.seek(0)
-        text = self._file.read(MOST_TEXT).decode(errors="replace").strip()
+        text = self._file.read(MAX_TEXT).decode(errors="replace").strip()
         self._file.seek(0, os.SEEK_END)  # descriptor 1 is the same open file
-        return text + (" ..." if size > MOST_TEXT else "")
+        return text + (" ..." if size > MAX_TEXT else "")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The child process of `xpgrad doctor`: loads one plugin, computes with it, and tells what it sees, a line at a time.
 
-``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one a line, each as soon as it is known: a plugin that
-hangs or crashes takes nothing along of what was found before.
+``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one a line, each as soon as it is known: if a plugin
+hangs or crashes, what was found before is not lost.
 """
 
 import faulthandler
@@ -46,7 +46,7 @@ class Probe:
         if not self.imported():
             return
         self.tell(stage="loading the host's backend")
-        plugins.role("cpu")  # as in any program: the host's arrays are those of a loaded backend
+        plugins.backend_of_prefix("cpu")  # as in any program: the host's arrays are those of a loaded backend
         backend = self.loaded()
         if backend is not None:
             self.describe(backend)
@@ -60,7 +60,7 @@ class Probe:
             try:
                 module = importlib.import_module(self.entry.module)
                 facts["contract"] = getattr(module, "xpgrad_api", None)
-            except BaseException as caught:  # SystemExit, too: whatever a stranger's module raises
+            except BaseException as caught:  # SystemExit, too: whatever the module raises
                 error = caught
         self.tell(heavy_at_import=self.foreign())
         if error is not None:
@@ -109,7 +109,7 @@ class Probe:
         self.tell(stage="listing its devices")
         try:
             devices = list(backend.devices())
-        except Exception as error:  # a stranger's library
+        except Exception as error:  # whatever the library raises
             self.tell(devices_error=text_of(error), place=place_of(error))
             return
         for device in devices:

@@ -7,19 +7,18 @@ Hooks stay behind. What is in a graph cannot be pickled.
 import copy
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import GraphError
+from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import leaf_node
 from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array
-
-if TYPE_CHECKING:
-    from xpgrad.graph.variable import Variable
 
 OWN = ("__dict__", "__weakref__", "_array", "_grad", "_node")
 PASSING_ON = {"dataclasses"}
@@ -27,7 +26,7 @@ PASSING_ON = {"dataclasses"}
 new = object.__new__
 
 
-def shallow(x: "Variable") -> "Variable":
+def shallow(x: Variable) -> Variable:
     """Return a Variable with the gradient of `x`: over the same array if `x` is a root, else a recorded copy."""
     copied = new(type(x))
     copied._grad = x._grad
@@ -39,13 +38,13 @@ def shallow(x: "Variable") -> "Variable":
     return copied
 
 
-def deep(x: "Variable", memo: dict[int, Any]) -> "Variable":
+def deep(x: Variable, memo: dict[int, Any]) -> Variable:
     """Return a Variable with copies of the array, gradient and attributes of `x`, in the graph if `x` is."""
     copied = memo[id(x)] = new(type(x))
     grad = x._grad
-    if hasattr(grad, "_node"):
+    if isinstance(grad, Variable):
         grad = slot.functions.copy(grad) if in_graph(grad) else grad._array
-    copied._grad = grad if grad is None or hasattr(grad, "_node") else plugins.backend_of(grad).copy(grad)
+    copied._grad = grad if grad is None or isinstance(grad, Variable) else plugins.backend_of(grad).copy(grad)
     if in_graph(x) or (x._node.requires_grad and _caller() in PASSING_ON):
         _record(copied, x)
     else:
@@ -56,13 +55,13 @@ def deep(x: "Variable", memo: dict[int, Any]) -> "Variable":
     return copied
 
 
-def in_graph(x: "Variable") -> bool:
+def in_graph(x: Variable) -> bool:
     """Tell whether a gradient goes on from `x`: to what it was computed from, or to the argument of a transform."""
     node = x._node
     return node.requires_grad and (node.live_creator() is not None or (node.extra is not None and node.extra.passed))
 
 
-def reduced(x: "Variable") -> tuple[Any, ...]:
+def reduced(x: Variable) -> tuple[Any, ...]:
     """Return what pickle needs to make `x` again on its device; the arrays travel as the host's.
 
     Raises
@@ -75,15 +74,14 @@ def reduced(x: "Variable") -> tuple[Any, ...]:
             f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
             "lost; pickle v.array"
         )
-    grad, extra, host = x._grad, x._node.extra, plugins.role("cpu").default_device
-    grad = grad._array if hasattr(grad, "_node") else grad
-    array, grad = (None if a is None else transfer(a, host) for a in (x._array, grad))
+    grad, extra, host = x._grad, x._node.extra, plugins.host.default_device
+    array, grad = (None if a is None else transfer(a, host) for a in (x._array, as_array(grad)))
     intended = None if extra is None or extra.device is None else str(extra.device)
     return restored, (type(x), array, grad, x.name, x.requires_grad, str(x.device), attributes_of(x), intended)
 
 
 def restored(
-    kind: type["Variable"],
+    kind: type[Variable],
     array: Array,
     grad: Array,
     name: str | None,
@@ -91,7 +89,7 @@ def restored(
     device: str,
     attributes: dict[str, Any],
     intended: str | None,
-) -> "Variable":
+) -> Variable:
     """Return the Variable that `reduced` described."""
     x = new(kind)
     place = get_device(device)
@@ -102,7 +100,7 @@ def restored(
     return x
 
 
-def attributes_of(x: "Variable") -> dict[str, Any]:
+def attributes_of(x: Variable) -> dict[str, Any]:
     """Return what subclasses and users have put on `x`, in slots or in its dictionary."""
     found = dict(getattr(x, "__dict__", {}))
     for kind in type(x).__mro__:
@@ -115,7 +113,7 @@ def attributes_of(x: "Variable") -> dict[str, Any]:
     return found
 
 
-def _record(copied: "Variable", x: "Variable") -> None:
+def _record(copied: Variable, x: Variable) -> None:
     """Let `copied` be the output of the function `copy` for `x`."""
     made = slot.functions.copy(x)
     copied._array, copied._node = made._array, made._node
@@ -134,12 +132,12 @@ def _caller() -> str:
     return ""
 
 
-def _maker(x: "Variable") -> str:
+def _maker(x: Variable) -> str:
     creator = x._node.live_creator()
     return "the transform whose argument it is" if creator is None else creator.label
 
 
-def _complete(copied: "Variable", x: "Variable", attributes: dict[str, Any]) -> None:
+def _complete(copied: Variable, x: Variable, attributes: dict[str, Any]) -> None:
     """Give a copy of `x` the name and the intended device of the old one."""
     extra = x._node.extra
     if extra is not None:
@@ -147,12 +145,15 @@ def _complete(copied: "Variable", x: "Variable", attributes: dict[str, Any]) -> 
     _set_attributes(copied, attributes)
 
 
-def _note(x: "Variable", name: str | None, device: Device | None) -> None:
+def _note(x: Variable, name: str | None, device: Device | None) -> None:
     if name is not None or device is not None:
         extra = x._node.own_extra()
         extra.name, extra.device = name, device
 
 
-def _set_attributes(x: "Variable", attributes: dict[str, Any]) -> None:
+def _set_attributes(x: Variable, attributes: dict[str, Any]) -> None:
     for name, value in attributes.items():
         object.__setattr__(x, name, value)
+
+
+bind(Variable, {"__copy__": shallow, "__deepcopy__": deep, "__reduce__": reduced})

@@ -1,14 +1,14 @@
-"""The operators and methods of `Variable` that are differentiable functions, declared for type checkers and readers.
+"""The operators and methods of `Variable` that are defined above it, declared for type checkers and readers.
 
-The functions live a layer above, where they are documented; `array_api.operators` binds them, and a test compares the
-two lists.
+The differentiable functions are bound by `array_api.operators`, where they are documented. All others are documented
+here, and bound by the modules that define them: `graph.backward`, those beside this one, and Chainer's.
 """
 
 # These are declarations, not definitions:
 # mypy: disable-error-code="empty-body"
 # ruff: noqa: D102
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.types import Dtype, Index
@@ -19,8 +19,23 @@ if TYPE_CHECKING:
 Axis = int | Sequence[int] | None
 
 
+def bind(kind: type, methods: Mapping[str, Callable[..., Any]]) -> None:
+    """Give Variables methods that `Declared` declares, with the docstrings that are there.
+
+    Parameters
+    ----------
+    kind : type
+        Variable.
+    methods : dict from name to function
+    """
+    for name, method in methods.items():
+        method.__doc__ = vars(Declared)[name].__doc__ or method.__doc__
+        method.__name__, method.__qualname__ = name, f"{kind.__name__}.{name}"
+        setattr(kind, name, method)
+
+
 class Declared:
-    """What a Variable can do beside what its class defines."""
+    """What a Variable can do besides what its class defines."""
 
     __slots__ = ()
 
@@ -110,3 +125,80 @@ class Declared:
     def var(
         self, axis: Axis = None, *, correction: float = 0.0, ddof: float | None = None, keepdims: bool = False
     ) -> "Variable": ...
+
+    # Backward
+
+    def backward(
+        self,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        loss_scale: float | None = None,
+        retain_graph: bool = True,
+    ) -> None:
+        """Compute the gradients of this Variable with respect to everything that it was computed from.
+
+        The sweep starts from `grad`, or from one if there is none and the Variable has one element. Gradients are added
+        to those that the roots have. If anything raises, no gradient changes.
+
+        Parameters
+        ----------
+        retain_grad : bool
+            Keep the gradients of the intermediate Variables too, this one's included.
+        enable_double_backprop : bool
+            Record the computation, so that the gradients can be differentiated again.
+        loss_scale : float, optional
+            Factor of the automatic start; it is noted on the roots.
+        retain_graph : bool
+            False lets each function drop what it kept as soon as its gradient is computed; the graph can then not be
+            swept again.
+
+        Raises
+        ------
+        GradientError
+            There are many elements, or none, and no gradient to start from; or there is no graph: the Variable is an
+            integer, or was made of constants, in `no_backprop_mode`, or by a sweep that was not recorded.
+        """
+
+    # Devices and data
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> "Variable":
+        """Move data and gradient to `device`, as `get_device` takes it, and return this Variable."""
+
+    def to_cpu(self) -> "Variable":
+        """Move data and gradient to the host."""
+
+    def to_gpu(self, device: Any = None) -> "Variable":
+        """Move data and gradient to a GPU, the current one unless `device` says which."""
+
+    def to_chx(self) -> "Variable":
+        """Make data and gradient chx arrays on the same device, without a copy."""
+
+    def from_chx(self) -> "Variable":
+        """Make data and gradient that are chx arrays plain ones on the same device, without a copy."""
+
+    def to_intel64(self) -> "Variable":
+        """Move data and gradient to the intel64 backend where one is installed and suits them, else to the host."""
+
+    def addgrad(self, var: "Variable") -> None:
+        """Add the gradient of `var` to this one's, also from another device; initialise this Variable if it is not."""
+
+    def copydata(self, var: "Variable") -> None:
+        """Copy the data of `var` into this Variable's array, also from another device.
+
+        If only one of the two is initialised, the other is initialised from it; if none is, nothing happens.
+        """
+
+    # Copies and text
+
+    def __copy__(self) -> "Variable": ...
+    def __deepcopy__(self, memo: dict[int, Any], /) -> "Variable": ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __repr__(self) -> str: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+    def summary(self) -> str:
+        """Return ``<variable NAME>``, or the address where there is no name."""
+
+    def debug_print(self) -> str:
+        """Return a few lines about place, shape, dtype and statistics of data and gradient."""

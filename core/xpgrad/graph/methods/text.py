@@ -1,17 +1,21 @@
 """How a Variable prints."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.graph.methods.declared import bind
+from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
-if TYPE_CHECKING:
-    from xpgrad.graph.variable import Variable
+
+def as_text(x: Variable) -> str:
+    """Return the values, without commas."""
+    return _values(x, " ", shape_of_empty=False)
 
 
-def as_text(x: "Variable", separator: str, *, shape_of_empty: bool) -> str:
-    """Return the values behind ``variable(`` or ``variable NAME(``, later lines indented to match."""
+def _values(x: Variable, separator: str, *, shape_of_empty: bool) -> str:
+    """Return the values after ``variable(`` or ``variable NAME(``, later lines indented to match."""
     prefix = f"variable {x.name}(" if x.name else "variable("
     array = x.array
     if array is None:
@@ -22,19 +26,19 @@ def as_text(x: "Variable", separator: str, *, shape_of_empty: bool) -> str:
     return f"{prefix}{plugins.backend_of(array).array_text(array, prefix, separator)})"
 
 
-def as_code(x: "Variable") -> str:
+def as_code(x: Variable) -> str:
     """Return the values, and the dtype and the device where they are not the defaults.
 
     Default dtypes are single and double precision, the library's default integer, and bool: what Chainer's and NumPy's
     users have nearly always. What made the Variable is not shown, because the documents print gradients without it.
     """
-    text = as_text(x, ", ", shape_of_empty=True)
+    text = _values(x, ", ", shape_of_empty=True)
     if x._array is None:
         return text
     spec, default = x._node.spec, plugins.default_device
     more = [] if _is_default(spec) else [f"dtype={spec.backend.dtype_name(spec.dtype)}"]
     device = x.device
-    if device != (default or plugins.role("cpu").default_device):
+    if device != (default or plugins.host.default_device):
         more.append(f"device={str(device)!r}")
     return f"{text[:-1]}, {', '.join(more)})" if more else text
 
@@ -45,7 +49,7 @@ def _is_default(spec: Spec) -> bool:
     return spec.backend.is_kind(spec.dtype, "bool") or spec.dtype == spec.backend.default_dtype("int")
 
 
-def as_html(x: "Variable") -> str:
+def as_html(x: Variable) -> str:
     """Return a table of the facts of a Variable, and its values, for notebooks."""
     import html  # 5 ms, in notebooks only
 
@@ -65,23 +69,23 @@ def as_html(x: "Variable") -> str:
         for name, value in facts.items()
         if value is not None
     )
-    values = html.escape(as_text(x, ", ", shape_of_empty=True))
+    values = html.escape(_values(x, ", ", shape_of_empty=True))
     return f"<div><pre>{values}</pre><table>{cells}</table></div>"
 
 
-def summary(x: "Variable") -> str:
+def summary(x: Variable) -> str:
     """Return ``<variable NAME>``, or the address where there is no name."""
     return f"<variable {x.name}>" if x.name else f"<variable at 0x{id(x):x}>"
 
 
-def debug_print(x: "Variable") -> str:
+def debug_print(x: Variable) -> str:
     """Return a few lines about place, shape, dtype and statistics of data and gradient."""
     array = x.array
     if array is None:
         lines = dict.fromkeys(("device", "backend", "shape", "dtype", "statistics", "grad"), "None")
     else:
         device = x.device
-        on_host = device == plugins.role("cpu").default_device
+        on_host = device == plugins.host.default_device
         lines = {
             "device": "CPU" if on_host else str(device),
             "backend": str(type(array)),
@@ -110,3 +114,9 @@ def _gradient(grad: Any) -> str:
         return "None"
     xp = plugins.backend_of(grad).xp
     return _statistics(grad) if bool(xp.any(xp.not_equal(grad, 0))) else "0"
+
+
+bind(
+    Variable,
+    {"__repr__": as_code, "__str__": as_text, "_repr_html_": as_html, "summary": summary, "debug_print": debug_print},
+)

@@ -14,7 +14,7 @@ from xpgrad_dask.kernels import KERNELS
 from xpgrad_dask.libraries import da, dask
 from xpgrad_dask.refusals import UNKNOWN
 
-MOST_SPECS = 4096
+MAX_SPECS = 4096
 
 
 class ChunkedSpec(Spec):
@@ -60,7 +60,7 @@ class DaskBackend(ArrayAPIBackend):
         )
         self._chunked: dict[Any, ChunkedSpec] = {}
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return NumPy's special function `name`, chunk by chunk."""
         return special.find(name)
 
@@ -73,7 +73,7 @@ class DaskBackend(ArrayAPIBackend):
         key = array.chunks, array.dtype
         found = self._chunked.get(key)
         if found is None:
-            if len(self._chunked) >= MOST_SPECS:
+            if len(self._chunked) >= MAX_SPECS:
                 self._chunked.clear()
             found = self._chunked.setdefault(key, ChunkedSpec(*key, "cpu", self))
         return found

@@ -14,7 +14,7 @@ from xpgrad_dpnp.capabilities import capabilities
 from xpgrad_dpnp.kernels import KERNELS
 
 IN_PLACE_FROM = 65536
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 FLOATS = frozenset(map(dpnp.dtype, ("float32", "float64")))
 DTYPES = frozenset(
     ["bool", "complex64", "complex128", "float16", "float32", "float64"]
@@ -132,7 +132,7 @@ class DpnpBackend(ArrayAPIBackend):
             return value
         if not abs(value) <= dpnp.finfo(spec.dtype).max:
             return value
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         made = spec.constants[value] = dpnp.asarray(value, dtype=spec.dtype, device=spec.device)
         return made

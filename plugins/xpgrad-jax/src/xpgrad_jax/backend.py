@@ -14,8 +14,8 @@ from xpgrad_jax import dtypes, namespace
 from xpgrad_jax.kernels.indexing import scatter_add
 from xpgrad_jax.places import TRACED, TracedDevice, copies_on, handle_for, placement, title
 
-MOST_KEPT = 4096
-MOST_ONES = 1024
+MAX_KEPT = 4096
+MAX_ONES = 1024
 """Elements of an array of ones that is kept for the next sweep."""
 MISSING = {
     "index_assignment": "jax arrays are immutable",
@@ -91,7 +91,7 @@ class JaxBackend(ArrayAPIBackend):
         sharding = array.sharding
         found = self._handles.get(sharding)
         if found is None:
-            if len(self._handles) >= MOST_KEPT:
+            if len(self._handles) >= MAX_KEPT:
                 self._handles.clear()
             found = self._handles[sharding] = handle_for(sharding)
         return found
@@ -125,7 +125,7 @@ class JaxBackend(ArrayAPIBackend):
         if found is None:
             shape, dtype, _, weak = key
             handle = self.handle_of(array)
-            if len(self._seen) >= MOST_KEPT:
+            if len(self._seen) >= MAX_KEPT:
                 self._seen.clear()
             made = Spec(shape, dtype, handle, self) if weak else self.spec_for(shape, dtype, handle)
             found = self._seen.setdefault(key, made)
@@ -140,8 +140,8 @@ class JaxBackend(ArrayAPIBackend):
         found = self._ones.get(spec)
         if found is None:
             found = jax.device_put(np.ones(spec.shape, spec.dtype), placement(spec.device))
-            if spec.size <= MOST_ONES and type(found) is self._array_type:
-                if len(self._ones) >= MOST_KEPT:
+            if spec.size <= MAX_ONES and type(found) is self._array_type:
+                if len(self._ones) >= MAX_KEPT:
                     self._ones.clear()
                 self._ones[spec] = found
         return found

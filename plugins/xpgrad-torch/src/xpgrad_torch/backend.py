@@ -14,7 +14,7 @@ from xpgrad_torch.capabilities import capabilities
 from xpgrad_torch.kernels import KERNELS, special
 
 IN_PLACE_FROM = 65536
-MOST_CONSTANTS = 1024
+MAX_CONSTANTS = 1024
 
 
 class TorchBackend(ArrayAPIBackend):
@@ -39,7 +39,7 @@ class TorchBackend(ArrayAPIBackend):
             capabilities=capabilities(here),
         )
 
-    def late_override(self, name: str) -> Kernel | None:
+    def lazy_override(self, name: str) -> Kernel | None:
         """Return PyTorch's special function `name`."""
         return special.find(name)
 
@@ -123,7 +123,7 @@ class TorchBackend(ArrayAPIBackend):
         wrapped = torch._is_functional_tensor(made)  # pyright: ignore[reportPrivateImportUsage]  # there is no other
         if wrapped or not torch.isfinite(made):  # wrapped for one call of a transformed function
             return value
-        if len(spec.constants) >= MOST_CONSTANTS:
+        if len(spec.constants) >= MAX_CONSTANTS:
             spec.constants.clear()
         spec.constants[value] = made
         return made

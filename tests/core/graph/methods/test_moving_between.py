@@ -279,7 +279,7 @@ def test_sharing_that_fails_half_way_changes_nothing(monkeypatch: pytest.MonkeyP
     leaf = Variable(np.asarray([1.0, 2.0]))
     x = leaf * leaf if inside else leaf
     x.grad = np.asarray([3.0, 4.0])
-    for method, function in (("to_chx", "adopt"), ("from_chx", "release")):
+    for method, function in (("to_chx", "wrap"), ("from_chx", "unwrap")):
         before, calls = _state(x), itertools.count(1)
         convert = getattr(native, function)
 

@@ -6,6 +6,7 @@ from tests.building import array, variable
 
 import xpgrad
 from xpgrad import Parameter, Variable
+from xpgrad.graph.sweep import Sweep
 
 
 def place(device):
@@ -70,8 +71,8 @@ def test_nodes_functions_and_backends_print_what_they_are(device):
     x = variable(device, [1.0, 2.0], name="x")
     y = x * x
     assert repr(x.node) == "<VariableNode x: (2,), float32>"
-    assert repr(y.node) == "<VariableNode: (2,), float32, made by _ * _>"
-    assert repr(y.creator_node) == "<Application '_ * _': (2,), float32, (2,), float32>"
+    assert repr(y.node) == "<VariableNode: (2,), float32, rank 1, made by _ * _>"
+    assert repr(y.creator_node) == "<Application '_ * _': (2,), float32, (2,), float32; rank 0>"
     assert repr(xpgrad.FunctionNode()) == "<FunctionNode 'FunctionNode': not applied>"
     assert repr(xpgrad.Function()) == "<Function 'Function'>"
     assert repr(device.backend).startswith(f"<{type(device.backend).__name__} {device.backend.name}, ")
@@ -154,3 +155,30 @@ def test_labels_of_functions(device):
     assert f.label == "a released function"
     f.unchain()
     assert f.label == "an unchained function"
+
+
+def test_nodes_functions_sweeps_and_hooks_print_what_they_are(device) -> None:
+    class Untitled(xpgrad.FunctionNode):
+        @property
+        def label(self):
+            raise RuntimeError
+
+    class Silent(xpgrad.FunctionHook):
+        name = "silent"
+
+    x = variable(device, [1.0, 2.0])
+    y = x * 2 + x
+    dtype = x.node.spec.backend.dtype_name(x.dtype)
+    assert repr(y.creator_node) == f"<Application '_ + _': (2,), {dtype}, (2,), {dtype}; rank 1>"
+    assert repr(y.node) == f"<VariableNode: (2,), {dtype}, rank 2, made by _ + _>"
+    assert repr(x.node) == f"<VariableNode: (2,), {dtype}>"
+    assert repr(Untitled()) == "<Untitled 'Untitled': not applied>"
+    assert repr(object.__new__(type(y.creator_node))).startswith("<Application ")
+    sweep = Sweep([(y.node, y.array)])
+    assert repr(sweep) == f"<Sweep: raw, from (2,), {dtype}; 0 totals>"
+    assert repr(sweep.run()).endswith("; 1 totals>")
+    with Silent() as hook:
+        assert repr(hook) == "<Silent 'silent', active>"
+    assert repr(hook) == "<Silent 'silent'>"
+    y.creator_node.unchain()
+    assert repr(y.node) == f"<VariableNode: (2,), {dtype}>"

@@ -49,7 +49,7 @@ def inner(input: Any, other: Any) -> Any:
 @torch_function("outer", "ger")
 def outer(input: Any, vec2: Any) -> Any:
     """Return all products of the elements of two vectors."""
-    return xp.outer(variable(input), variable(vec2))
+    return xp.linalg.outer(variable(input), variable(vec2))
 
 
 @torch_function("einsum")

@@ -1,5 +1,7 @@
 """Kernels of neural networks: PyTorch's fused functions, and rules with fewer temporary tensors than their formulas."""
 
+from typing import Any
+
 import torch
 
 from xpgrad.types import Array
@@ -7,6 +9,9 @@ from xpgrad_torch.kernels.elementwise import ONES
 
 HALF = frozenset((torch.float16, torch.bfloat16))
 """Dtypes whose products with probabilities vanish, and whose sums are made in single precision."""
+
+NEARLY_ONE = 0.995
+"""From here on ``1 - y`` loses digits of the gradient of `expit`."""
 
 _threshold = torch.ops.aten.threshold_backward.default
 
@@ -18,29 +23,40 @@ def gate(x1: Array, x2: Array, /) -> Array:
     return _threshold(x1, x2, 0)
 
 
-def sigmoid_x(gy: Array, y: Array, /) -> Array:
-    """Return ``gy * (y * (1 - y))`` in one new tensor."""
+def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
+    """Return ``gy * (y * (1 - y))``; 1 - y as the function of -x where it loses digits."""
+    if y.dtype in HALF:
+        return expit_x(gy.float(), x.float(), y.float()).to(y.dtype)
     gx = ONES.get(y.dtype, 1) - y
+    try:
+        largest = y.amax().item() if y.is_cpu else None  # to look would be to wait for an accelerator
+    except RuntimeError:  # it is empty, or has no values to look at, as under torch.func.vmap
+        largest = None
+    if largest is None:
+        gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
+    elif largest > NEARLY_ONE:
+        places = (y > NEARLY_ONE).nonzero(as_tuple=True)
+        gx[places] = torch.sigmoid(-x[places])
     return gx.mul_(y).mul_(gy)
 
 
-def softmax(x: Array, /, axis: int) -> Array:
-    """Return exponentials normalised along `axis`."""
-    return torch.softmax(x, axis)
+def softmax(x: Array, /, axis: Any) -> Array:
+    """Return exponentials normalised along `axis`; PyTorch's takes one axis."""
+    return torch.softmax(x, axis) if type(axis) is int else NotImplemented
 
 
-def softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new tensor."""
     if y.dtype in HALF:
         return softmax_x(gy.float(), y.float(), axis).to(y.dtype)
     gx = gy * y
-    total = gx.sum(axis, keepdim=True)
+    total = gx.sum(axis, keepdim=True) if axis is not None else gx.sum()
     return torch.sub(gy, total, out=gx).mul_(y)
 
 
-def log_softmax(x: Array, /, axis: int) -> Array:
-    """Return the logarithm of `softmax`."""
-    return torch.log_softmax(x, axis)
+def log_softmax(x: Array, /, axis: Any) -> Array:
+    """Return the logarithm of `softmax`; PyTorch's takes one axis."""
+    return torch.log_softmax(x, axis) if type(axis) is int else NotImplemented
 
 
 def affine(x: Array, W: Array, b: Array | None, /) -> Array:
@@ -51,8 +67,8 @@ def affine(x: Array, W: Array, b: Array | None, /) -> Array:
 NEURAL = {
     "relu": torch.relu,
     "gate": gate,
-    "sigmoid": torch.sigmoid,
-    "sigmoid.x": sigmoid_x,
+    "special.expit": torch.sigmoid,
+    "special.expit.x": expit_x,
     "softmax": softmax,
     "softmax.x": softmax_x,
     "log_softmax": log_softmax,

@@ -9,7 +9,7 @@ import torch
 
 from xpgrad.types import Array, Kernel
 
-_SAME_NAME = """entr erf erfc erfcx erfinv exp2 expit gammaln i0 i0e i1 i1e log_ndtr logit ndtr ndtri psi"""
+_SAME_NAME = """entr erf erfc erfcx erfinv exp2 gammaln i0 i0e i1 i1e log_ndtr logit ndtr ndtri psi"""
 _RENAMED = {
     "k0": "modified_bessel_k0", "k1": "modified_bessel_k1",
     "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1",

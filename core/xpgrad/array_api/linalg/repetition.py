@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.config import WATCHED, set_hooks, switches, using_config
-from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
 from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.lazy import dense
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Pullback
-from xpgrad.graph.scatter import dense
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.types import Array
@@ -145,7 +145,8 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     totals = _inner(pairs, keys, recorded, False).totals
     found = [totals.get(key) for key in keys]
     return [
-        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec, None, 0)
+        for g, x in zip(found, xs, strict=True)
     ]
 
 

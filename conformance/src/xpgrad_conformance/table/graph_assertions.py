@@ -1,4 +1,4 @@
-"""Checks of what a case leaves in the graph and in memory: kept data, aliasing, and modes that change nothing."""
+"""What is asserted of the graph of a case and of its memory: kept data, aliasing, modes that change nothing."""
 
 from typing import Any
 
@@ -7,13 +7,11 @@ from xpgrad.array_api import positive
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.application import Application
 from xpgrad.testing.arrays import on_host
-from xpgrad_conformance.table.checks import check
 from xpgrad_conformance.table.comparisons import assert_same_bits, shared_memory
 from xpgrad_conformance.table.scenario import Scenario
 
 
-@check
-def check_keeps(s: Scenario) -> None:
+def assert_keeps(s: Scenario) -> None:
     """What the graph keeps: with all inputs needed as the case says, with one what its rule asks for."""
     if s.case.keeps is not None:
         ys = s.call(s.variables(s.arrays()))
@@ -43,8 +41,9 @@ def kept_names(f: FunctionNode) -> set[str]:
         return {f"x{i}" for i in inputs} | {f"y{i}" for i in outputs}
     definition = f.pullback.definition
     first, second = (*definition.inputs, None)[:2]
-    names = {name for place, name in (("a", first), ("b", second), ("c", "y")) if name and hasattr(f, place)}
-    rest = getattr(f, "d", None)
+    slots = (("first", first), ("second", second), ("result", "y"))
+    names = {name for slot, name in slots if name and hasattr(f, slot)}
+    rest = getattr(f, "rest", None)
     if isinstance(rest, dict):
         names |= {name for name, value in rest.items() if name in definition.inputs and _holds_arrays(value)}
     return names
@@ -56,13 +55,12 @@ def _holds_arrays(value: Any) -> bool:
     return type(value) in plugins.by_type
 
 
-@check
-def check_aliasing(s: Scenario) -> None:
+def assert_aliasing(s: Scenario) -> None:
     """No gradient shares memory with another, with its seed, with an input or an output."""
-    for behind in (False, True):
+    for copied in (False, True):
         leaves = s.variables(s.arrays())
         xs = leaves
-        if behind:  # functions that hand on the cotangent itself
+        if copied:  # functions that hand on the cotangent itself
             xs = [positive(x) if i in s.floating else x for i, x in enumerate(leaves)]
             xs = [xs[0]] * len(xs) if s.variant.same else xs
         ys = s.call(xs)
@@ -78,7 +76,7 @@ def check_aliasing(s: Scenario) -> None:
         held |= {f"input {i}": x.array for i, x in enumerate([*leaves, *xs])}
         held |= {f"output {i}": y.array for i, y in enumerate(ys) if id(y) not in own}
         gradients = {id(x): (f"gradient of input {i}", x.grad) for i, x in enumerate(leaves)}
-        gradients |= {id(x): (f"gradient of the copy of input {i}", x.grad) for i, x in enumerate(xs) if behind}
+        gradients |= {id(x): (f"gradient of the copy of input {i}", x.grad) for i, x in enumerate(xs) if copied}
         made = [(i, ys[i]) for i in s.differentiable(ys) if id(ys[i]) not in own]
         gradients |= {id(y): (f"gradient of output {i}", y.grad) for i, y in made}
         named = dict(each for each in gradients.values() if each[1] is not None)
@@ -87,8 +85,7 @@ def check_aliasing(s: Scenario) -> None:
                 assert name == other or not shared_memory(g, array), f"{name} shares memory with {other}"
 
 
-@check
-def check_modes(s: Scenario) -> None:
+def assert_modes(s: Scenario) -> None:
     """Debug mode and a sweep that releases give the same bits; `no_backprop_mode` the same values, and no graph."""
     values, gradients = _swept(s)
     with using_config("debug", True):

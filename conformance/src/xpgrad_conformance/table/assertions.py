@@ -1,11 +1,10 @@
-"""The checks that every case of the table goes through: value and first-order gradients.
+"""What is asserted of every case of the table: its value, and gradients of first order.
 
-A check takes a `Scenario` and raises an AssertionError that names it. The reference is never the function under test:
-values come from the case's NumPy reference in float64, gradients from finite differences of that reference.
+Each function takes a `Scenario`. The reference is never the function under test: values come from the case's NumPy
+reference in float64, gradients from finite differences of that reference.
 """
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,41 +12,21 @@ import numpy as np
 from xpgrad import Variable, backward, grad, using_device
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative, random_values
+from xpgrad_conformance.subject import RTOL
 from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits
 from xpgrad_conformance.table.scenario import WIDE, Scenario
 
-Check = Callable[[Scenario], None]
-
-VALUE_RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
 GRADIENT_ATOL = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-6, "complex64": 1e-6}  # rounding, where all is 0
 
 
-def check(function: Check) -> Check:
-    """Let what `function` raises name the check and the scenario."""
-    name = function.__name__.removeprefix("check_")
-
-    @functools.wraps(function)
-    def checked(s: Scenario) -> None:
-        try:
-            function(s)
-        except AssertionError as error:
-            raise AssertionError(f"{s.title}: {name}: {error}") from error
-        except Exception as error:
-            error.add_note(f"in the check {name!r} of {s.title}")
-            raise
-
-    return checked
-
-
-@check
-def check_value(s: Scenario) -> None:
+def assert_value(s: Scenario) -> None:
     """Value against the reference; type, dtype and device of the result; raw arrays as inputs; inputs unchanged."""
     arrays = s.arrays()
     ys = s.call(s.variables(arrays))
-    expected = s.reference(s.values)
+    expected = s.reference(s.inputs)
     assert len(ys) == len(expected), f"{len(ys)} outputs, but the reference has {len(expected)}"
-    rtol = s.rtol(VALUE_RTOL)
+    rtol = s.tolerance(RTOL)
     for i, (y, reference) in enumerate(zip(ys, expected, strict=True)):
         assert isinstance(y, Variable), f"output {i} is no Variable but {type(y).__name__}"
         assert_place(s.device, y.array, f"output {i}")
@@ -64,8 +43,7 @@ def check_value(s: Scenario) -> None:
         assert_same_bits(on_host(y), on_host(again), f"output {i} from Variables and from raw arrays")
 
 
-@check
-def check_gradient(s: Scenario) -> None:
+def assert_gradient(s: Scenario) -> None:
     """Gradients against finite differences of the reference; their types; one input alone; nothing written to."""
     arrays = s.arrays()
     xs = s.variables(arrays)
@@ -99,15 +77,15 @@ def check_gradient(s: Scenario) -> None:
 
 def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int], gys: Sequence[Any]) -> None:
     """Compare gradients with differences of the reference, along directions through all inputs and through each."""
-    wide = [s.values[i].astype(WIDE[s.values[i].dtype.name]) for i in s.floating]
+    wide = [s.inputs[i].astype(WIDE[s.inputs[i].dtype.name]) for i in s.floating]
     rng = s.generator()
-    rtol = s.rtol(GRADIENT_RTOL)
+    rtol = s.tolerance(GRADIENT_RTOL)
     everything = range(len(s.floating))
     for moved in (everything, *([k] for k in everything if len(s.floating) > 1)):
         directions = [random_values(v.shape, np.iscomplexobj(v), rng) * (k in moved) for k, v in enumerate(wide)]
 
         def loss(t: float, directions: Sequence[Any] = directions) -> float:
-            values = list(s.values)
+            values = list(s.inputs)
             for i, v, d in zip(s.floating, wide, directions, strict=True):
                 values[i] = v + t * d
             ys = s.reference(values)
@@ -142,8 +120,7 @@ def _assert_alone(s: Scenario, arrays: Sequence[Any], gxs: Sequence[Any], gys: S
                 assert_same_bits(on_host(got), together, f"gradient {needed} when it {how}, and together with others")
 
 
-@check
-def check_recorded(s: Scenario) -> None:
+def assert_recorded(s: Scenario) -> None:
     """Gradients of a raw and of a recorded sweep, bit by bit."""
     raw, recorded = (_gradients(s, enable_double_backprop=each) for each in (False, True))
     for i, one, two in zip(s.floating, raw, recorded, strict=True):
@@ -166,5 +143,5 @@ def _gradients(s: Scenario, enable_double_backprop: bool) -> list[Any]:
 
 def _assert_unchanged(s: Scenario, arrays: Sequence[Any]) -> None:
     for i, array in enumerate(arrays):
-        original = s.values[0] if s.variant.same else s.values[i]
+        original = s.inputs[0] if s.variant.same else s.inputs[i]
         assert on_host(array).tobytes() == original.tobytes(), f"input {i} has been written to"

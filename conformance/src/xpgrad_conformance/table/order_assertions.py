@@ -1,4 +1,4 @@
-"""Checks of derivatives of higher order, against finite differences of the order below."""
+"""What is asserted of derivatives of higher order, against finite differences of the order below."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,25 +8,23 @@ import numpy as np
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import inner, on_host
 from xpgrad.testing.differences import derivative, random_values
-from xpgrad_conformance.table.checks import GRADIENT_RTOL, check
+from xpgrad_conformance.table.assertions import GRADIENT_RTOL
 from xpgrad_conformance.table.scenario import Scenario
 
 Differentiable = Callable[[Sequence[Variable], bool], list[Variable]]
 
 
-@check
-def check_second_order(s: Scenario) -> None:
+def assert_second_order(s: Scenario) -> None:
     """Second derivatives, by inputs and cotangents, against finite differences of the first."""
-    _check_order(s, 2)
+    _assert_order(s, 2)
 
 
-@check
-def check_third_order(s: Scenario) -> None:
+def assert_third_order(s: Scenario) -> None:
     """Third derivatives, by inputs and both cotangents, against finite differences of the second."""
-    _check_order(s, 3)
+    _assert_order(s, 3)
 
 
-def _check_order(s: Scenario, order: int) -> None:
+def _assert_order(s: Scenario, order: int) -> None:
     rng = s.generator()
     arrays = s.arrays()
     xs = s.variables(arrays)
@@ -64,7 +62,7 @@ def _check_order(s: Scenario, order: int) -> None:
     pairs = [(on_host(g), d) for g, d in zip(gvs, directions, strict=True) if g is not None]
     analytic = float(sum(inner(g, d) for g, d in pairs))
     scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
-    bound = s.rtol(GRADIENT_RTOL) * scale + 1e-8 * (1 + abs(loss(0.0)))
+    bound = s.tolerance(GRADIENT_RTOL) * scale + 1e-8 * (1 + abs(loss(0.0)))
     assert abs(analytic - numeric) <= bound, (
         f"the derivative of order {order} along a random direction is {analytic:.10g} by the gradients, "
         f"but {numeric:.10g} by differences of the order below (allowed distance {bound:.2g})"

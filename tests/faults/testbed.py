@@ -17,8 +17,8 @@ from xpgrad_conformance.virtual import PretendBackend, registered
 
 DEVICES = "0", "1", "2"
 LIBRARY = """
-from tests.faults.bed import Bed
-bed = Bed(name="{name}")
+from tests.faults.testbed import Testbed
+bed = Testbed(name="{name}")
 bed.library.Array.__module__ = __name__
 def __getattr__(name):
     return getattr(bed.library, name)
@@ -33,7 +33,7 @@ def xpgrad_backend():
 _numbers = itertools.count()
 
 
-class Bed:
+class Testbed:
     """A correct backend that is not registered yet, and ways to change it.
 
     Attributes
@@ -55,8 +55,10 @@ class Bed:
         That of the backend; by default one that no other bed of this process has.
     """
 
+    __test__ = False  # no class of tests, whatever pytest makes of its name
+
     def __init__(self, *, lazy: bool = False, name: str = "") -> None:
-        self.library = PretendLibrary(plugins.role("cpu"), DEVICES, lazy=lazy)
+        self.library = PretendLibrary(plugins.host, DEVICES, lazy=lazy)
         self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None
@@ -74,7 +76,7 @@ class Bed:
         return found
 
     def replace(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(original, *args, **kwargs)``, of NumPy arrays, stand in for a function of the namespace."""
+        """Let ``function(original, *args, **kwargs)``, of NumPy arrays, replace a function of the namespace."""
         original = self.original(name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -83,7 +85,7 @@ class Bed:
         self.library.names[name] = call
 
     def operator(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(x, *others)``, of NumPy arrays, stand in for an operator: ``__add__``."""
+        """Let ``function(x, *others)``, of NumPy arrays, replace an operator: ``__add__``."""
 
         def method(this: Any, *others: Any) -> Any:
             return self.library.call(function, this, *others)

@@ -6,7 +6,7 @@ from tests.core.graph.leaves import leaf, seeded, spread
 
 from xpgrad import Variable, grad
 from xpgrad import array_api as xp
-from xpgrad.graph.product import FEW_ROWS, MOST_PRODUCTS, Product, product
+from xpgrad.array_api.lazy_product import MAX_PRODUCTS, MAX_ROWS, Product, product
 from xpgrad.testing.arrays import on_host, placed
 
 
@@ -33,7 +33,7 @@ def _by_hand(u, w, x, h0, gh):
     return gu, gw
 
 
-@pytest.mark.parametrize("steps", [1, 2, MOST_PRODUCTS, 2 * MOST_PRODUCTS + 3])
+@pytest.mark.parametrize("steps", [1, 2, MAX_PRODUCTS, 2 * MAX_PRODUCTS + 3])
 def test_gradients_of_a_recurrence_are_those_by_hand(device, steps) -> None:
     leaves, x, h = _recurrence(device, steps)
     seeded(h).backward()
@@ -44,7 +44,7 @@ def test_gradients_of_a_recurrence_are_those_by_hand(device, steps) -> None:
         np.testing.assert_allclose(on_host(each.grad), want, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("steps", [2, MOST_PRODUCTS + 3])
+@pytest.mark.parametrize("steps", [2, MAX_PRODUCTS + 3])
 def test_raw_and_recorded_gradients_of_a_recurrence_are_bit_equal(device, steps) -> None:
     raw, recorded = [], []
     for into, record in (raw, False), (recorded, True):
@@ -87,7 +87,7 @@ def test_products_add_up_with_dense_and_scattered_cotangents(device) -> None:
 
 
 def test_a_product_of_many_rows_or_of_another_dtype_does_not_wait() -> None:
-    few, many = np.ones((FEW_ROWS, 2)), np.ones((FEW_ROWS + 1, 2))
+    few, many = np.ones((MAX_ROWS, 2)), np.ones((MAX_ROWS + 1, 2))
     spec = leaf((2, 2)).node.spec
     narrow = leaf((2, 2), dtype=np.float32).node.spec
     namespace = spec.backend.xp

@@ -1,0 +1,74 @@
+"""`Product`: a matrix product with few rows to sum over, kept as its factors until the total is needed.
+
+A weight that is used at every step of a recurrence gets one small product for each step. The concatenated factors of
+many such products make one large product, which is also their sum: at 200 steps of 16 rows it takes three fifths of the
+time of separate products and sums.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from xpgrad.backend.spec import Spec
+from xpgrad.graph.lazy import Lazy
+from xpgrad.graph.rules import recorded_namespace
+from xpgrad.types import Namespace
+
+MAX_ROWS = 32  # from 64 on, separate products are as fast
+MAX_PRODUCTS = 32  # that are collected; many more are slower again, and would keep more memory alive
+
+
+class Product(Lazy):
+    """The cotangent ``left.T @ right``.
+
+    Parameters
+    ----------
+    left : array or Variable, shape (rows, M)
+    right : array or Variable, shape (rows, N)
+    spec : Spec
+        Of the product.
+    """
+
+    __slots__ = ("left", "right")
+
+    limit = MAX_PRODUCTS - 1
+
+    def __init__(self, left: Any, right: Any, spec: Spec) -> None:
+        self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
+        self.left, self.right = left, right
+
+    def cost(self) -> int:
+        """Return the same for each product."""
+        return 1
+
+    @classmethod
+    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+        """Return the sum of the products, as one product."""
+        backend = items[0].spec.backend
+        xp = recorded_namespace(backend) if recorded else backend.xp
+        if len(items) == 1:
+            return xp.transposed_matmul(items[0].left, items[0].right)
+        left = xp.concat([each.left for each in items], axis=0)
+        return xp.transposed_matmul(left, xp.concat([each.right for each in items], axis=0))
+
+
+def product(xp: Namespace, left: Any, right: Any, spec: Spec) -> Any:
+    """Return ``left.T @ right``, lazy if it has few rows: what the rule of a weight returns.
+
+    Parameters
+    ----------
+    xp : module
+        The namespace that the rule was given.
+    left : array or Variable, shape (rows, M)
+    right : array or Variable, shape (rows, N)
+    spec : Spec
+        Of the weight, whose shape is (M, N).
+
+    Returns
+    -------
+    array, Variable or Product
+    """
+    dtype = spec.dtype
+    same = left.dtype is dtype is right.dtype or left.dtype == dtype == right.dtype
+    if same and right.shape[0] <= MAX_ROWS:
+        return Product(left, right, spec)
+    return xp.transposed_matmul(left, right)

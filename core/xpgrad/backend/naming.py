@@ -1,0 +1,13 @@
+"""How messages call classes: by the names that users know."""
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def class_name(kind: type) -> str:
+    """Return the name of a class with its module; xpgrad's own, and those in private modules, as users import them."""
+    module, name = str(getattr(kind, "__module__", "")), kind.__qualname__
+    parts = module.split(".")
+    if parts[0] == PACKAGE:
+        return f"{PACKAGE}.{name}"
+    public = [part for part in parts if part and not part.startswith("_") and part != "builtins"]
+    return ".".join([*public, name])

@@ -1,0 +1,99 @@
+"""Chainer's `copydata` and `addgrad`: what one Variable holds goes to another, across devices, initialised or not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from xpgrad.backend.current import call_on
+from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import converted_like, transfer
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.errors import ShapeError
+from xpgrad.graph.exchange import exchange
+from xpgrad.graph.gradients import check_gradient_variable
+from xpgrad.graph.methods.declared import bind
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+
+STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
+"""What a Variable or a Parameter holds; the rest is its user's."""
+
+
+def copydata(target: Variable, source: Variable) -> None:
+    """Copy the data of `source` into `target`'s array; if one of the two has none, it is initialised from the other."""
+    if source is target or (source._array is None and target._array is None):
+        return
+    with _undone_by_errors(source), _undone_by_errors(target):
+        if _initialized(source, target) or _initialized(target, source):
+            return
+        if tuple(source.shape) != tuple(target.shape):
+            raise ShapeError(f"copydata: expected an array of shape {target.shape}, got {source.shape}")
+        backend = target._node.spec.backend
+        array: Any = target._array
+        moved = converted_like("copydata", array, source._array)
+        if backend.immutable:
+            target.array = backend.copy(moved)
+        else:
+            call_on(array, array.__setitem__, ..., moved)
+
+
+def _initialized(x: Variable, other: Variable) -> bool:
+    """Give `x` an array, if it has none, of the shape of `other`; tell whether it is a copy of `other`'s."""
+    if x._array is not None:
+        return False
+    if isinstance(x, Parameter):
+        x.initialize(other.shape)
+        return False
+    x.array = _copied(other._array, x.device if _was_sent(x) else other.device)
+    return True
+
+
+def _copied(array: Array, device: Device) -> Array:
+    moved = transfer(array, device)
+    return plugins.backend_of(array).copy(array) if moved is array else moved
+
+
+def _was_sent(x: Variable) -> bool:
+    return x._node.extra is not None and x._node.extra.device is not None
+
+
+@contextmanager
+def _undone_by_errors(x: Variable) -> Iterator[None]:
+    """Restore what `x` holds if the block raises; what was written into its array stays."""
+    before = {name: getattr(x, name) for name in STATE if hasattr(x, name)}
+    try:
+        yield
+    except BaseException:
+        for name, value in before.items():
+            setattr(x, name, value)
+        raise
+
+
+def addgrad(target: Variable, source: Variable) -> None:
+    """Add the gradient of `source` to `target`'s, across devices; both stay differentiable if they are."""
+    if source._grad is None:
+        return
+    with _undone_by_errors(target) if target._array is None else nullcontext():
+        if target._array is None:
+            if isinstance(target, Parameter):
+                target.initialize(source.shape)
+                target.cleargrad()
+            else:
+                unknown = source._node.spec.backend.xp.full_like(source._array, float("nan"))
+                target.array = transfer(unknown, target.device) if _was_sent(target) else unknown
+        while True:
+            held, grad = target.grad_var, source.grad_var
+            if grad is None:
+                return
+            if target.device != source.device or held is None:
+                grad = slot.functions.copy(grad, target.device)
+            total = grad if held is None else slot.functions.add(grad, held)
+            check_gradient_variable(total, target._node.spec)
+            if exchange(target, held, total):
+                break
+    target._gradient_arrived()
+
+
+bind(Variable, {"copydata": copydata, "addgrad": addgrad})

@@ -1,0 +1,95 @@
+"""Lazy cotangents: contributions to a gradient that are computed later, all of one kind together."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xpgrad.backend.spec import Spec
+from xpgrad.types import Dtype, Shape
+
+
+class Lazy:
+    """Base of the lazy cotangents that rules return; the sweep collects them and asks for their total.
+
+    Attributes
+    ----------
+    spec : Spec
+        Shape, dtype and device of the cotangent.
+    shape : tuple of int
+        Read by the sweep, as of any cotangent; so is `dtype`.
+    dtype : dtype
+    """
+
+    __slots__ = ("dtype", "shape", "spec")
+
+    dtype: Dtype
+    shape: Shape
+    spec: Spec
+
+    limit: ClassVar[int | None]
+    """Up to which sum of costs those of one kind wait; None for the number of elements of the cotangent."""
+
+    def cost(self) -> int:
+        """Return what this one costs while it waits."""
+        raise NotImplementedError
+
+    @classmethod
+    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+        """Return the sum of `items`, as a new array, or as a Variable if the sweep is recorded."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.spec!r}>"
+
+
+class Gathered:
+    """What a slot of the sweep holds after a second contribution, one of them lazy: a dense part, and lazy ones."""
+
+    __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
+
+    def __init__(self, spec: Spec, recorded: bool) -> None:
+        self.spec, self.recorded, self.size = spec, recorded, spec.size
+        self.dense: Any = None
+        self.owned = False  # whether nothing else refers to the dense part
+        self.lazy: dict[type[Lazy], list[Any]] = {}  # for each kind the sum of the costs, then the contributions
+
+    def add(self, item: Any) -> None:
+        """Add a contribution, dense or lazy."""
+        if not isinstance(item, Lazy):
+            self._add_dense(item, False)
+            return
+        waiting = self.lazy.get(type(item))
+        if waiting is None:
+            waiting = self.lazy[type(item)] = [0]
+        waiting.append(item)
+        waiting[0] += item.cost()
+        if waiting[0] > (item.limit or self.size) and len(waiting) > 2:
+            self._compute(type(item))
+
+    def _compute(self, kind: type[Lazy]) -> None:
+        self._add_dense(kind.total(self.lazy.pop(kind)[1:], self.recorded), True)
+
+    def _add_dense(self, item: Any, owned: bool) -> None:
+        if self.dense is None:
+            self.dense, self.owned = item, owned
+        elif self.owned and not self.recorded:
+            self.dense = self.spec.backend.xp.accumulate(self.dense, item)
+        else:
+            self.dense, self.owned = added(self.dense, item, self.spec, self.recorded), True
+
+    def total(self) -> Any:
+        """Return the sum of all contributions, an array or a Variable."""
+        for kind in tuple(self.lazy):
+            self._compute(kind)
+        return self.dense
+
+
+def added(held: Any, gx: Any, spec: Spec, recorded: bool) -> Any:
+    """Return the sum of two cotangents of `spec`, on their own device."""
+    return spec.backend.xp.add(held, gx) if spec.backend.has_current_device and not recorded else held + gx
+
+
+def dense(item: Any, recorded: bool) -> Any:
+    """Return a cotangent as an array or a Variable."""
+    if isinstance(item, Gathered):
+        return item.total()
+    return item.total([item], recorded) if isinstance(item, Lazy) else item

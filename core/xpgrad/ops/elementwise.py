@@ -1,0 +1,44 @@
+"""Elementwise functions of two arrays that NumPy has and the standard lacks."""
+
+import math
+
+from xpgrad.graph.primitive import elementwise
+from xpgrad.special.operands import promoted
+from xpgrad.types import Array, Namespace
+
+LOG_2 = math.log(2)
+
+
+@elementwise(x1=lambda xp, gy: gy, x2=lambda xp, gy, x1, x2, y: -gy * xp.round((x1 - y) / x2))
+def fmod(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Remainder of the division, with the sign of `x1`, elementwise; it is exact.
+
+    Parameters
+    ----------
+    x1, x2 : Variable or array, real
+        The gradient of `x2` is minus the quotient without its fraction.
+    """
+    rest, negative = abs(x1) % abs(x2), x1 < 0
+    if isinstance(negative, bool):  # of a scalar
+        return -rest if negative else rest
+    return xp.where(negative, -rest, rest)
+
+
+def _share(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
+    """Return what `x` gets: its part of the sum of powers; 0 where both summands are 0."""
+    return gy * xp.exp((x - xp.where(y == -math.inf, 0.0, y)) * LOG_2)
+
+
+@promoted
+@elementwise(
+    x1=lambda xp, gy, x1, y: _share(xp, gy, x1, y),
+    x2=lambda xp, gy, x2, y: _share(xp, gy, x2, y),
+)
+def logaddexp2(xp: Namespace, x1: Array, x2: Array, /) -> Array:
+    """Logarithm to base 2 of ``2**x1 + 2**x2``, without overflow, elementwise.
+
+    Where both inputs are minus infinity the gradient is 0.
+    """
+    larger = xp.maximum(x1, x2)
+    more = xp.log1p(xp.exp(abs(x1 - x2) * -LOG_2)) / LOG_2
+    return larger + xp.where(x1 == x2, 1.0, more)  # the difference of equal infinities is NaN

@@ -1,0 +1,69 @@
+"""One computation of a function with all that watches it: hooks, kept arrays, the search for NaNs, notes on errors."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from xpgrad.config import NO_GRAD, backprop_mode, called_with, config, switches
+from xpgrad.watch import inspection
+from xpgrad.watch.watched import WatchedFunction
+
+T = TypeVar("T")
+
+
+def observed(
+    function: WatchedFunction, which: str, hooks: Sequence[Any], seen: tuple[Any, ...], run: Callable[[], T], *,
+    arrays: Callable[[T], Sequence[Any]], operands: Sequence[Any], after: Callable[[T], tuple[Any, ...]] | None = None,
+) -> T:  # fmt: skip
+    """Return what `run` returns, which is the `which` computation of `function`, and let hooks and debug mode see it.
+
+    Parameters
+    ----------
+    function : WatchedFunction
+    which : "forward" or "backward"
+    hooks : sequence of FunctionHook
+    seen : tuple
+        What hooks get.
+    run : callable
+    arrays : callable
+        Returns the arrays of a result, in which debug mode looks for NaNs.
+    operands : sequence
+        What these were made of.
+    after : callable, optional
+        Returns, for a result, what hooks get after it; by default `seen`.
+    """
+    backward = which == "backward"
+    call: Callable[..., Any] = by_user if backward else _directly
+    if backward:
+        inspection.check_unwritten(function)
+        inspection.arrived(function, operands)
+    for hook in hooks:
+        call(getattr(hook, f"{which}_preprocess"), function, *seen)
+    try:
+        result = run()
+    except Exception as error:
+        if backward:
+            inspection.explain(error, function)
+        raise
+    if hooks:
+        seen = seen if after is None else after(result)
+        for hook in hooks:
+            call(getattr(hook, f"{which}_postprocess"), function, *seen)
+    if config.debug:
+        if backward and (hooks or function.pullback is None):  # the library's own rules write to nothing
+            inspection.check_unwritten(function)
+        inspection.check_finite(arrays(result), function, which, operands)
+    return result
+
+
+def by_user(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a user's function returns; it may make graphs and sweep them, whatever the mode."""
+    return called_with(backprop_mode(True), function, *args) if switches().mode & NO_GRAD else function(*args)
+
+
+def _directly(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
+def writing(hooks: Iterable[Any]) -> bool:
+    """Tell whether one of `hooks` may write into what it gets: all except the library's own may."""
+    return any("reads_only" not in vars(type(hook)) for hook in hooks)
