@@ -35,7 +35,8 @@ def name_of(path):
 
 
 def is_type_checking(test):
-    return "TYPE_CHECKING" in (getattr(test, "id", None), getattr(test, "attr", None))
+    name = getattr(test, "id", None) or getattr(test, "attr", "")
+    return name.lstrip("_") == "TYPE_CHECKING"
 
 
 def import_statements(tree):

@@ -108,7 +108,7 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
         """Return the dtype to which arrays, Variables, dtypes and Python scalars promote; scalars are weak."""
         return library.result_type(*map(as_array, arrays_and_dtypes))
 
-    made = {
+    made: dict[Callable[..., Any], str] = {
         can_cast: "a dtype or an array, and a dtype,",
         finfo: "a floating-point dtype, or an array of one,",
         iinfo: "an integer dtype, or an array of one,",

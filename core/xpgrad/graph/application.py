@@ -8,7 +8,7 @@ from xpgrad.graph import carried
 from xpgrad.graph.exchange import lock
 from xpgrad.graph.function_node import RELEASED, FunctionNode, made
 from xpgrad.graph.hooked import HookedPullback
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.pullback import Pullback
 from xpgrad.types import Array
 from xpgrad.watch import inspection
@@ -142,7 +142,7 @@ def _operand(scalar: Any) -> str:
 
 # Only now: a class whose base has such a method when it is made takes three times as long to call, and this is the call
 # path of every operation. Users' own classes are made later.
-FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]
+FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]  # mypy wants methods set in the class
 
 
 def _kept_values(f: Any) -> list[Any]:
@@ -151,7 +151,7 @@ def _kept_values(f: Any) -> list[Any]:
     return values + (list(rest.values()) if isinstance(rest, dict) else [])
 
 
-def released(f: FunctionNode) -> GraphError:
+def released(f: FunctionBase) -> GraphError:
     """Return the error for a sweep through a function that dropped what it kept."""
     return GraphError(
         "the graph was swept with retain_graph=False, so its functions dropped what their gradients need; "

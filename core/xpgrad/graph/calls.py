@@ -13,7 +13,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply, operate
+from xpgrad.graph.general import after_error, apply, operate, planned
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 
@@ -35,7 +35,7 @@ def unary(definition: Definition) -> Function:
             array = x._array
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return apply(definition, (x,), {})
+            return unary(x) if planned(definition, x) else apply(definition, (x,), {})
         mode = switches().mode
         if mode > 1:
             return apply(definition, (x,), {})
@@ -87,8 +87,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
             node1 = x1._node
             array1 = x1._array
             plan = plans[type(array1)]
-        except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return general(definition, x1, x2)
+        except (AttributeError, KeyError):  # as above
+            return binary(x1, x2) if planned(definition, x1) else general(definition, x1, x2)
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
@@ -187,8 +187,8 @@ def reflected(definition: Definition) -> Function:
             node = x2._node
             own = x2._array
             plan = plans[type(own)]
-        except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return operate(definition, x1, x2)
+        except (AttributeError, KeyError):  # as above
+            return reflected(x2, x1) if planned(definition, x2) else operate(definition, x1, x2)
         mode = switches().mode
         if mode > 1:
             return operate(definition, x1, x2)

@@ -112,6 +112,15 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
     return plan
 
 
+def planned(definition: Definition, x: Any) -> bool:
+    """Make the plan for the array of `x`, if there is none for its type yet; tell whether that was so."""
+    kind = type(getattr(x, "_array", None))
+    if kind in definition.plans or kind not in plugins.by_type:
+        return False
+    plan_for(definition, kind)
+    return True
+
+
 def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list[Any], list[Any], Any]:
     """Return the arrays for the kernel, the nodes of Variables, and the last scalar among `operands`, or None."""
     spec = backend.spec(lead)

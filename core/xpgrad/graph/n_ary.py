@@ -11,7 +11,7 @@ from xpgrad.config import switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply
+from xpgrad.graph.general import after_error, apply, plan_for, planned
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable
@@ -77,6 +77,8 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
             array = x
         if plan is None:
             plan = definition.plans.get(kind)
+            if plan is None and kind in plugins.by_type:
+                plan = plan_for(definition, kind)
             lead = kind
         if plan is None or kind is not lead:
             return None
@@ -129,6 +131,8 @@ def sequence(definition: Definition) -> Function:
             kind, device = type(arrays[0]), nodes[0].spec.device
             plan = plans[kind]
         except (AttributeError, IndexError, KeyError):  # no Variables, none at all, or the first array of its type
+            if operands and planned(definition, operands[0]):
+                return sequence(operands, **parameters)
             return apply(definition, (operands,), parameters)
         mode = switches().mode
         if mode > 1:

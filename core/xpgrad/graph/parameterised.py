@@ -11,7 +11,7 @@ from xpgrad.backend.indexing import BASIC
 from xpgrad.config import WATCHED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply, guarded
+from xpgrad.graph.general import after_error, apply, guarded, planned
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 
@@ -57,7 +57,7 @@ def parameterised(definition: Definition) -> Function:
             array = x._array
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return apply(definition, (x,), parameters)
+            return parameterised(x, **parameters) if planned(definition, x) else apply(definition, (x,), parameters)
         mode = switches().mode
         if mode > 1:
             return apply(definition, (x,), parameters)
@@ -108,8 +108,8 @@ def indexed(definition: Definition, general: Function) -> Function:
             node = x._node
             array = x._array
             plan = plans[type(array)]
-        except (AttributeError, KeyError):  # no Variable, or the first array of its type
-            return general(x, index)
+        except (AttributeError, KeyError):  # as above
+            return indexed(x, index) if planned(definition, x) else general(x, index)
         mode = switches().mode
         if mode > 1:
             return general(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
@@ -119,9 +119,11 @@ def indexed(definition: Definition, general: Function) -> Function:
             return after_error(error, definition, (x,), [array], {"index": index})
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        if type(index) is int:  # then the spec of `x` decides that of the result
-            spec = plan.outcomes.get(node.spec) or plan.outcome(node.spec, out, array)
-        else:
+        given = node.spec
+        spec = plan.outcomes.get(given) if type(index) is int else None  # then the spec of `x` decides it
+        if spec is None and type(index) is int and array.shape == given.shape and array.dtype == given.dtype:
+            spec = plan.outcome(given, out, array)
+        elif spec is None:
             spec = plan.backend.spec(out)
         if mode or not node.requires_grad:
             return output(out, spec, None, 0)

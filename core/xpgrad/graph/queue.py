@@ -43,10 +43,12 @@ class RankQueue:
         return self.batch.pop()
 
     def candidate(self, earlier: Any, f: Any) -> Any:
-        """Add one or both of two functions that were just discovered; return what was not added, or None.
+        """Add one or both of two functions that were just discovered, `f` may be None; return what was not, or None.
 
         `earlier` need not wait if its rank is higher; functions of one rank keep their order.
         """
+        if f is None:
+            return earlier
         if f.rank >= earlier.rank:
             self.push(earlier)
             earlier = None

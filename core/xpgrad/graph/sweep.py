@@ -112,7 +112,7 @@ class Sweep:
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
         if self.recorded and switches().mode & NO_GRAD:
             values |= backprop_mode(True)
-        return called_with(values, self._run) if values else self._run()  # type: ignore[no-any-return]  # as `_run`
+        return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":
         """Run the functions in the order of the queue; this is the hot loop.
@@ -132,18 +132,19 @@ class Sweep:
                 self._general(f)
                 f = pop()
                 continue
-            gy, node = slots.pop(f), None
+            gy = slots.pop(f)
+            made: VariableNode | None = None  # the node of the output, where it is noted
             array_type = Variable if recorded else pullback.array_type
             if type(gy) is not array_type or (nodes and f in nodes) or (active and active[f]):
-                gy, node, pullback = self._prepared(f, pullback, gy)
+                gy, made, pullback = self._prepared(f, pullback, gy)
                 if pullback is None:  # a hook has unchained the function
                     f = pop()
                     continue
             if careful:
-                gxs = self._watched(f, pullback, gy, node)
+                gxs = self._watched(f, pullback, gy, made)
             else:
                 try:
-                    gxs = pullback.record(f, gy, node) if recorded else pullback.pull(f, gy)
+                    gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
                 except Exception as error:
                     self._explain(error, f)
                     raise
@@ -160,6 +161,9 @@ class Sweep:
                 if creator is not None and (note_all or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
+                if type(held) is Gathered:
+                    held.add(gx)
+                    continue
                 if held is not None:
                     simple = type(held) is array_type is type(gx) and not spec.large
                     slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
@@ -168,13 +172,18 @@ class Sweep:
                 if creator is None:
                     if gx is gy:
                         borrowed.add(key)
-                elif creator.pullback is None or (active is not None and creator not in active):
+                    continue
+                if creator.pullback is None or (active is not None and creator not in active):
                     creator = self._reached(key, node, gx is gy)
-                if creator is not None:
-                    candidate = creator if candidate is None else queue.candidate(candidate, creator)
+                candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            gxs = gx = gy = held = None  # large arrays are freed before the next are made, in the same place
+            gxs, gx, gy, held = (
+                (),
+                None,
+                None,
+                None,
+            )  # large arrays are freed before the next are made, in the same place
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
                 candidate = None

@@ -86,12 +86,12 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     return gx
 
 
-def softmax_of_score(x: Array, score: Array | None, /) -> Array:
+def softmax_from_log(x: Array, score: Array | None, /) -> Array:
     """Return the exponentials of what `log_softmax` gave, or gives."""
     return np.exp(log_softmax(x, 1) if score is None else score)
 
 
-def softmax_of_score_x(gy: Array, y: Array, /) -> Array:
+def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
     """Return the gradient of a softmax along axis 1."""
     return softmax_x(gy, y, 1)
 
@@ -222,7 +222,7 @@ def labels_count(t: Array, /, spec: Spec, ignore_label: int) -> Array:
     return np.asarray(np.count_nonzero(t != ignore_label) or 1, wide(spec.dtype))
 
 
-def weighted(x: Array, weights: Array, share: Array, /) -> Array:
+def masked_product(x: Array, weights: Array, share: Array, /) -> Array:
     """Return ``x * (weights * share)``, and 0 where a weight is 0."""
     y = x * (weights * share)
     zero = weights == 0
@@ -267,12 +267,12 @@ NEURAL: dict[str, Kernel] = {
     "affine": affine,
     "affine.x": affine_x,
     "affine.b": affine_b,
-    "softmax_of_score": softmax_of_score,
-    "softmax_of_score.x": softmax_of_score_x,
+    "softmax_from_log": softmax_from_log,
+    "softmax_from_log.x": softmax_from_log_x,
     "labels_one_hot": labels_one_hot,
     "labels_weight": labels_weight,
     "labels_count": labels_count,
-    "weighted": weighted,
+    "masked_product": masked_product,
     "cross_entropy": cross_entropy,
     "cross_entropy.x": cross_entropy_x,
 }
