@@ -29,5 +29,5 @@ def angle(x: AnyArray, /, *, deg: bool = False) -> Variable:
     """
     x = as_variable(x)
     spec = x.node.spec
-    y = atan2(imag(x), real(x)) if spec.complex else where(x < 0, math.pi, where(x == x, 0.0, x))  # a NaN stays
+    y = atan2(imag(x), real(x)) if spec.complex else where(x < 0, math.pi, where(x == x, 0.0, x))  # keeps NaN
     return rad2deg(y) if deg else y

@@ -17,7 +17,7 @@ def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8
     Parameters
     ----------
     a, b : Variable, array or scalar
-        One of them at least is an array; they broadcast. Infinities are close to themselves only.
+        At least one is an array; they broadcast. Infinities are close to themselves only.
     rtol, atol : float
     equal_nan : bool
         Whether NaNs are close to each other.
@@ -30,7 +30,7 @@ def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8
 
 
 def _inexact(x: Any, other: Any) -> Variable:
-    """Return a floating-point constant over an array, or over a scalar that is compared with the array `other`."""
+    """Return `x`, an array or a scalar to compare with the array `other`, as a floating-point constant."""
     if plugins.is_scalar(x) or not hasattr(x, "shape"):
         spec = as_variable(other).node.spec
         dtype = spec.dtype if spec.differentiable else None
