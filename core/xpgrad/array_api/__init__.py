@@ -94,6 +94,7 @@ from xpgrad.array_api.manipulation import tril as tril
 from xpgrad.array_api.manipulation import triu as triu
 from xpgrad.array_api.manipulation import unstack as unstack
 from xpgrad.array_api.namespace import namespace as _namespace
+from xpgrad.array_api.namespace import slot as _names
 from xpgrad.array_api.products import cumulative_prod as cumulative_prod
 from xpgrad.array_api.products import prod as prod
 from xpgrad.array_api.rounding import ceil as ceil
@@ -139,6 +140,7 @@ from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
 
 __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
+_names.functions = {name: globals()[name] for name in __all__}
 
 
 class _Functions:

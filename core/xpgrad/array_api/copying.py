@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from xpgrad.array_api.data_types import check_dtype
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.errors import DtypeError
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import elementwise, primitive
@@ -95,7 +97,11 @@ def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = Non
     check_cast(x, dtype, "astype")
     if x.dtype == dtype:
         return duplicate(x) if copy else x
-    return _cast(x, dtype=dtype)
+    try:
+        return _cast(x, dtype=dtype)
+    except DtypeError:
+        check_dtype(x._node.spec.backend, "astype", dtype)
+        raise
 
 
 @elementwise(same_dtype=False, x=identity)

@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.copying import astype
 from xpgrad.array_api.copying import copy as copied
+from xpgrad.array_api.data_types import check_dtype
 from xpgrad.array_api.manipulation import stack
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
@@ -123,7 +124,13 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
     """Return what the library's creation function `name` makes, as a Variable that requires no gradient."""
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
-    made = getattr(backend.namespace, name)(*values, device=handle_on(backend, device), **kwargs)
+    handle = handle_on(backend, device)
+    try:
+        made = getattr(backend.namespace, name)(*values, device=handle, **kwargs)
+    except (AttributeError, TypeError, ValueError):
+        if kwargs.get("dtype") is not None:
+            check_dtype(backend, name, kwargs["dtype"])
+        raise
     return constant_variable(backend.restore(made))
 
 

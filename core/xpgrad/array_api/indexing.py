@@ -13,7 +13,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
-from xpgrad.graph.parameterised import indexer
+from xpgrad.graph.parameterised import indexed
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
@@ -35,7 +35,7 @@ def _careful_getitem(x: Variable, index: Index) -> Variable:
     return getitem(x, index=prepared(x, index, "getitem"))
 
 
-index_operator = indexer(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
+index_operator = indexed(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
 
 
 def prepared(x: Variable, index: Index, operation: str) -> Index:

@@ -188,7 +188,6 @@ from xpgrad.functions.util import forget as forget
 from xpgrad.functions.windows import im2col as im2col
 from xpgrad.listing import listed as _listed
 
-__all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
-
 if not TYPE_CHECKING:
+    __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
     __getattr__, __dir__ = _listed(__name__, __all__)

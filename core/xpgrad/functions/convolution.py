@@ -11,7 +11,7 @@ from xpgrad.array_api import permute_dims, reshape
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
-from xpgrad.functions.windows import each, geometry_on, geometry_under, images
+from xpgrad.functions.windows import geometry_on, geometry_under, images, per_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
@@ -39,7 +39,7 @@ def _columns(xp: Namespace, x: Array, geometry: Geometry, groups: int) -> Array:
 
 @primitive(
     x=lambda xp, gy, W, geometry, groups: xp.transposed_convolution(gy, W, None, geometry=geometry, groups=groups),
-    W=lambda xp, gy, x, geometry, groups: xp.window_products(x, gy, geometry=geometry, groups=groups),
+    W=lambda xp, gy, x, geometry, groups: xp.convolution_filter_backward(x, gy, geometry=geometry, groups=groups),
     b=_of_bias,
 )
 def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
@@ -64,7 +64,7 @@ def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry:
 
 @primitive(
     x=lambda xp, gy, W, geometry, groups: xp.convolution(gy, W, None, geometry=geometry, groups=groups),
-    W=lambda xp, gy, x, geometry, groups: xp.window_products(gy, x, geometry=geometry, groups=groups),
+    W=lambda xp, gy, x, geometry, groups: xp.convolution_filter_backward(gy, x, geometry=geometry, groups=groups),
     b=_of_bias,
 )
 def transposed_convolution(
@@ -95,7 +95,7 @@ def transposed_convolution(
     x=lambda xp, gy, g, geometry, groups: xp.transposed_convolution(g, gy, None, geometry=geometry, groups=groups),
     g=lambda xp, gy, x, geometry, groups: xp.convolution(x, gy, None, geometry=geometry, groups=groups),
 )
-def window_products(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
+def convolution_filter_backward(xp: Namespace, x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Sums over batch and windows of the windows on `x` times the elements of `g`: the gradient of a weight.
 
     Parameters
@@ -306,7 +306,7 @@ def _filters(function: str, spec: Spec, W: Any, groups: int) -> tuple[Spec, Shap
     if groups < 1:
         raise ValueError(f"{function}: expected groups to be at least 1, got {groups}")
     filters = images(W, function, spec.ndim - 2, "W")
-    return filters, each(filters.shape[2:], spec.ndim - 2, "the last lengths of W", function)
+    return filters, per_axis(filters.shape[2:], spec.ndim - 2, "the last lengths of W", function)
 
 
 def _check_bias(function: str, b: Any, channels: int) -> None:

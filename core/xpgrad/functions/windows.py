@@ -1,6 +1,6 @@
 """Windows on images of any number of axes: the gather and the sum that convolution and pooling are made of.
 
-`windows` and `fold` are each other's gradient, and so are `window_sums` and `spread`. All take a `Geometry`.
+`windows` and `fold` are each other's gradient, and so are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
 from typing import Any
@@ -91,21 +91,21 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
-@primitive(x=lambda xp, gy, geometry: xp.spread(gy, geometry=geometry))
-def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+@primitive(x=lambda xp, gy, geometry: xp.unpool(gy, geometry=geometry))
+def sum_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
 
 
-@primitive(x=lambda xp, gy, geometry: xp.window_sums(gy, geometry=geometry))
-def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
+@primitive(x=lambda xp, gy, geometry: xp.sum_pool(gy, geometry=geometry))
+def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Images on which each element of `x` is added all over its window; the gradient of `sum_pool`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim
     x = xp.reshape(x, shape=(*lead, *ones, *geometry.out))
     return xp.fold(xp.broadcast_to(x, shape=(*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
 
 
-def each(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
+def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
     """Return an option that is an int for all axes, or one for each, as a tuple."""
     given = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
     if len(given) != ndim or any(v < least for v in given):
@@ -120,8 +120,8 @@ def geometry_on(
 ) -> Geometry:
     """Return the geometry of windows on images of `spec`; there must be one window at least."""
     size, n = spec.shape[2:], len(ksize)
-    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
-    pad = each(pad, n, "pad", function, 0)
+    stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
+    pad = per_axis(pad, n, "pad", function, 0)
     axes = zip(size, ksize, stride, pad, dilate, strict=True)
     out = tuple(windows_along(n, k, s, p, cover_all, d) for n, k, s, p, d in axes)
     if min(out, default=1) < 1:
@@ -136,8 +136,8 @@ def geometry_under(
 ) -> Geometry:  # fmt: skip
     """Return the geometry whose windows the images of `spec` number; `outsize` is the size they lie on, if given."""
     out, n = spec.shape[2:], len(ksize)
-    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
-    pad = each(pad, n, "pad", function, 0)
+    stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
+    pad = per_axis(pad, n, "pad", function, 0)
     axes = list(zip(out, ksize, stride, pad, dilate, strict=True))
     if outsize is None:
         size = tuple(length_under(o, k, s, p, cover_all, d) for o, k, s, p, d in axes)
@@ -145,7 +145,7 @@ def geometry_under(
             expect = f"x that gives an output with elements, with windows of {ksize} and pad {pad}"
             raise invalid(function, expect, f"x is {spec!r}, which gives an output of {size}")
         return Geometry(size, ksize, stride, pad, dilate, out)
-    size = each(outsize, n, "outsize", function)
+    size = per_axis(outsize, n, "outsize", function)
     fits = tuple(windows_along(m, k, s, p, cover_all, d) for m, (_, k, s, p, d) in zip(size, axes, strict=True))
     if fits != out:
         raise invalid(function, f"x of which the output of size {size} has {fits} windows", f"x is {spec!r}")
@@ -189,7 +189,7 @@ def im2col(
         An option is out of range.
     """
     spec = images(x, "im2col", 2)
-    geometry = geometry_on("im2col", spec, each(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
+    geometry = geometry_on("im2col", spec, per_axis(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
     y = windows(as_variable(x), geometry=geometry)
     n, c, kh, kw, *out = y.shape
     return y.reshape((n, c * kh * kw, *out))

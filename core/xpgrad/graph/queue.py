@@ -42,23 +42,18 @@ class RankQueue:
             self.batch.extend(reversed(self._waiting.pop(-heapq.heappop(self.ranks))))
         return self.batch.pop()
 
-    def after(self, candidate: Any) -> Any:
-        """Return the next function after `candidate`, if it is not None, has been added."""
-        if candidate is not None:
-            self.push(candidate)
-        return self.pop()
-
     def candidate(self, earlier: Any, f: Any) -> Any:
-        """Return which of two discovered functions may go before all that wait; the others have been added.
+        """Add one or both of two functions that were just discovered, `f` may be None; return what was not, or None.
 
-        None if neither may: they have the same rank, so that their order matters, or the later one goes first.
+        `earlier` need not wait if its rank is higher; functions of one rank keep their order.
         """
-        if f.rank < earlier.rank:
-            self.push(f)
+        if f is None:
             return earlier
-        self.push(earlier)
+        if f.rank >= earlier.rank:
+            self.push(earlier)
+            earlier = None
         self.push(f)
-        return None
+        return earlier
 
     def __repr__(self) -> str:
         ranks = sorted(self._waiting, reverse=True)

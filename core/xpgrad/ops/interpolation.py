@@ -53,7 +53,7 @@ def interp(
         xs, ys = take(xs, order), take(ys, order)
         xs, ys = concat([xs[-1:] - abs(period), xs, xs[:1] + abs(period)]), concat([ys[-1:], ys, ys[:1]])
         left = right = None
-    left, right = (ys[0] if left is None else left), (ys[-1] if right is None else right)
+    below, above = (ys[0] if left is None else left), (ys[-1] if right is None else right)
     if xs.size == 1:
         inside = broadcast_to(ys, shape=x.shape) if x.ndim else reshape(ys, shape=())
     else:
@@ -61,7 +61,7 @@ def interp(
         line = reshape(at, shape=(-1,))
         x0, y0, x1, y1 = (reshape(take(a, i), shape=x.shape) for i in (line, line + 1) for a in (xs, ys))
         inside = y0 + (y1 - y0) / (x1 - x0) * (x - x0)
-    return where(x < xs[0], left, where(x > xs[-1], right, inside))
+    return where(x < xs[0], below, where(x > xs[-1], above, inside))
 
 
 def trapezoid(y: AnyArray, /, x: AnyArray | None = None, *, dx: Operand = 1.0, axis: int = -1) -> Variable:

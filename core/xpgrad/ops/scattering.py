@@ -170,6 +170,7 @@ def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0
     ids = as_variable(x)
     backend = ids.node.spec.backend
     length = max(minlength, int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
+    counts: Array = weights
     if weights is None:
-        weights = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
-    return segment_sum(weights, ids, length)
+        counts = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
+    return segment_sum(counts, ids, length)

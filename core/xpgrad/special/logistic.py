@@ -60,7 +60,8 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
         Leave reduced axes with length 1.
     """
     if b is None:
-        return exponentials.logsumexp(*fitted("logsumexp", (x,)), axis=axis, keepdims=keepdims)
+        (x,) = fitted("logsumexp", (x,))
+        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
     x, b = fitted("logsumexp", (x, b))
     xp = x.__array_namespace__()
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
@@ -79,7 +80,8 @@ def softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.softmax(*fitted("softmax", (x,)), axis=axis)
+    (x,) = fitted("softmax", (x,))
+    return exponentials.softmax(x, axis=axis)
 
 
 def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
@@ -90,4 +92,5 @@ def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    return exponentials.log_softmax(*fitted("log_softmax", (x,)), axis=axis)
+    (x,) = fitted("log_softmax", (x,))
+    return exponentials.log_softmax(x, axis=axis)
