@@ -19,8 +19,6 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
 PLAIN = frozenset((int, type(None), EllipsisType))
-
-
 """Types of what may stand in an index as it is; slices may have Variables in them."""
 
 
