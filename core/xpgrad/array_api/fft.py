@@ -7,11 +7,13 @@ frequencies that the half spectrum stands for twice. What `n` or `s` pads or cut
 `fftfreq` and `rfftfreq` are creation functions, so each backend's namespace has its own.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.array_api.creation import handle_on
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.current import current_device
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
@@ -22,8 +24,9 @@ from xpgrad.types import AnyArray, Array, Dtype, Namespace
 __all__ = [  # noqa: RUF022 - in the standard's order
     "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift",
 ]  # fmt: skip
-CREATORS = ("fftfreq", "rfftfreq")
 
+
+CREATORS = ("fftfreq", "rfftfreq")
 Axes = Sequence[int] | None
 
 
@@ -286,6 +289,7 @@ def ifftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Arra
     return xp.fft.ifftshift(x, axes=axes)
 
 
+@functools.cache
 def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     """Return the creation functions of the extension for the namespace of `backend`, by name."""
 
@@ -324,10 +328,7 @@ else:
         """Return a creation function of the default device's backend."""
         if name not in CREATORS:
             raise missing_name(__name__, name, __dir__)
-        from xpgrad.array_api.namespace import namespace
-        from xpgrad.backend.current import current_device
-
-        return getattr(namespace(current_device().backend).fft, name)
+        return creators(current_device().backend)[name]
 
 
 def __dir__() -> list[str]:

@@ -5,15 +5,15 @@ import weakref
 from types import EllipsisType
 from typing import Any
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.scattering import Scatter
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
-from xpgrad.graph.parameterised import indexer
+from xpgrad.graph.parameterised import indexed
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
@@ -35,7 +35,7 @@ def _careful_getitem(x: Variable, index: Index) -> Variable:
     return getitem(x, index=prepared(x, index, "getitem"))
 
 
-index_operator = indexer(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
+index_operator = indexed(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
 
 
 def prepared(x: Variable, index: Index, operation: str) -> Index:

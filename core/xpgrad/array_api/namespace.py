@@ -2,7 +2,7 @@
 
 import functools
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from xpgrad.array_api import fft, linalg
@@ -12,8 +12,6 @@ from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
 from xpgrad.graph.methods.convertible import API_VERSIONS
 from xpgrad.listing import listed, missing_name
-
-CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
 class Additions(Protocol):
@@ -29,8 +27,9 @@ class Additions(Protocol):
 
 
 class Slot:
-    """Holder of the additions."""
+    """Holder of the names that all namespaces have."""
 
+    functions: Mapping[str, Any] = {}  # filled by `xpgrad.array_api`, when it has collected its chapters
     additions: Additions | None = None  # filled by `xpgrad.interop`
 
 
@@ -44,13 +43,11 @@ def namespace(backend: Backend) -> types.ModuleType:
     It has the standard's names and the additions. Its dtypes are this backend's; its creation functions use the current
     device if that is this backend's, else the backend's default.
     """
-    import xpgrad.array_api as shared  # the package collects its chapters before anybody asks for a namespace
-
     made = types.ModuleType(
         f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays."
     )
-    names: dict[str, Any] = {name: getattr(shared, name) for name in shared.__all__}
-    for name in (*DTYPES, *CONSTANTS):
+    names: dict[str, Any] = dict(slot.functions)
+    for name in DTYPES:
         if hasattr(backend.namespace, name):
             names[name] = getattr(backend.namespace, name)
     names |= creators(backend)

@@ -3,8 +3,8 @@
 import math
 from typing import Any, Literal, overload
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.precision import narrowed, widened
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, require_integral, require_real_floating
@@ -382,19 +382,19 @@ def _unpooled(
     return unpool(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))
 
 
-def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Any]:
+def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Size]:
     """Return the size of windows and their distances, which are as large by default."""
-    ksize = per_axis(ksize, spec.ndim - 2, "ksize", function)
-    return ksize, ksize if stride is None else stride
+    size = per_axis(ksize, spec.ndim - 2, "ksize", function)
+    return size, size if stride is None else stride
 
 
 def _geometry_on(function: str, spec: Spec, ksize: Size, stride: Size | None, pad: Size, cover_all: bool) -> Geometry:
-    ksize, stride = _sizes(function, spec, ksize, stride)
-    return geometry_on(function, spec, ksize, stride, pad, 1, cover_all)
+    size, distances = _sizes(function, spec, ksize, stride)
+    return geometry_on(function, spec, size, distances, pad, 1, cover_all)
 
 
 def _geometry_under(
     function: str, spec: Spec, ksize: Size, stride: Size | None, pad: Size, outsize: Size | None, cover_all: bool
 ) -> Geometry:
-    ksize, stride = _sizes(function, spec, ksize, stride)
-    return geometry_under(function, spec, ksize, stride, pad, outsize, 1, cover_all)
+    size, distances = _sizes(function, spec, ksize, stride)
+    return geometry_under(function, spec, size, distances, pad, outsize, 1, cover_all)

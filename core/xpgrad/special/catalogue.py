@@ -3,8 +3,8 @@
 Names that SciPy lacks are derivatives and families of its functions, which rules call.
 """
 
-from xpgrad.array_api.exponential import expm1 as expm1
-from xpgrad.array_api.exponential import log1p as log1p
+from xpgrad.array_api.elementwise.exponential import expm1 as expm1
+from xpgrad.array_api.elementwise.exponential import log1p as log1p
 from xpgrad.special.bessel import *  # noqa: F403
 from xpgrad.special.beta_functions import *  # noqa: F403
 from xpgrad.special.distributions import *  # noqa: F403

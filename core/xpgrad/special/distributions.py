@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from xpgrad.array_api.exponential import exp
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betainc, betaincinv
 from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars

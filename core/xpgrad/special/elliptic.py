@@ -6,8 +6,8 @@ Each family is closed under differentiation: NIST DLMF 19.2, 19.16 and 22.20.
 import math
 from typing import cast
 
-from xpgrad.array_api.magnitude import sqrt
-from xpgrad.array_api.trigonometric import cos, sin
+from xpgrad.array_api.elementwise.arithmetic import sqrt
+from xpgrad.array_api.elementwise.trigonometric import cos, sin
 from xpgrad.graph.variable import Variable
 from xpgrad.special.integrals import ellipkm1
 from xpgrad.special.operands import composed, special

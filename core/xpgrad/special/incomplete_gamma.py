@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import cast
 
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
 from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars

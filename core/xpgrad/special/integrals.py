@@ -2,7 +2,7 @@
 
 import math
 
-from xpgrad.array_api.exponential import exp
+from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special.constants import BERNOULLI, EULER, polynomial
 from xpgrad.special.operands import composed, composed_of_order, special, where_scalars

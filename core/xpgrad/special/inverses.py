@@ -3,8 +3,8 @@
 import math
 from typing import cast
 
-from xpgrad.array_api.exponential import expm1, log
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.elementwise.exponential import expm1, log
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betaincinv
 from xpgrad.special.incomplete_gamma import gammaincinv

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.rounding import floor
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, GraphError, UnknownArray
 from xpgrad.graph.definition import Rule

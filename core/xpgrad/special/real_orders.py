@@ -6,7 +6,7 @@
 import math
 from typing import Any, cast
 
-from xpgrad.array_api.exponential import exp
+from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, trapezoids, weighted_sum

@@ -54,7 +54,7 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
     gx = np.subtract(ONES.get(y.dtype, 1), y)
-    if np.maximum.reduce(y, None, None, None, False, 0) > NEARLY_ONE:
+    if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
         if y.ndim:
             places = np.nonzero(y > NEARLY_ONE)
             gx[places] = expit(np.negative(x[places]))
@@ -119,7 +119,7 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     return np.subtract(gy, gx, out=gx)
 
 
-def logsumexp(x: Array, /, axis: Any, keepdims: bool) -> Array:
+def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
     """Return the logarithm of the sum of exponentials, with one new array of the size of `x`."""
     if is_half(x.dtype):
         return logsumexp(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
@@ -134,8 +134,8 @@ def logsumexp(x: Array, /, axis: Any, keepdims: bool) -> Array:
 def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
     """Return ``gy * exp(x - y)`` in one new array."""
     if is_half(y.dtype):
-        wide = (each.astype(SINGLE) for each in (gy, x, y))
-        return logsumexp_x(*wide, x_spec, axis, keepdims).astype(y.dtype)
+        gy, x, wide = gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)
+        return logsumexp_x(gy, x, wide, x_spec, axis, keepdims).astype(y.dtype)
     if not keepdims and axis is not None:
         axes = axis if isinstance(axis, int) else tuple(axis)
         gy, y = np.expand_dims(gy, axes), np.expand_dims(y, axes)

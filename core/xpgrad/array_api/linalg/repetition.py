@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.config import WATCHED, set_hooks, switches, using_config
-from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
-from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.lazy import dense
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
@@ -47,10 +46,10 @@ class InnerSweep(Sweep):
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
         return gy
 
-    def _listeners(self, f: FunctionNode) -> list[Any]:
+    def _listeners(self, f: FunctionBase) -> list[Any]:
         return []
 
-    def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
+    def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         narrowed = super()._narrowed(f, getattr(pullback, "inner", pullback))
         return MeasuredPullback(narrowed, self) if self.measured and self._meets_watched(f) else narrowed
 
@@ -59,7 +58,7 @@ class InnerSweep(Sweep):
             self.measure(node, gx)
         super()._deposit(node, gx, borrowed)
 
-    def _meets_watched(self, f: FunctionNode) -> bool:
+    def _meets_watched(self, f: FunctionBase) -> bool:
         return any(node is not None and key_of(node) in self.watch for node in f.inputs)
 
     def measure(self, node: VariableNode, gx: Any) -> None:
@@ -85,7 +84,7 @@ class MeasuredPullback(Pullback):
         self.record = lambda f, gy, node: _measured(sweep, f, inner.record(f, gy, node))
 
 
-def _measured(sweep: InnerSweep, f: FunctionNode, gxs: Sequence[Any]) -> Sequence[Any]:
+def _measured(sweep: InnerSweep, f: FunctionBase, gxs: Sequence[Any]) -> Sequence[Any]:
     for node, gx in zip(f.inputs, gxs, strict=False):  # a pullback may stop at the last needed input
         if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to that shape
             sweep.measure(node, gx)
@@ -118,14 +117,14 @@ def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded:
     return sweep
 
 
-def repeated(sweep: Sweep, f: FunctionNode, recorded: bool) -> tuple[list[Any], list[Any]]:
+def repeated(sweep: Sweep, f: FunctionBase, recorded: bool) -> tuple[list[Any], list[Any]]:
     """Return what `sweep` has found at the outputs of `f`: cotangents, and the sums of the moduli of their parts.
 
     Parameters
     ----------
     sweep : Sweep
         One that runs the rule of `f` now.
-    f : FunctionNode
+    f : FunctionBase
     recorded : bool
         Return the cotangents as Variables that depend on the outputs.
     """
@@ -145,7 +144,8 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     totals = _inner(pairs, keys, recorded, False).totals
     found = [totals.get(key) for key in keys]
     return [
-        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec, None, 0)
+        for g, x in zip(found, xs, strict=True)
     ]
 
 

@@ -30,13 +30,15 @@ class Product(Lazy):
 
     __slots__ = ("left", "right")
 
+    limit = MAX_PRODUCTS - 1
+
     def __init__(self, left: Any, right: Any, spec: Spec) -> None:
-        super().__init__(spec)
+        self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
         self.left, self.right = left, right
 
-    def share(self) -> float:
-        """Return an equal share for each product."""
-        return 1 / MAX_PRODUCTS
+    def cost(self) -> int:
+        """Return the same for each product."""
+        return 1
 
     @classmethod
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:

@@ -26,13 +26,15 @@ class Scatter(Lazy):
 
     __slots__ = ("index", "values")
 
+    limit = None
+
     def __init__(self, index: Index, values: Any, spec: Spec) -> None:
-        super().__init__(spec)
+        self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
         self.index, self.values = index, values
 
-    def share(self) -> float:
-        """Return how many of the dense cotangent's elements the values are."""
-        return float(math.prod(self.values.shape) / max(self.spec.size, 1))
+    def cost(self) -> int:
+        """Return the number of values."""
+        return math.prod(self.values.shape)
 
     @classmethod
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:
