@@ -71,15 +71,11 @@ def backward(
         An output is in no graph.
     """
     outputs = _sequence(outputs, "backward", "outputs")
-    if grad_outputs is not None:
-        grad_outputs = _sequence(grad_outputs, "backward", "grad_outputs", optional=True)
-        given_count = len(grad_outputs or ())
-        if given_count != len(outputs):
-            raise ValueError(f"backward: got {given_count} grad_outputs for {len(outputs)} outputs")
+    starts = _optional(grad_outputs, outputs, "backward", "grad_outputs", "outputs")
     seeds: list[tuple[Variable, Any]] = []
     seen: set[int] = set()
     for i, y in enumerate(outputs):
-        given = y.grad_var if grad_outputs is None else grad_outputs[i]
+        given = y.grad_var if grad_outputs is None else starts[i]
         if grad_outputs is None and id(y) in seen:
             warnings.warn(f"backward: output {i} occurs twice; its gradient is used once", RuntimeWarning, stacklevel=2)
             continue
@@ -103,7 +99,7 @@ def _sweep(
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
-        if type(key) is VariableNode and (x := key.get_variable_or_none()) is not None:
+        if isinstance(key, VariableNode) and (x := key.get_variable_or_none()) is not None:
             if x in found:  # it has moved, and was met as several nodes
                 found[x].append((key, g))
             else:
@@ -254,8 +250,8 @@ def grad(
     """
     outputs = _sequence(outputs, "grad", "outputs")
     inputs = _sequence(inputs, "grad", "inputs")
-    starts = _optional(grad_outputs, outputs, "grad_outputs", "outputs")
-    extras = _optional(grad_inputs, inputs, "grad_inputs", "inputs")
+    starts = _optional(grad_outputs, outputs, "grad", "grad_outputs", "outputs")
+    extras = _optional(grad_inputs, inputs, "grad", "grad_inputs", "inputs")
     seeds: Seeds = []
     for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
         if y._array is None:
@@ -371,12 +367,12 @@ def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) 
     return given
 
 
-def _optional(given: Any, fellows: Sequence[Any], name: str, of: str) -> Sequence[Variable | None]:
+def _optional(given: Any, fellows: Sequence[Any], operation: str, name: str, of: str) -> Sequence[Variable | None]:
     if given is None:
         return [None] * len(fellows)
-    given = _sequence(given, "grad", name, optional=True)
+    given = _sequence(given, operation, name, optional=True)
     if len(given) != len(fellows):
-        raise ValueError(f"grad: got {len(given)} {name} for {len(fellows)} {of}")
+        raise ValueError(f"{operation}: got {len(given)} {name} for {len(fellows)} {of}")
     return given  # type: ignore[no-any-return]  # checked above
 
 

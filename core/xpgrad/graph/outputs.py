@@ -4,7 +4,7 @@ import weakref
 from typing import Any
 
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import ResultNode
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
@@ -29,7 +29,7 @@ def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     y = new(Variable)
     y._array = array
     y._grad = None
-    node = y._node = new(VariableNode)
+    node = y._node = ResultNode()
     node.variable = ref(y)
     node.spec = spec
     node.extra = None

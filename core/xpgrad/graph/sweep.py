@@ -96,7 +96,7 @@ class Sweep:
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
         self.queued: set[FunctionBase] = set()  # those that are no primitives
-        self.wanted = retain or any(type(key) is not VariableNode for key in watch)  # totals of intermediate values
+        self.wanted = retain or any(not isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
         self.note_all = recorded or self.wanted
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
@@ -141,7 +141,8 @@ class Sweep:
                     f = pop()
                     continue
             if careful:
-                gxs = self._watched(f, pullback, gy, made)
+                inner = getattr(pullback, "inner", pullback)  # without its own hooks, which are among those of `f`
+                gxs = hooked.watched(f, inner, gy, made, inspection.hooks_of(f), recorded=recorded)
             else:
                 try:
                     gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
@@ -161,9 +162,6 @@ class Sweep:
                 if creator is not None and (note_all or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
-                if type(held) is Gathered:
-                    held.add(gx)
-                    continue
                 if held is not None:
                     simple = type(held) is array_type is type(gx) and not spec.large
                     slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
@@ -178,12 +176,8 @@ class Sweep:
                 candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            gxs, gx, gy, held = (
-                (),
-                None,
-                None,
-                None,
-            )  # large arrays are freed before the next are made, in the same place
+            # Large arrays are freed before the next ones are made, in the same place.
+            gxs, gx, gy, held = (), None, None, None
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
                 candidate = None
@@ -203,11 +197,6 @@ class Sweep:
             if f.pullback is None:
                 return gy, node, None
         return gy, node, self._narrowed(f, pullback) if self.active and self.active[f] else pullback
-
-    def _watched(self, f: FunctionBase, pullback: Pullback, gy: Any, node: VariableNode | None) -> Sequence[Any]:
-        """Return what `pullback` makes of the cotangent, watched by hooks and debug mode."""
-        inner = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are among those of `f`
-        return hooked.watched(f, inner, gy, node, inspection.hooks_of(f), recorded=self.recorded)
 
     def _explain(self, error: Exception, f: FunctionBase) -> None:
         """Say more about an error of the rules of `f`: that these were released meanwhile, or where `f` was applied."""
@@ -315,7 +304,9 @@ class Sweep:
         """Return what the hooks of `node` make of its complete cotangent; each gets a copy, and may write into it."""
         seen = self._conjugated(gy, node.spec)
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
-            before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
+            before = seen
+            if not isinstance(seen, Variable):
+                before = Variable(_as_array(seen, node.spec.backend), requires_grad=False)
             given = private(before)
             result = by_user(hook, given)
             if self.recorded and given._node is before._node:
@@ -334,13 +325,13 @@ class Sweep:
     def _finish(self, key: Key) -> None:
         """Move the cotangent of a root, or of a watched value that nothing was run for, to the totals."""
         g = self.slots.pop(key)
-        node = key if type(key) is VariableNode else self.nodes[key]
+        node = key if isinstance(key, VariableNode) else self.nodes[key]
         spec = node.spec
         _check_array(node)
         if type(g) not in plugins.by_type and type(g) is not Variable:
             g = dense(g, self.recorded)
             if not self.recorded:
-                g = _as_array(g, node)
+                g = _as_array(g, spec.backend)
         if node.extra is not None and node.extra.hooks:
             g = self._hooked(node, g)
             self.borrowed.add(key)  # the hook may have kept it
@@ -402,7 +393,7 @@ class Sweep:
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
-        hooks = self._listeners(f)
+        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
         copied = not f.of_library or writing(hooks)  # what users get may be written to
         gys, shared = self._cotangents(f, copied)
         targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
@@ -435,8 +426,8 @@ class Sweep:
             mine = g
             if g is not None:
                 g = dense(g, self.recorded)
-                if not isinstance(g, Variable):
-                    g = g if type(g) in plugins.by_type else _restored(g, f.inputs[0].spec.backend)
+                if not isinstance(g, Variable) and type(g) not in plugins.by_type:
+                    g = _as_array(g, f.inputs[0].spec.backend)
                 if node is not None:
                     g = self._total(key, node, g)
                 mine = g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
@@ -460,13 +451,11 @@ class Sweep:
                     self.made.setdefault(node, (gx, made))
                 self._deposit(node, given, True)
 
-    def _listeners(self, f: FunctionBase) -> list[Any]:
-        """Return the function hooks to call around the rule of `f`."""
-        return inspection.hooks_of(f) if self.careful or f._hooks else []
 
-
-def _restored(g: Any, backend: Backend) -> Array:
+def _as_array(g: Any, backend: Backend) -> Array:
     """Return a library's scalar as an array; a function's outputs may be of another library than its inputs."""
+    if type(g) in plugins.by_type:
+        return g
     own = backend if isinstance(g, backend.scalar_types) else plugins.backend_of_scalar(g) or backend
     return own.restore(g)
 
@@ -476,7 +465,3 @@ def _check_array(node: VariableNode) -> None:
     variable = node.variable()
     if variable is not None and variable._node is node:
         variable._current("backward")
-
-
-def _as_array(g: Any, node: VariableNode) -> Array:
-    return g if type(g) in plugins.by_type else node.spec.backend.restore(g)
