@@ -25,7 +25,7 @@ variable_types: set[type] = {Variable}
 
 def unary(definition: Definition) -> Function:
     """Return the function of one input."""
-    plans, same = definition.plans, definition.same_dtype and definition.elementwise
+    plans, same = definition.plans, definition.same_dtype
     keep_first, keep_result = _kept(definition, (True,))
     differentiable, shape_is_known = bool(definition.rules), definition.elementwise
 
@@ -70,12 +70,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
 
     It has more branches than other functions may have: a call for what a constant needs costs 8 % of a chain of them.
     """
-    general = operate if is_operator else _applied
-    plans, scalars_fit, same = (
-        definition.plans,
-        definition.elementwise,
-        definition.same_dtype and definition.elementwise,
-    )
+    general = operate if is_operator else lambda definition, x1, x2: apply(definition, (x1, x2), {})
+    plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     rule1, rule2 = (x in definition.rules for x in definition.inputs)
     kept_by_bits = [
         _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
@@ -167,11 +163,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
 
 def reflected(definition: Definition) -> Function:
     """Return the reflected operator, for a scalar or an array on the left."""
-    plans, scalars_fit, same = (
-        definition.plans,
-        definition.elementwise,
-        definition.same_dtype and definition.elementwise,
-    )
+    plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
     differentiable = definition.inputs[1] in definition.rules
 
@@ -237,7 +229,3 @@ def plain_scalar(x: Any, kind: type) -> Any:
         return x
     scalar = x.item()
     return scalar if type(scalar) in PLAIN_SCALARS else x
-
-
-def _applied(definition: Definition, x1: Any, x2: Any) -> Variable:
-    return apply(definition, (x1, x2), {})

@@ -42,7 +42,7 @@ class Definition:
     elementwise : bool
         Inputs broadcast, and a cotangent is summed over broadcast axes.
     same_dtype : bool
-        A result from inexact inputs of one dtype has that dtype.
+        It is elementwise, and a result from inexact inputs of one dtype has that dtype.
     variadic : bool
     label : str
         How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.

@@ -24,24 +24,23 @@ def fit(gx: Any, spec: Spec, f: FunctionBase, elementwise: bool) -> Any:
             _check_inputs(f, gx.shape)
         if elementwise and (gx.shape[-len(shape) :] == shape or _stretched(shape, gx.shape)):
             gx = xp.sum_to(gx, shape=shape)
-        if gx.shape != spec.shape:
-            text = (
-                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the "
-                f"input, got {tuple(gx.shape)}"
-            )
-            raise annotated(ShapeError(text), f)
+        if gx.shape != shape:
+            raise annotated(ShapeError(_text(f, "shape", shape, tuple(gx.shape))), f)
     if gx.dtype is not spec.dtype and gx.dtype != spec.dtype:
         backend = spec.backend
         if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
-            text = (
-                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the "
-                f"input, got {gx.dtype}"
-            )
-            raise annotated(DtypeError(text), f)
+            raise annotated(DtypeError(_text(f, "dtype", spec.dtype, gx.dtype)), f)
         if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
             gx = xp.real(gx)
         gx = xp.astype(gx, spec.dtype)
     return gx
+
+
+def _text(f: FunctionBase, what: str, expected: Any, got: Any) -> str:
+    return (
+        f"{f.label}: {what} of gradients returned from backward is incorrect: expected {expected} as the input, "
+        f"got {got}"
+    )
 
 
 def _check_inputs(f: FunctionBase, shape: Shape) -> None:

@@ -12,7 +12,7 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphE
 from xpgrad.graph import carried
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.outputs import output
-from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
+from xpgrad.graph.variable import Variable, as_variable, constant_variable, over
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.watch import inspection
@@ -149,28 +149,18 @@ class FunctionNode(FunctionBase, Forward):
         """Return the retained inputs as Variables of the graph, in the order in which they were named."""
         if raw_rule.get() is self:
             return _constants(self._kept_inputs)
-        return tuple(self._over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
+        return tuple(over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
         """Return the retained outputs as Variables of the graph, rebuilt where nobody else holds them any more."""
         if raw_rule.get() is self:
             return _constants(self._kept_outputs)
-        return tuple(self._over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
-
-    @staticmethod
-    def _over(node: VariableNode, array: Array) -> Variable | None:
-        if array is None:
-            return None
-        live = node.get_variable_or_none()
-        return live if live is not None and live._array is array else variable_over(node, array)
+        return tuple(over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
 
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
-            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
-            if index:
-                node.own_extra().index = index
+            node = self._adopted(output(array, plugins.backend_of(array).spec(array), None, 0)._node, index)
             outputs = list(self.outputs)
             outputs[index] = weakref.ref(node)
             self.outputs = tuple(outputs)
@@ -225,24 +215,25 @@ class FunctionNode(FunctionBase, Forward):
     ) -> tuple[Variable, ...]:
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
-        specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs)
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
             return results
         self.rank = max((x._node.rank for x in variables), default=0)  # type: ignore[misc]  # derived classes have a dict
         self.inputs = tuple(x._node for x in variables)
-        for index, (y, spec) in enumerate(zip(results, specs, strict=True)):
-            node = y._node
-            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, spec.differentiable
-            if index:
-                node.own_extra().index = index
-        self.outputs = tuple(weakref.ref(y._node) for y in results)
+        self.outputs = tuple(weakref.ref(self._adopted(y._node, i)) for i, y in enumerate(results))
         self._kept_inputs, self._kept_outputs = kept_inputs, kept_outputs
         if self.stack is not None or switches().mode & GUARDED:
             self._guards = inspection.guards([*(kept_inputs or {}).values(), *(kept_outputs or {}).values()])
         return results
+
+    def _adopted(self, node: VariableNode, index: int) -> VariableNode:
+        """Return the node of the output `index`, after making this function its creator."""
+        node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
+        if index:
+            node.own_extra().index = index
+        return node
 
     def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
         if not isinstance(outputs, tuple):

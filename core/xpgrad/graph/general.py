@@ -127,16 +127,12 @@ def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list
     arrays, nodes, scalar = [], [], None
     for x in operands:
         node, array = (x._node, x._array) if isinstance(x, Variable) else (None, x)
-        if _is_scalar(array):
+        if type(array) not in plugins.by_type and array is not None and plugins.is_scalar(array):
             scalar = array.item() if hasattr(array, "item") else array
             array = backend.prepare(scalar, spec)
         nodes.append(node)
         arrays.append(array)
     return arrays, nodes, scalar
-
-
-def _is_scalar(x: Any) -> bool:
-    return type(x) not in plugins.by_type and x is not None and plugins.is_scalar(x)
 
 
 def _watched(plan: Plan, nodes: list[Any], parameters: dict[str, Any], scalar: Any) -> Application:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
@@ -13,7 +14,7 @@ from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.retention import Retention
 from xpgrad.graph.rules import recorded_namespace
-from xpgrad.graph.variable import constant_variable, variable_over
+from xpgrad.graph.variable import constant_variable, over
 from xpgrad.types import Array, Kernel, Namespace
 
 if TYPE_CHECKING:
@@ -90,9 +91,7 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
     xp, inputs = backend.xp, definition.inputs
     if needed not in (list(inputs[:1]), list(inputs)) or len(needed) > 2:
         return None
-    if any(backend.xp.replacement(definition.vjps[x]) is not None for x in needed):
-        return None
-    rules = [definition.rules[x] for x in needed]
+    rules = [_rule(definition, backend, x) for x in needed]
     places = [[_place(definition, name) for name in definition.asks[x]] for x in needed]
     rule = rules[0]
     if len(rules) == 1:
@@ -120,12 +119,8 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
     """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
     xp, names = backend.xp, definition.asks[x]
-    rule = definition.rules[x]
-    index = definition.inputs.index(x)
+    rule, index = _rule(definition, backend, x), definition.inputs.index(x)
     places = ["own" if name == f"{x}_spec" else _place(definition, name) for name in names]
-    kernel = backend.xp.replacement(definition.vjps[x])
-    if kernel is not None:
-        return _kernel_vjp(kernel, rule, xp, places, index, [_getter(definition, name) for name in names])
     if not names:
         return lambda f, gy: rule(xp, gy)
     if places == ["first"]:
@@ -161,46 +156,27 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
-def _kernel_vjp(
-    kernel: Kernel, rule: Rule, xp: Namespace, places: list[str], index: int, getters: list[Getter]
-) -> Callable[..., Any]:
-    """Return the vjp by a backend's kernel; where that declines, the rule runs."""
-    if places == ["first"]:
+def _rule(definition: Definition, backend: Backend, x: str) -> Rule:
+    """Return the vjp for input `x`: the rule, or the kernel that the backend has for it.
 
-        def of_first(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.first)
-            return rule(xp, gy, f.first) if gx is NotImplemented else gx
+    A kernel that declines leaves the cotangent to the rule.
+    """
+    rule, kernel = definition.rules[x], backend.xp.replacement(definition.vjps[x])
+    if kernel is None:
+        return rule
+    if len(definition.asks[x]) != 1:
 
-        return of_first
-    if places == ["second"]:
+        def replaced(xp: Namespace, gy: Array, *values: Any) -> Any:
+            gx = kernel(gy, *values)
+            return rule(xp, gy, *values) if gx is NotImplemented else gx
 
-        def of_second(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.second)
-            return rule(xp, gy, f.second) if gx is NotImplemented else gx
+        return replaced
 
-        return of_second
-    if places == ["result"]:
+    def replaced_of_one(xp: Namespace, gy: Array, value: Any) -> Any:
+        gx = kernel(gy, value)
+        return rule(xp, gy, value) if gx is NotImplemented else gx
 
-        def of_output(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.result)
-            return rule(xp, gy, f.result) if gx is NotImplemented else gx
-
-        return of_output
-    if places == ["second", "own"]:
-
-        def of_factor(f: Any, gy: Array) -> Any:
-            spec = f.inputs[index].spec
-            gx = kernel(gy, f.second, spec)
-            return rule(xp, gy, f.second, spec) if gx is NotImplemented else gx
-
-        return of_factor
-
-    def of_any(f: "Application", gy: Array) -> Any:
-        values = [get(f) for get in getters]
-        gx = kernel(gy, *values)
-        return rule(xp, gy, *values) if gx is NotImplemented else gx
-
-    return of_any
+    return replaced_of_one
 
 
 def _place(definition: Definition, name: str) -> str:
@@ -212,27 +188,13 @@ def _place(definition: Definition, name: str) -> str:
     return "rest"
 
 
-def _spec_index(definition: Definition, name: str) -> int | None:
-    stem = name.removesuffix("_spec")
-    return definition.inputs.index(stem) if stem != name and stem in definition.inputs else None
-
-
 def _getter(definition: Definition, name: str) -> Getter:
-    place, index = _place(definition, name), _spec_index(definition, name)
-    if place == "first":
-        return lambda f: f.first
-    if place == "second":
-        return lambda f: f.second
-    if place == "result":
-        return lambda f: f.result
-    if index == 0:
-
-        def first_spec(f: "Application") -> Any:
-            node = f.inputs[0]
-            return node.spec if node is not None else f.rest[name]
-
-        return first_spec
-    if index is not None:
+    place = _place(definition, name)
+    if place != "rest":
+        return attrgetter(place)
+    specs = [f"{x}_spec" for x in definition.inputs]
+    if name in specs:
+        index = specs.index(name)
 
         def spec(f: "Application") -> Any:
             node = f.inputs[index] if index < len(f.inputs) else None
@@ -240,14 +202,6 @@ def _getter(definition: Definition, name: str) -> Getter:
 
         return spec
     return lambda f: f.rest[name]
-
-
-def over(node: VariableNode | None, array: Array) -> Any:
-    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
-    if node is None:
-        return array
-    live = node.variable()
-    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
 def _operand(node: VariableNode | None, array: Array) -> Any:

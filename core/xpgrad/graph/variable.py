@@ -376,6 +376,14 @@ def variable_over(node: VariableNode, array: Array | None) -> Variable:
     return variable
 
 
+def over(node: VariableNode | None, array: Array) -> Any:
+    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
+    if node is None or array is None:
+        return array
+    live = node.variable()
+    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
+
+
 def constant_variable(array: Array) -> Variable:
     """Return a Variable that requires no gradient."""
     return Variable(array, requires_grad=False)
