@@ -3,8 +3,6 @@
 What else a Variable can do is declared in `methods.declared`, and bound by the modules that define it.
 """
 
-import operator
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, Never
@@ -135,7 +133,7 @@ class Variable(ArrayHolder, Convertible):
         """Shape of the array."""
         try:
             shape = self._node.spec.shape
-            if self._array.shape == shape:  # the look at the dtype is left out: functions ask for shapes often
+            if self._array.shape == shape:  # the dtype is not checked: functions ask for shapes often
                 return shape
         except AttributeError:
             pass
@@ -341,20 +339,6 @@ class Variable(ArrayHolder, Convertible):
     def cleargrad(self) -> None:
         """Forget the gradient."""
         self._grad = None
-
-    def zerograd(self) -> None:
-        """Fill the gradient with zeros, in place if there is one. Deprecated: `cleargrad` costs nothing."""
-        warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
-        if self._array is None:
-            return
-        grad, backend = self.grad, self._node.spec.backend
-        if grad is None or backend.immutable:
-            self._grad = backend.xp.zeros_like(self._array)
-            return
-        if isinstance(self._grad, Variable):
-            self._grad._node = leaf_node(self._grad, self._node.spec, True)  # its values are no longer the graph's
-        backend.follow(operator.setitem)(grad, ..., 0)
-        self._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
 
     __hash__ = object.__hash__
 
