@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what users start a sweep with, and where its results go."""
+"""`backward` and `grad`: the functions that start a sweep, and store its results."""
 
 import warnings
 from collections.abc import Sequence
@@ -57,14 +57,14 @@ def backward(
     ----------
     outputs : sequence of Variable
     grad_outputs : sequence of Variable or None, optional
-        Where to start; by default each output's own gradient, which is used up. There are no ones by default: an output
-        without a gradient is passed over with a warning.
+        Where to start; by default from each output's own gradient, which is then cleared. An output without a
+        gradient is skipped, with a warning.
     enable_double_backprop : bool
 
     Raises
     ------
     TypeError
-        `outputs` is no sequence of Variables.
+        `outputs` is not a sequence of Variables.
     ValueError
         The lengths differ.
     GradientError
@@ -153,7 +153,7 @@ def _deposit(
 
 
 def has_graph(y: Variable, what: str) -> bool:
-    """Tell whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
+    """Return whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _reason(x: Variable) -> str:
 
 
 def note_constant(g: Any) -> Any:
-    """Note on a gradient that a recorded sweep made, and that depends on nothing, that it is no mistake."""
+    """Mark a gradient of a recorded sweep that depends on no Variable as constant, so that `grad` of it is no error."""
     if not g._node.requires_grad:
         g._node.own_extra().constant = True
     return g
@@ -240,7 +240,7 @@ def grad(
     Raises
     ------
     TypeError
-        An argument is no tuple or list of Variables.
+        An argument is not a tuple or list of Variables.
     ValueError
         The lengths of `grad_outputs` or `grad_inputs` do not fit.
     GradientError
@@ -303,9 +303,9 @@ def grad(
 
 
 def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionBase, bool]:
-    """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion.
+    """Return the functions on the paths from `wanted` to `outputs`, without recursion.
 
-    The value of each tells whether it has further inputs, whose gradients are of no use.
+    The value of each is whether it also has inputs that no such path contains, whose gradients are not needed.
     """
     functions: list[FunctionBase] = []
     seen: set[FunctionBase] = set()
@@ -320,7 +320,7 @@ def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[Fun
             if node is not None and node.requires_grad and node.creator_node is not None:
                 waiting.append(node.creator_node)
     active: dict[FunctionBase, bool] = {}
-    functions.sort(key=attrgetter("rank"))  # inputs come before what is made of them
+    functions.sort(key=attrgetter("rank"))  # a function comes after those that made its inputs
     for f in functions:
         leads = rest = False
         for node in f.inputs or ():

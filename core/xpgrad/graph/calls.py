@@ -1,9 +1,9 @@
 """The call paths of primitives without parameters: one input, two inputs, an input and a constant.
 
-The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand: one look-up for
-this thread's mode, one for the plan of the array type, the array library's own call, and the making of a node. What
-the look-ups do not find, and what is out of the ordinary (mixed dtypes or devices, hooks, debug mode), goes to
-`general.apply`, which checks everything. What the kernel raises goes to `general.after_error`.
+The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand.
+What is left is a look-up of the mode of this thread, one of the plan of the array type, the call of the array library,
+and the creation of a node. Calls whose look-ups fail, and rare ones (mixed dtypes or devices, hooks, debug mode), are
+passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def unary(definition: Definition) -> Function:
 
 
 def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C901 - see its docstring
-    """Return the function of two inputs; an operator leaves what is no operand to Python.
+    """Return the function of two inputs; an operator returns NotImplemented for foreign types.
 
     It has more branches than other functions may have: a call for what a constant needs costs 8 % of a chain of them.
     """

@@ -54,7 +54,7 @@ class Forward:
 
 
 def on_host(arrays: tuple[Any, ...]) -> bool:
-    """Tell whether the first of `arrays` that is not None is in host memory."""
+    """Return whether the first of `arrays` that is not None is in host memory."""
     first = next((a for a in arrays if a is not None), None)
     return first is None or plugins.backend_of(first) is plugins.host
 
@@ -86,7 +86,7 @@ class FunctionNode(FunctionBase, Forward):
     _kept_outputs: Any = None
 
     def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
-        """Return what the author has put on the function; a copy has not been applied, and has no hooks of its own."""
+        """Return the attributes that the author has set; a copy has not been applied, and has no hooks."""
         return {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in OF_APPLICATION}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -116,7 +116,7 @@ class FunctionNode(FunctionBase, Forward):
     ) -> tuple[Any, ...]:
         """Return the gradients of the targets, each with what `grad_inputs` already holds for it added.
 
-        Used only where it is overridden; the sweep adds up by itself.
+        Called only where it is overridden; otherwise the sweep adds the contributions.
         """
         gxs = self._checked(self.backward(target_input_indexes, grad_outputs), target_input_indexes)
         return tuple(
@@ -152,7 +152,7 @@ class FunctionNode(FunctionBase, Forward):
         return tuple(over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
-        """Return the retained outputs as Variables of the graph, rebuilt where nobody else holds them any more."""
+        """Return the retained outputs as Variables of the graph, rebuilt where they have been deleted."""
         if raw_rule.get() is self:
             return _constants(self._kept_outputs)
         return tuple(over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
@@ -350,7 +350,7 @@ def made(cls: type[FunctionNode], *args: Any, **kwargs: Any) -> FunctionNode:
 
 
 class _Released:
-    """Stands where a function's rules were, after `retain_graph=False` dropped what they need."""
+    """Replaces the rules of a function after `retain_graph=False` dropped the values that they need."""
 
 
 RELEASED: Any = _Released()

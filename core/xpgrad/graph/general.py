@@ -63,7 +63,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
 
 
 def operate(definition: Definition, x1: Any, x2: Any) -> Any:
-    """Do what `apply` does for an operator, which leaves what is no operand to Python."""
+    """Call `apply` for an operator, which returns NotImplemented for foreign types."""
     if not (is_operand(x1) and is_operand(x2)):
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
@@ -113,7 +113,7 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
 
 
 def planned(definition: Definition, x: Any) -> bool:
-    """Make the plan for the array of `x`, if there is none for its type yet; tell whether that was so."""
+    """Make the plan for the array of `x`, if there is none for its type yet; return whether that was so."""
     kind = type(getattr(x, "_array", None))
     if kind in definition.plans or kind not in plugins.by_type:
         return False

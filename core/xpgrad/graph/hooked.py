@@ -31,7 +31,7 @@ class HookedPullback(Pullback):
         The shared one.
     hooks : dict from name to FunctionHook
     guards : list
-        What tells whether the arrays that the application keeps were written to, see `inspection.guards`.
+        Detect writes to the arrays that the application keeps, see `inspection.guards`.
     """
 
     __slots__ = ("guards", "hooks", "inner")

@@ -26,7 +26,7 @@ class Lazy:
     spec: Spec
 
     limit: ClassVar[int | None]
-    """Up to which sum of costs those of one kind wait; None for the number of elements of the cotangent."""
+    """Largest sum of costs of those of one kind that wait; None for the number of elements of the cotangent."""
 
     def cost(self) -> int:
         """Return what this one costs while it waits."""
@@ -42,7 +42,7 @@ class Lazy:
 
 
 class Gathered:
-    """What a slot of the sweep holds after a second contribution, one of them lazy: a dense part, and lazy ones."""
+    """A sum with lazy contributions, in a slot of the sweep: a dense part, and the lazy ones."""
 
     __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
 

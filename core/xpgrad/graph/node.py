@@ -1,6 +1,6 @@
-"""The nodes of the graph: `VariableNode`, what it knows of a value, and `FunctionBase`, what it knows of a function.
+"""The nodes of the graph: `VariableNode` for values, and `FunctionBase` for functions.
 
-No array and no gradient is on a node: those belong to the Variable.
+Nodes hold no array and no gradient: those belong to the Variable.
 """
 
 import weakref
@@ -62,7 +62,7 @@ class FunctionBase:
         return type(self).__name__
 
     def implementation(self) -> Any:
-        """Return what users know as the function: Chainer's `Function` where it is one, else this node."""
+        """Return the function as users see it: Chainer's `Function` if this node belongs to one, else the node."""
         return self
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class FunctionBase:
 
 
 class Implementation:
-    """Base of what users know as the function where that is not its node."""
+    """Base of functions that users see in place of their nodes: Chainer's `Function`."""
 
     @property
     def node(self) -> FunctionBase:
@@ -120,7 +120,7 @@ def _label(node: "VariableNode | None") -> str:
 
 
 def title(function: FunctionBase) -> str:
-    """Return the label of a function for texts that must come out, also if its author's code or its making failed."""
+    """Return the label of a function, also if the code of its author fails, or its construction did."""
     try:
         return str(function.label)
     except Exception:
@@ -128,7 +128,7 @@ def title(function: FunctionBase) -> str:
 
 
 class NodeExtra:
-    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves, a constant."""
+    """The attributes that few nodes have: name, retained data, hooks, index among several outputs, moves."""
 
     __slots__ = (
         "constant", "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors",

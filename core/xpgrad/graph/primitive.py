@@ -60,7 +60,7 @@ def elementwise(
     **rules : callable
         As for `primitive`.
     """
-    return _decorator(rules, elementwise=True, same_dtype=same_dtype, variadic=False, label=label, extension=extension)
+    return _decorator(rules, elementwise=True, same_dtype=same_dtype, label=label, extension=extension)
 
 
 def _decorator(rules: dict[str, Rule], **kind: Any) -> Callable[[Function], Function]:

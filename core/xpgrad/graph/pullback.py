@@ -1,4 +1,4 @@
-"""Pullbacks: what one backend computes for one set of needed inputs of a primitive, raw or recorded."""
+"""Pullbacks: the vjps of a primitive for one backend and one set of needed inputs, raw or recorded."""
 
 import functools
 import inspect
@@ -20,7 +20,7 @@ from xpgrad.types import Array, Kernel, Namespace
 if TYPE_CHECKING:
     from xpgrad.graph.application import Application
 
-MOST_OUTCOMES = 1024
+MAX_OUTCOMES = 1024
 Getter = Callable[["Application"], Any]
 Pull = Callable[["Application", Any], Sequence[Any]]
 
@@ -129,10 +129,9 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
         return lambda f, gy: rule(xp, gy, f.second)
     if places == ["result"]:
         return lambda f, gy: rule(xp, gy, f.result)
-    if places == ["first", "own"]:
-        return lambda f, gy: rule(xp, gy, f.first, f.inputs[index].spec)
-    if places == ["second", "own"]:
-        return lambda f, gy: rule(xp, gy, f.second, f.inputs[index].spec)
+    if places[1:] == ["own"]:
+        value = _getter(definition, names[0])
+        return lambda f, gy: rule(xp, gy, value(f), f.inputs[index].spec)
     if len(definition.inputs) == 1 and names[0] == f"{x}_spec" and set(names[1:]) <= definition.parameters.keys():
         parameters = names[1:]
         if not parameters:
@@ -239,7 +238,7 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
 
 
 def _optional(kernel: Kernel, name: str) -> bool:
-    """Tell whether a kernel can be called without a parameter."""
+    """Return whether a kernel can be called without a parameter."""
     try:
         parameter = inspect.signature(kernel).parameters.get(name)
     except (TypeError, ValueError):  # it is not written in Python
@@ -248,15 +247,15 @@ def _optional(kernel: Kernel, name: str) -> bool:
 
 
 class Plan:
-    """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs.
+    """A primitive, resolved for arrays of one type: the kernel, and the pullbacks by needed inputs.
 
     Attributes
     ----------
     kernel : callable
     mixes_dtypes : bool
-        Operands of several dtypes go to the kernel as they are; else they are compared, and cast first.
+        Whether the kernel takes operands of several dtypes; otherwise they are compared, and cast first.
     takes_any_array : bool
-        Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
+        Whether arrays need no checks of their devices, their dtypes, or whether they may enter a graph.
     outcomes : dict
         Spec of the output by that of the input, or by those of both.
     by_bits : tuple of Pullback
@@ -264,7 +263,7 @@ class Plan:
     """
 
     __slots__ = (
-        "_of_bits", "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
+        "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
         "restore", "takes_any_array",
     )  # fmt: skip
 
@@ -278,8 +277,7 @@ class Plan:
         self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
-        self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
-        self._of_bits: dict[int, Pullback] = {}
+        self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by their bits
         count = 0 if definition.variadic or len(definition.inputs) > 2 else len(definition.inputs)
         self.by_bits = (None, *[self.for_bits(bits) for bits in range(1, 1 << count)])
 
@@ -295,14 +293,14 @@ class Plan:
 
     def for_bits(self, bits: int) -> Pullback:
         """Return the pullback for the needed inputs that have a bit set."""
-        found = self._of_bits.get(bits)
+        found = self.pullbacks.get(bits)
         if found is None:
             needed = tuple([bool(bits & 1 << i) for i in range(len(self.definition.inputs))])
-            found = self._of_bits[bits] = self.pullback(needed)
+            found = self.pullbacks[bits] = self.pullback(needed)
         return found
 
     def takes(self, one: Spec, other: Spec) -> bool:
-        """Tell whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
+        """Return whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
         return one.device == other.device and (self.mixes_dtypes or one.dtype == other.dtype)
 
     def outcome(self, inputs: Any, out: Array, *arrays: Array) -> Spec:
@@ -319,7 +317,7 @@ class Plan:
         if type(out) is self.array_type:
             for array, known in zip(arrays, inputs if type(inputs) is tuple else (inputs,), strict=True):
                 check_still(array, known, self.definition.label)
-            if len(self.outcomes) >= MOST_OUTCOMES:
+            if len(self.outcomes) >= MAX_OUTCOMES:
                 self.outcomes.clear()
             self.outcomes[inputs] = spec
         return spec

@@ -71,15 +71,10 @@ class Sweep:
     """
 
     def __init__(
-        self,
-        seeds: Iterable[tuple[VariableNode, Any]],
-        *,
-        recorded: bool = False,
-        active: dict[FunctionBase, bool] | None = None,
-        watch: frozenset[Key] = frozenset(),
-        retain: bool = False,
+        self, seeds: Iterable[tuple[VariableNode, Any]], *, recorded: bool = False,
+        active: dict[FunctionBase, bool] | None = None, watch: frozenset[Key] = frozenset(), retain: bool = False,
         retain_graph: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if recorded and not retain_graph:
             raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
         self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
@@ -90,12 +85,12 @@ class Sweep:
         self.careful = bool(switches().mode & WATCHED)
         self.slots: dict[Key, Any] = {}
         self.owned: set[Key] = set()  # slots whose total the sweep itself made by adding
-        self.borrowed: set[Key] = set()  # slots of roots whose only contribution may be somebody else's memory
+        self.borrowed: set[Key] = set()  # slots of roots whose only contribution may share memory with another array
         self.nodes: dict[Key, VariableNode] = {}
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
-        self.queued: set[FunctionBase] = set()  # those that are no primitives
+        self.queued: set[FunctionBase] = set()  # those that are not primitives
         self.wanted = retain or any(not isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
         self.note_all = recorded or self.wanted
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
@@ -133,7 +128,7 @@ class Sweep:
                 f = pop()
                 continue
             gy = slots.pop(f)
-            made: VariableNode | None = None  # the node of the output, where it is noted
+            made: VariableNode | None = None  # the node of the output, if it was noted
             array_type = Variable if recorded else pullback.array_type
             if type(gy) is not array_type or (nodes and f in nodes) or (active and active[f]):
                 gy, made, pullback = self._prepared(f, pullback, gy)
@@ -246,7 +241,7 @@ class Sweep:
         return pullback.narrowed(needed)
 
     def _leads(self, node: VariableNode) -> bool:
-        """Tell whether a cotangent of `node` is of use to this sweep."""
+        """Return whether this sweep needs a cotangent of `node`."""
         return self.active is None or node.creator_node in self.active or key_of(node) in self.watch
 
     # Depositing
@@ -287,7 +282,7 @@ class Sweep:
     # Completed cotangents
 
     def _total(self, key: Key, node: VariableNode, gy: Any) -> Any:
-        """Let hooks see the complete cotangent of `node`, keep it where it is wanted, and return it."""
+        """Call the hooks of `node` with its complete cotangent, keep it if it is wanted, and return it."""
         extra = node.extra
         handed = self._private
         _check_array(node)
@@ -381,10 +376,10 @@ class Sweep:
             return g
         return slot.functions.conj(g) if isinstance(g, Variable) else spec.backend.restore(spec.backend.xp.conj(g))
 
-    # Functions that are no primitives, and careful mode
+    # Functions that are not primitives
 
     def _general(self, f: FunctionBase) -> None:
-        """Run the `backward` of a function that is no primitive, on Variables, as its author wrote it."""
+        """Run the `backward` of a function that is not a primitive, on Variables."""
         if f.pullback is RELEASED:
             raise released(f)
         if f not in self.queued:  # it has two outputs, and has run

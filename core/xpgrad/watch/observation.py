@@ -65,5 +65,5 @@ def _directly(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def writing(hooks: Iterable[Any]) -> bool:
-    """Tell whether one of `hooks` may write into what it gets: all except the library's own may."""
+    """Return whether one of `hooks` may write into what it gets: all except the library's own may."""
     return any("reads_only" not in vars(type(hook)) for hook in hooks)
