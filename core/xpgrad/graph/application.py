@@ -114,15 +114,15 @@ class Application(FunctionNode):
         return hooks
 
     def guard(self) -> None:
-        """Note what is kept, so that a sweep finds out whether it was written to."""
+        """Guard what is kept, so that a sweep detects writes to it."""
         kept = [getattr(self, slot, None) for slot in ("first", "second", "result")]
         rest = getattr(self, "rest", None)
         kept += rest.values() if isinstance(rest, dict) else ()
         self.pullback = HookedPullback(self.pullback, {}, inspection.guards(kept))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep through here says so."""
-        self.pullback = RELEASED  # first: a sweep that meets what is missing below finds out why
+        """Drop what was kept; a later sweep of this function raises."""
+        self.pullback = RELEASED  # first, so that a sweep that misses a value below raises this
         self.first = self.second = self.result = self.rest = None
 
     def unchain(self) -> None:

@@ -28,7 +28,7 @@ def shown(array: Array) -> Array:
 
 
 def visible(array: Any) -> Any:
-    """Return the array that users get for an array of the graph, which may carry its own graph or not."""
+    """Return the array that users get for an array of the graph, which may carry its own graph."""
     return shown(array) if type(array) in plugins.carriers else array
 
 

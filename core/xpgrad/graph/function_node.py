@@ -22,7 +22,7 @@ new = object.__new__
 OF_APPLICATION = frozenset(
     ("inputs", "outputs", "rank", "stack", "pullback", "_kept_inputs", "_kept_outputs", "_origin", "_guards", "_hooks")
 )
-"""What `apply` puts on a function, and what was added to that one application."""
+"""Attributes that `apply` sets on a function, and those of that one application."""
 raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", default=None)
 """The user's function whose `backward` a raw sweep of this thread runs now: what it retained is constant there."""
 
@@ -60,7 +60,7 @@ def on_host(arrays: tuple[Any, ...]) -> bool:
 
 
 class FunctionNode(FunctionBase, Forward):
-    """A differentiable function with several outputs, state, or a backward computation of its own.
+    """A differentiable function with several outputs, with state, or with an explicit backward computation.
 
     Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
     Inside `forward`, `retain_inputs` and `retain_outputs` say which arrays `backward` needs; nothing else is kept.
@@ -329,7 +329,7 @@ class FunctionNode(FunctionBase, Forward):
         return tuple(carried.visible(kept.get(i)) for i in range(len(self.inputs)))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep through here says so."""
+        """Drop what was kept; a later sweep of this function raises."""
         self._kept_inputs = self._kept_outputs = self._guards = None
         self.pullback = RELEASED
 

@@ -88,7 +88,7 @@ def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[st
 def after_error(
     error: Exception, definition: Definition, operands: Sequence[Any], arrays: list[Any], parameters: dict[str, Any]
 ) -> Variable:
-    """Explain the error of a kernel that a call path has called with `arrays`, made of `operands`, and `parameters`.
+    """Explain the error of a kernel that a call path has called with `arrays`, those of `operands`, and `parameters`.
 
     Call paths leave some checks until then. What they pass on differs from what `apply` passes only in the parameters:
     operands that are to be cast never get that far.

@@ -89,7 +89,7 @@ def watched_by_user(
 ) -> Gradients:
     """Return what the `backward` of `f` makes of the gradients `gys` in `sweep`, watched.
 
-    If they were not `copied` for it they belong to others, and nothing in here writes to them.
+    If they were not `copied` for it, other gradients share their memory, and nothing may write to them.
     """
     kept, arrays = f.kept_inputs() if hooks else (), _arrays(gys)
 

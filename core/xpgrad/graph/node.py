@@ -19,8 +19,6 @@ from xpgrad.watch import inspection
 if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
 
-new = object.__new__
-
 
 class FunctionBase:
     """One application of a function, as the graph and its sweeps know it; users derive from `FunctionNode`.
@@ -46,7 +44,7 @@ class FunctionBase:
     stack: Any = None
     is_elementwise: ClassVar[bool] = False
     of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
-    unchained: bool = False  # only functions that do not know their outputs say True here
+    unchained: bool = False  # only functions that do not refer to their outputs set it
     pullback: Any = None
     _origin: Any = None  # in debug mode: the function during whose rule it was applied
     _guards: Any = None  # in debug mode: copies of what was kept
@@ -143,7 +141,7 @@ class NodeExtra:
         self.loss_scale: float | None = None
         self.declared = False
         self.passed = False  # a root that a transform passed to the user's function: copies are connected to it
-        self.constant = False  # a recorded sweep found that this gradient depends on nothing: its own are zero
+        self.constant = False  # a gradient that depends on no Variable, by a recorded sweep: its derivatives are 0
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
@@ -151,7 +149,7 @@ class NodeExtra:
 
 def leaf_node(variable: "Variable", spec: Spec | None, requires_grad: bool) -> "VariableNode":
     """Return a new root for `variable`."""
-    node = new(VariableNode)
+    node: VariableNode = InternalNode()
     node.creator_node, node.rank, node.extra = None, 0, None
     node.spec, node.variable = spec, weakref.ref(variable)  # type: ignore[assignment]  # None while uninitialised
     node.requires_grad = requires_grad and (spec is None or spec.differentiable)
@@ -358,10 +356,14 @@ class VariableNode:
             self.own_extra().predecessors.append(weakref.ref(earlier))
 
 
-class ResultNode(VariableNode):
-    """The node of a result, which `outputs.output` fills in: made by C's constructor, in half of the time."""
+class InternalNode(VariableNode):
+    """The class of all nodes that xpgrad makes: its constructor is C's, which takes half of the time.
+
+    Its callers set the attributes. Roots and results share it, since Python reads attributes faster at a place that
+    meets one class only.
+    """
 
     __slots__ = ()
 
     __new__ = object.__new__
-    __init__ = object.__init__  # type: ignore[assignment]  # it takes nothing
+    __init__ = object.__init__

@@ -92,7 +92,7 @@ def _check_together(name: str, found: Backend, lead: Array, backend: Backend, ar
 def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
     """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast.
 
-    So are those of several floating-point dtypes, where the library's operators would leave that to whether one is 0-d.
+    Operands of different floating-point dtypes are cast, too, where the library's own result depends on which is 0-d.
     """
     if not backend.zero_dimensional_widen:
         operands = _widened(operands, backend)

@@ -311,7 +311,7 @@ class Plan:
         Raises
         ------
         ChangedArray
-            One of `arrays`, the inputs, is not of its spec any more: what is remembered would be wrong for others.
+            One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for others.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:

@@ -78,7 +78,7 @@ class Sweep:
         if recorded and not retain_graph:
             raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
         self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
-        # Of a recorded sweep: what users' functions made for roots, when it arrived and before; one total for each.
+        # Recorded sweeps: gradients of roots by users' functions, as they arrived and as they were returned.
         self.made: dict[Key, tuple[Any, Variable]] = {}
         self.named: dict[VariableNode, Variable] = {}
         self.retain_graph = retain_graph
@@ -95,7 +95,9 @@ class Sweep:
         self.note_all = recorded or self.wanted
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
-        self.given: dict[int, Array] = {id(array): array for array in arrays}  # what users hold already, kept alive
+        self.given: dict[int, Array] = {
+            id(array): array for array in arrays
+        }  # arrays that users hold already, kept alive
 
     def __repr__(self) -> str:
         kind = "recorded" if self.recorded else "raw"
@@ -344,7 +346,7 @@ class Sweep:
             self.totals[key] = g if key in self.owned else self._private(g)
 
     def _kept_creator(self, key: Key, g: Any) -> bool:
-        """Let the total of a root be what a user's function made, not a copy by another; False if it is not that."""
+        """Store as the total of a root the Variable that a user's function returned; return whether there is one."""
         arrived, made = self.made.get(key, (None, None))
         if made is None or arrived is not g or made._node in self.named:
             return False

@@ -35,7 +35,7 @@ class Variable(ArrayHolder, Convertible):
     grad : array, optional
         Initial gradient.
     requires_grad : bool
-        Whether a sweep computes a gradient here. Integer and boolean arrays have none whatever it says.
+        Whether a sweep computes a gradient here. Integer and boolean arrays never have one.
 
     Raises
     ------

@@ -35,7 +35,7 @@ _INTEGERS = frozenset(("axis", "axes", "axis1", "axis2", "offset", "shift", "ndi
 def raise_explained(
     error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend
 ) -> NoReturn:
-    """Raise what a kernel raised: in the words of the operation if it is about the arguments, else as it is."""
+    """Raise the error of a kernel, reworded if it is about the arguments."""
     refusal = None
     if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
         raise error

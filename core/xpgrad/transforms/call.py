@@ -155,7 +155,7 @@ class Call:
             )
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
-            if not allow_constant or self.watch.behind(y._node for y in self.outputs):
+            if not allow_constant or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:

@@ -65,7 +65,7 @@ def check_kept(function: WatchedFunction) -> None:
 def check_finite(arrays: Sequence[Any], function: WatchedFunction, which: str, given: Sequence[Any]) -> None:
     """Raise `NotANumber` if any of `arrays` holds a NaN.
 
-    They are what the `which` computation ("forward" or "backward") of `function` made of the arrays `given`.
+    They are the results of the `which` computation ("forward" or "backward") of `function` for the arrays `given`.
     """
     if config.anomaly:
         check = anomaly.check_outputs if which == "forward" else anomaly.check_gradients
@@ -129,7 +129,7 @@ def explain(error: Exception, function: WatchedFunction) -> None:
 
 
 def hooks_of(function: WatchedFunction) -> list[Any]:
-    """Return the hooks that listen to `function`: this thread's, overridden by its own of the same name."""
+    """Return the hooks of `function`: those of this thread, overridden by those of the function with the same name."""
     local = function._hooks
     active = switches().hooks
     return list((active | local).values()) if local else list(active.values())

@@ -22,12 +22,12 @@ def observed(
     which : "forward" or "backward"
     hooks : sequence of FunctionHook
     seen : tuple
-        What hooks get.
+        Arguments of the hooks.
     run : callable
     arrays : callable
         Returns the arrays of a result, in which debug mode looks for NaNs.
     operands : sequence
-        What these were made of.
+        The operands of that computation.
     after : callable, optional
         Returns, for a result, what hooks get after it; by default `seen`.
     """

@@ -128,19 +128,19 @@ class Watch(_Running):
         if line is None:
             line = self._lines[place.key] = _Line(place)
         if len(line.taken) < len(self.roots):
-            line.taken.update(self._behind([node], line.seen))
+            line.taken.update(self._roots_of([node], line.seen))
         return bool(line.taken)
 
-    def behind(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
+    def roots_of(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
         """Return the roots that `nodes` depend on."""
-        return self._behind(nodes, set())
+        return self._roots_of(nodes, set())
 
     def places(self, roots: Iterable["VariableNode"]) -> list[Place]:
         """Return the places where a value was taken that depends on any of these roots."""
         wanted = set(roots)
         return [line.place for line in self._lines.values() if line.taken & wanted]
 
-    def _behind(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
+    def _roots_of(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
         return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
 
     def warn(self) -> None:
@@ -163,7 +163,7 @@ class Watch(_Running):
             The error says "`what` does not depend on ..." at its beginning, and `remedy` besides its advice.
         """
         places = self.places(group)
-        if places and not self.behind(outputs) & set(group):
+        if places and not self.roots_of(outputs) & set(group):
             lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MAX_PLACES])
             raise GradientError(
                 f"{what}, because a number was taken out of a Variable that does, and Python's numbers have no gradient"
