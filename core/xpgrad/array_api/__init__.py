@@ -4,7 +4,7 @@ Each takes Variables and arrays and returns Variables. Dtypes and creation funct
 backend; `Variable.__array_namespace__` returns the same functions with those of its own.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad.array_api import fft as fft
@@ -139,8 +139,7 @@ from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
 
-__all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
-_names.functions = {name: globals()[name] for name in __all__}
+_names.functions = {name: value for name, value in vars().items() if callable(value) and not name.startswith("_")}
 
 
 class _Functions:
@@ -162,13 +161,28 @@ _operators.bind()
 __array_api_version__ = _API_VERSIONS[-1]
 
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
+    __all__: list[str]
+
     from xpgrad import special as special
     from xpgrad.array_api.declared import *  # noqa: F403
+    from xpgrad.array_api.declared import __array_namespace_info__ as __array_namespace_info__
+    from xpgrad.ops import *  # noqa: F403
     from xpgrad.types import Dtype as _Dtype
 
     bool: _Dtype
+
+    def _numpy(*args: _Any, **kwargs: _Any) -> _Any:
+        """Return what NumPy's function of the name does."""
+
+    amax = amin = append = argwhere = around = array_equal = array_split = atleast_1d = atleast_2d = _numpy
+    atleast_3d = average = block = column_stack = compress = concatenate = copy = correlate = cross = _numpy
+    cumprod = cumsum = delete = diagflat = diagonal = digitize = dot = dsplit = dstack = ediff1d = _numpy
+    extract = fix = flatnonzero = fliplr = flipud = gradient = hsplit = hstack = inner = insert = _numpy
+    iscomplexobj = isrealobj = nanstd = ndim = outer = ptp = ravel = rollaxis = rot90 = select = shape = _numpy
+    size = split = swapaxes = trace = transpose = unwrap = vander = vdot = vsplit = vstack = _numpy
 else:
+    __all__ = list(_names.functions)
 
     def __getattr__(name: str) -> _Any:
         """Return what each backend's namespace has for itself, a dtype or a creation function: the default device's."""
