@@ -27,8 +27,8 @@ ARRAYS = HERE / "libraries.py"
 MISSING = [name for name in ("torch", "jax", "dask", "array_api_strict") if find_spec(name) is None]
 NAMES = "all_names.py"
 ROOMS = (
-    "array_api", "array_api.fft", "array_api.linalg", "fft", "functions", "linalg", "ops", "plugin", "special", "testing",
-    "transforms",
+    "array_api", "array_api.fft", "array_api.linalg", "fft", "functions", "linalg", "ops", "plugin", "special",
+    "testing", "transforms",
 )  # fmt: skip
 SHOWN = ["xpgrad", *(f"xpgrad.{room}" for room in ROOMS)]
 Errors = dict[tuple[str, int], set[str]]
