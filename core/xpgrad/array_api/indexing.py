@@ -5,8 +5,8 @@ import weakref
 from types import EllipsisType
 from typing import Any
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.scattering import Scatter
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
@@ -19,6 +19,8 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
 PLAIN = frozenset((int, type(None), EllipsisType))
+
+
 """Types of what may stand in an index as it is; slices may have Variables in them."""
 
 

@@ -65,7 +65,7 @@ def unary(definition: Definition) -> Function:
     return unary
 
 
-def binary(definition: Definition, *, is_operator: bool) -> Function:
+def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C901 - see its docstring
     """Return the function of two inputs; an operator leaves what is no operand to Python.
 
     It has more branches than other functions may have: a call for what a constant needs costs 8 % of a chain of them.
@@ -82,7 +82,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
     ]
     keep_first, keep_second, keep_result = kept_by_bits[1]
 
-    def binary(x1: Any, x2: Any, /) -> Any:
+    def binary(x1: Any, x2: Any, /) -> Any:  # noqa: C901 - as above
         try:
             node1 = x1._node
             array1 = x1._array
@@ -92,7 +92,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
-        spec = node1.spec
+        spec: Any = node1.spec
         kind = type(x2)
         if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
             node2 = x2._node
@@ -143,20 +143,10 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
                 f.result = out
             return output(out, spec, f, node1.rank)
         if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
-            spec = plan.outcome(given, out, array1, array2)
-        needs1 = rule1 and node1.requires_grad
-        needs2 = rule2 and node2.requires_grad
-        if mode or not (needs1 or needs2) or not spec.differentiable:
+            spec = plan.outcome(given, out, array1, array2)  # pyright: ignore[reportPossiblyUnboundVariable]  # node2 is no None
+        needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
+        if mode or not needed or not spec.differentiable:
             return output(out, spec, None, 0)
-        rank = node1.rank
-        needed = 1
-        if not needs1:
-            needed = 2
-            rank = node2.rank
-        elif needs2:
-            needed = 3
-            if node2.rank > rank:
-                rank = node2.rank
         f = Application()
         f.pullback = plan.by_bits[needed]
         f.inputs = (node1, node2)
@@ -167,6 +157,9 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:
             f.second = array2
         if result:
             f.result = out
+        rank = node1.rank
+        if needed != 1 and (needed == 2 or node2.rank > rank):
+            rank = node2.rank
         return output(out, spec, f, rank)
 
     return binary

@@ -1,6 +1,6 @@
 """All special functions, which `xpgrad.special` imports when one of them is first asked for."""
 
-from xpgrad.array_api.exponential import expm1, log1p
+from xpgrad.array_api.elementwise.exponential import expm1, log1p
 from xpgrad.special.bessel import j0, j1, jn, y0, y1, yn
 from xpgrad.special.beta_functions import beta, betaln, binom, multigammaln, poch
 from xpgrad.special.distributions import (

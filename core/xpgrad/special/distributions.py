@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from xpgrad.array_api.exponential import exp
+from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betainc, betaincinv
 from xpgrad.special.operands import either, fitted, special

@@ -5,10 +5,10 @@ import math
 from itertools import count
 from typing import Any
 
-from xpgrad.array_api.exponential import exp
-from xpgrad.array_api.magnitude import abs as abs_
-from xpgrad.array_api.selection import where
-from xpgrad.array_api.trigonometric import sin
+from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.array_api.elementwise.magnitude import abs as abs_
+from xpgrad.array_api.elementwise.trigonometric import sin
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import sine, sine_and_cosine
 from xpgrad.special.operands import either, fitted, special

@@ -6,8 +6,8 @@ These are the primitives, which networks need from the start. `logistic` has the
 
 import math
 
-from xpgrad.array_api.precision import fitted, narrowed, widened
-from xpgrad.array_api.statistical import Axis, with_kept_axes
+from xpgrad.array_api.shared.axes import Axis, with_kept_axes
+from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import Array, Namespace

@@ -2,8 +2,9 @@
 
 import math
 
-from xpgrad.array_api.exponential import exp, log, log1p
-from xpgrad.array_api.statistical import Axis, max, sum
+from xpgrad.array_api.elementwise.exponential import exp, log, log1p
+from xpgrad.array_api.shared.axes import Axis
+from xpgrad.array_api.statistical import max, sum
 from xpgrad.graph.variable import Variable
 from xpgrad.special import exponentials
 from xpgrad.special.operands import either, fitted, promoted, special

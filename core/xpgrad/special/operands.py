@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, UnknownArray
 from xpgrad.graph.definition import Rule
