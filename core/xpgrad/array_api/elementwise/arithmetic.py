@@ -112,7 +112,7 @@ def negative(xp: Namespace, x: AnyArray, /) -> Array:
 
 @elementwise(label="__pos__", x=identity)
 def positive(xp: Namespace, x: AnyArray, /) -> Array:
-    """The same values, elementwise."""
+    """Numerical positive: the same values, elementwise."""
     return xp.positive(x)
 
 
