@@ -78,9 +78,7 @@ def _tensordot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, x2_spec
     summed1, summed2 = _paired(axes, x1_spec, x2_spec)
     free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
     gx = xp.tensordot(gy, x2, axes=(tuple(range(len(free1), len(free1) + len(free2))), free2))
-    order = free1 + tuple(
-        summed1[summed2.index(a)] for a in sorted(summed2)
-    )  # as the axes of gx are
+    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # as the axes of gx are
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x1_spec.ndim)))
 
 
