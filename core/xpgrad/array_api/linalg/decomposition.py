@@ -1,9 +1,9 @@
 """`Decomposition`: functions of matrices with several outputs, or whose gradients share computations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, square
+from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, matrices, square
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, switches
@@ -28,8 +28,8 @@ class Decomposition(FunctionNode):
     ----------
     name : str
         That of the kernel, which computes the outputs.
-    check : callable
-        ``check(x, name)`` raises `ShapeError` for matrices of a wrong shape.
+    of_square : bool
+        Whether the matrices of the first input must be square.
     parameters : dict
         Keyword arguments of the kernel.
     keeps_inputs, keeps_outputs : tuple of int
@@ -41,14 +41,14 @@ class Decomposition(FunctionNode):
     of_library = True
 
     name: ClassVar[str]
-    check: ClassVar[Callable[[Array, str], None]] = staticmethod(square)
+    of_square: ClassVar[bool] = True
     parameters: Mapping[str, Any] = {}
     keeps_inputs: ClassVar[tuple[int, ...]] = ()
     keeps_outputs: ClassVar[tuple[int, ...]] = ()
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return the outputs; `xp` is the namespace of kernels."""
-        type(self).check(xs[0], self.name)
+        (square if self.of_square else matrices)(xs[0], self.name)
         outputs: Sequence[Array] = getattr(xp.linalg, self.name)(*xs, **self.parameters)
         return outputs
 
@@ -106,6 +106,6 @@ class Decomposition(FunctionNode):
             if not is_numerical(error):
                 raise
             raise SingularMatrix(
-                f"{self.name}: there is no gradient, because a matrix of {self.spec!r} is singular or nearly so: {error}"
+                f"{self.name}: there is no gradient, as a matrix of {self.spec!r} is singular or nearly so: {error}"
             ) from error
         return tuple(None if gx is None else Variable(backend.restore(gx), requires_grad=False) for gx in gxs)

@@ -29,18 +29,12 @@ class Eigh(Spectral):
     """The decomposition of Hermitian matrices, a class because it has two outputs."""
 
     name = "eigh"
-    keeps_outputs = (0, 1)
-    place = 0
 
     def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
         """Return twice the antihermitian part of ``V^H gV``, to be divided by the gaps."""
         (_, gv), (_, v), is_complex = gys, ys, self.spec.complex
         turning = xp.matmul(adjoint(xp, v, is_complex), gv)
         return [Quotient(turning - adjoint(xp, turning, is_complex), difference, False)]
-
-    def sizes(self, xp: Namespace, gys: Arrays) -> Array:
-        """Return the lengths of the cotangents of the eigenvectors."""
-        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
 
     def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
         """Return the change of the eigenvectors."""
@@ -64,18 +58,12 @@ class Eig(Spectral):
     """The decomposition of any square matrices, a class because it has two outputs."""
 
     name = "eig"
-    keeps_outputs = (0, 1)
-    place = 0
 
     def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
         """Return ``V^H gV'``, to be divided by the conjugate gaps; gV' is gV without changes of lengths."""
         (_, gv), (_, v) = gys, ys
         turning = xp.matmul(adjoint(xp, v, True), _across(xp, v, gv))
         return [Quotient(turning, conjugate_difference, False)]
-
-    def sizes(self, xp: Namespace, gys: Arrays) -> Array:
-        """Return the lengths of the cotangents of the eigenvectors."""
-        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
 
     def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
         """Return the change of the eigenvectors, without that of their lengths."""

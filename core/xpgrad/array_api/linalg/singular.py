@@ -27,7 +27,7 @@ class SVD(Spectral):
     """The singular value decomposition, a class because it has three outputs."""
 
     name = "svd"
-    check = staticmethod(matrices)
+    of_square = False
     keeps_outputs = (0, 1, 2)
     place = 1
 

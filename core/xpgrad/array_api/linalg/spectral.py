@@ -64,7 +64,8 @@ class Spectral(Decomposition):
         The index of the output that has the values.
     """
 
-    place: ClassVar[int]
+    keeps_outputs = (0, 1)
+    place: ClassVar[int] = 0
 
     def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
         """Return the quotients of the rule, linear in `gys`, some of which may be None."""
@@ -72,7 +73,7 @@ class Spectral(Decomposition):
 
     def sizes(self, xp: Namespace, gys: Arrays) -> Array:
         """Return the lengths of the cotangents of the vectors, as a row."""
-        raise NotImplementedError
+        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
 
     def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
         """Return the change of each output, or None, when vectors of equal values are rotated into each other.
