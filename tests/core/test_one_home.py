@@ -118,7 +118,7 @@ def public() -> dict[str, Function]:
     found |= {f"np.{name}": function for name, function in {**FUNCTIONS, **UFUNCS}.items()}
     found |= {f"np.{name}": getattr(np, name) for name in ("cbrt", "exp2")}  # found by their names in `special`
     methods = array_object.METHODS.items()
-    found |= {f"Variable.{name}": method for name, method in methods if _is_of(array_object, method)}
+    found |= {f"Variable.{name}": function for name, function in methods if _is_of(array_object, function)}
     found |= {f"chx.{name}": _of_chx(getattr(chx, name)) for name in chx.__all__ if _is_routine(getattr(chx, name))}
     return found
 
@@ -186,7 +186,7 @@ def outcome(function: Function, arrays: tuple[Any, ...]) -> tuple[Any, Graph] | 
 
 
 def _calls(one: Graph, other: Graph) -> bool:
-    """Tell whether all that `other` computes is in `one`, too."""
+    """Return whether all that `other` computes is in `one`, too."""
     return len(one) == len(other) and all(a >= b > Counter() for a, b in zip(one, other, strict=True))
 
 

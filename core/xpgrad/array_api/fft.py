@@ -2,7 +2,7 @@
 
 A transform is linear and its matrix symmetric, so the gradient of a complex one is the same transform of the cotangent.
 The transforms between real and Hermitian data form pairs: each is the other's transpose up to the weights of the
-frequencies that the half spectrum represents twice. What `n` or `s` pads, the gradient crops, and vice versa.
+frequencies that the half spectrum represents twice. Where `n` or `s` pad, the gradient is cropped, and vice versa.
 
 `fftfreq` and `rfftfreq` are creation functions, so each backend's namespace has its own.
 """

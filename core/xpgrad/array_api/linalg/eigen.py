@@ -123,7 +123,7 @@ def eigh(x: AnyArray, /) -> EighResult:
     functions that cannot be differentiated twice or hooks that change gradients, and where values cannot be read, as
     in graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
     differently, such as the largest, has a kink there, and gets the gradient for the computed basis.
-    Second derivatives are right at equal eigenvalues; third ones are NaN, or those after them if only eigenvalues are
+    Second derivatives are correct at equal eigenvalues; third ones are NaN, or fourth ones if only eigenvalues are
     used. First derivatives keep half of their digits however close eigenvalues are; second ones may keep only one or
     two at gaps little above the square root of the precision (1e-7 in float64).
     See M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"

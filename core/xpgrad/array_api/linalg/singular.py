@@ -154,11 +154,11 @@ def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
 
 
 def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tuple[Array, Any]:
-    """Return what `gu` turns the first k columns of `u` into each other by, and out of their span, if anything."""
+    """Return how `gu` rotates the first k columns of `u` into each other, and how out of their span, or None."""
     u1, gu1 = u[..., :k], gu[..., :k]
     turning = xp.matmul(adjoint(xp, u1, is_complex), gu1)
     if u.shape[-1] > k:
-        # What turns the further columns towards the first turns these towards them as much, the other way.
+        # A rotation of the other columns towards the first k rotates these by as much, the other way.
         u2, gu2 = u[..., k:], gu[..., k:]
         mixed = adjoint(xp, xp.matmul(adjoint(xp, u1, is_complex), gu2), is_complex)
         return turning, xp.matmul(u2, xp.matmul(adjoint(xp, u2, is_complex), gu1) - mixed)
