@@ -3,8 +3,8 @@
 Each takes Variables and arrays and returns Variables. Dtypes and creation functions are those of the default device's
 backend; `Variable.__array_namespace__` returns the same functions with those of the Variable's backend.
 
-Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which lists for type
-checkers what these define, and `shared`, which has what several chapters use.
+Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which declares
+their names for type checkers, and `shared`, with code that several chapters use.
 """
 
 import typing as _typing
@@ -19,7 +19,7 @@ from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
 
-# The chapters in the standard's order. `X as X` is how type checkers know what a module offers.
+# The chapters in the standard's order. Type checkers take `X as X` as a re-export.
 # fmt: off
 # isort: off
 from xpgrad.array_api import fft as fft, linalg as linalg
