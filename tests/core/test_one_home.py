@@ -186,7 +186,7 @@ def outcome(function: Function, arrays: tuple[Any, ...]) -> tuple[Any, Graph] | 
 
 
 def _calls(one: Graph, other: Graph) -> bool:
-    """Tell whether all that `other` computes is in `one`, too."""
+    """Return whether all that `other` computes is in `one`, too."""
     return len(one) == len(other) and all(a >= b > Counter() for a, b in zip(one, other, strict=True))
 
 
