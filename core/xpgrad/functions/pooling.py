@@ -1,4 +1,4 @@
-"""Pooling: windows of images become one element each, and one element a window."""
+"""Pooling, which reduces each window of an image to one element, and unpooling, which fills windows."""
 
 import math
 from typing import Any, Literal, Protocol, cast, overload
@@ -27,7 +27,7 @@ def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
 
 
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
-    """Return which elements of windows are the largest, and how many they are, at least 1 (all may be NaN)."""
+    """Return a mask of the largest elements of windows, and their number, at least 1 (all may be NaN)."""
     largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
     count = xp.sum(xp.astype(largest, xp.backend.wide(x.dtype)), axis=geometry.within)
     return largest, xp.where(count == 0, 1.0, count)
@@ -41,9 +41,9 @@ def max_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 @primitive(g=lambda xp, gy, x, top, geometry: xp.max_pool_gather(gy, x, top, geometry=geometry))
 def max_pool_backward(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `g` is shared by the largest elements of its window on `x`.
+    """Gradient of `max_pool`: each element of `g` is shared by the largest elements of its window on `x`.
 
-    `top` has the windows' largest elements. It is linear in `g`, and constant in `x` wherever there is a derivative.
+    `top` is ``max_pool(x)``. The result is linear in `g` and locally constant in `x`.
     """
     largest, count = _ties(xp, x, top, geometry)
     spec = xp.spec_of(g)
@@ -62,7 +62,7 @@ def max_pool_gather(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: 
 
 @primitive()
 def max_pool_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
-    """Numbers of the first of the largest elements of windows, counted through one window; without a gradient."""
+    """Row-major indices of the first largest elements in their windows, without a gradient."""
     found = xp.windows(x, geometry=geometry, fill=-math.inf)
     return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
@@ -98,11 +98,11 @@ def _max_pooling(
     stride : int, or one for each axis D, optional
         Distances of the windows, by default `ksize`.
     pad : int, or one for each axis D
-        How far windows reach beyond the images, where there is nothing.
+        How far windows reach beyond the images; elements outside are ignored.
     cover_all : bool
         Let windows reach beyond the end, so that every element is in one.
     return_indices : bool
-        Return also where in its window each one was found, counted from 0 in row-major order; of several the first.
+        Return also the row-major index of each maximum in its window, the first of those that tie.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def _average_pooling(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     pad_value : 0 or None
-        0 counts what lies outside as zeros; None does not count it, and gives 0 for a window that is all outside.
+        0 counts elements outside as zeros; None ignores them, and gives 0 for a window that is all outside.
         Chainer's `average_pooling_2d` has no such argument: it counts zeros.
 
     Returns
@@ -193,9 +193,9 @@ def _unpooling(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     outsize : int, or one for each axis D, optional
-        Size of the images. By default the smallest of which pooling with these options makes the size of `x`.
+        Size of the images. By default the smallest that pooling with these options reduces to the size of `x`.
     cover_all : bool
-        That of the pooling that this undoes.
+        As for the pooling that this reverses.
 
     Returns
     -------
@@ -217,20 +217,20 @@ unpooling_nd, unpooling_1d, unpooling_2d, unpooling_3d = in_dimensions("unpoolin
 
 @primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
 def max_unpool(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `x` is added at the element of its window that `indexes` numbers."""
+    """Images with each element of `x` added at the position in its window that `indexes` says."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
 
 @primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool(gy, indexes, geometry=geometry))
 def max_unpool_backward(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Elements of the windows on `x` that `indexes` numbers; the gradient of `max_unpool`."""
+    """Elements of the windows on `x` at the positions `indexes`; the gradient of `max_unpool`."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry, fill=0.0), 0.0), axis=geometry.within)
 
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
-    """Return which elements of windows are those that `indexes` numbers."""
+    """Return a mask of the positions `indexes` in windows."""
     device = xp.device_of(indexes)
     numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
     return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
@@ -242,13 +242,13 @@ def upsampling_2d(
     x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
     outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, among zeros.
+    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, and all others are 0.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), floating-point
     indexes : Variable or array, shape of `x`, integer
-        As `max_pooling_2d` returns them. A number that no element of a window has gives nothing.
+        As `max_pooling_2d` returns them. An index beyond the window is ignored.
     ksize, stride, pad, outsize, cover_all
         As for `unpooling_2d`.
 
@@ -266,7 +266,7 @@ def upsampling_2d(
 
 
 def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Size]:
-    """Return the size of windows and their distances, which are as large by default."""
+    """Return the size of windows and their distances, by default the same."""
     size = per_axis(ksize, spec.ndim - 2, "ksize", function)
     return size, size if stride is None else stride
 
