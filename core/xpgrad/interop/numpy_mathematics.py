@@ -25,7 +25,7 @@ from xpgrad.interop.numpy_arguments import (
 from xpgrad.types import WHOLE
 
 ROWS: dict[str, Function] = {
-    "convolve": lambda a, v, mode="full": ops.convolve(*alike(a, v), mode),
+    "convolve": lambda a, v, mode="full": ops.convolve(*alike(a, v), mode=mode),
     "polyval": lambda p, x: ops.polyval(*alike(p, x)),
     "ediff1d": lambda ary, to_end=REFUSED, to_begin=REFUSED: xp.diff(flat(ary)),
     "isclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: ops.isclose(
