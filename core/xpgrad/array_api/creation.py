@@ -4,18 +4,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.copying import copy as copied
-from xpgrad.array_api.data_types import check_dtype
-from xpgrad.array_api.manipulation import stack
+from xpgrad.array_api.data_types import astype, check_dtype
+from xpgrad.array_api.manipulation import broadcast_arrays, broadcast_to, reshape, stack
+from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
+from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable
-from xpgrad.types import WHOLE, AnyArray, DeviceHandle, Dtype, Operand, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape
 
 Lengths = int | Shape
 
@@ -310,3 +309,34 @@ def ones_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None)
 def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
     """Return a new Variable of zeros, with the shape of `x` and by default its dtype and device."""
     return _like("zeros_like", x, dtype=dtype, device=device)
+
+
+@primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
+def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
+    """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
+    return xp.tril(x, k=k)
+
+
+@primitive(x=lambda xp, gy, k: xp.triu(gy, k=k))
+def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
+    """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
+    return xp.triu(x, k=k)
+
+
+def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> tuple[Variable, ...]:
+    """Return the coordinates of a grid, one array for each of its axes.
+
+    Parameters
+    ----------
+    *arrays : Variable or array, one-dimensional, of one dtype
+        Positions along each axis.
+    indexing : {"xy", "ij"}
+        "ij": array i varies along axis i. "xy": the first two are exchanged, as in a picture.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: expected indexing='xy' or 'ij', got {indexing!r}")
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[:2] = 1, 0
+    shapes = [tuple(-1 if i == axis else 1 for i in range(len(arrays))) for axis in order]
+    return broadcast_arrays(*(reshape(x, shape=shape) for x, shape in zip(arrays, shapes, strict=True)))

@@ -4,11 +4,16 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.array_api.shared.copying import copy as copied
+from xpgrad.array_api.shared.copying import duplicate
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import check_cast
 from xpgrad.backend.limits import FloatLimits
 from xpgrad.errors import DtypeError
-from xpgrad.graph.variable import as_array
-from xpgrad.types import Dtype
+from xpgrad.graph.definition import identity
+from xpgrad.graph.primitive import primitive
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -25,6 +30,41 @@ def check_dtype(backend: Backend, operation: str, dtype: Any) -> None:
             f"{operation}: expected a dtype of {backend.name}, got {dtype!r}; take one from xpgrad.array_api while "
             f"a device of {backend.name} is the current one, or from v.__array_namespace__() of its arrays"
         ) from None
+
+
+@primitive(x=identity)
+def _cast(xp: Namespace, x: AnyArray, /, dtype: Dtype) -> Array:
+    """Cast to another dtype; the sweep casts the cotangent back."""
+    return xp.astype(x, dtype)
+
+
+def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Variable:
+    """Return `x` in another dtype.
+
+    Parameters
+    ----------
+    x : Variable or array
+    dtype : dtype of the array's library
+    copy : bool
+        False returns `x` itself if it has the dtype already.
+    device : as `get_device` takes it, or None
+
+    Raises
+    ------
+    DtypeError
+        `x` is complex and `dtype` real; `real` takes the real part.
+    """
+    x = as_variable(x)
+    if device is not None:
+        x = copied(x, device)
+    check_cast(x, dtype, "astype")
+    if x.dtype == dtype:
+        return duplicate(x) if copy else x
+    try:
+        return _cast(x, dtype=dtype)
+    except DtypeError:
+        check_dtype(x._node.spec.backend, "astype", dtype)
+        raise
 
 
 def _worded(backend: Backend, expected: str, function: Callable[..., Any]) -> Callable[..., Any]:

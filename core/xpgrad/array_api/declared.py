@@ -29,11 +29,6 @@ float32: Dtype
 float64: Dtype
 complex64: Dtype
 complex128: Dtype
-e: float
-inf: float
-nan: float
-newaxis: None
-pi: float
 
 
 def arange(

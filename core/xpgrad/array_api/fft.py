@@ -24,8 +24,9 @@ from xpgrad.types import AnyArray, Array, Dtype, Namespace
 __all__ = [  # noqa: RUF022 - in the standard's order
     "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift",
 ]  # fmt: skip
-CREATORS = ("fftfreq", "rfftfreq")
 
+
+CREATORS = ("fftfreq", "rfftfreq")
 Axes = Sequence[int] | None
 
 

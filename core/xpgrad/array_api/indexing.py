@@ -5,8 +5,8 @@ import weakref
 from types import EllipsisType
 from typing import Any
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.scattering import Scatter
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.shared.axes import Axes, checked_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
-
-Axes = int | Sequence[int]
 
 
 @primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
@@ -66,26 +64,6 @@ def moveaxis(x: AnyArray, source: Axes, destination: Axes, /) -> Variable:
     for target, axis in sorted(zip(destinations, sources, strict=True)):
         order.insert(target, axis)
     return permute_dims(x, axes=tuple(order))
-
-
-@primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
-def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
-    """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
-    return xp.tril(x, k=k)
-
-
-@primitive(x=lambda xp, gy, k: xp.triu(gy, k=k))
-def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
-    """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
-    return xp.triu(x, k=k)
-
-
-def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
-    """Return `axis` as a tuple of different axes counted from the front."""
-    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
-    if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
-        raise IndexError(f"{operation}: expected different axes of an array with {ndim} of them, got {axis}")
-    return tuple(a % ndim for a in given)
 
 
 @primitive(x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
@@ -154,6 +132,12 @@ def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Variable, ...]:
     return tuple(x[at_axis(along, i)] for i in range(x.shape[along]))
 
 
+@primitive(x=lambda xp, gy, x_spec: xp.sum_to(gy, shape=x_spec.shape))
+def broadcast_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
+    """The array stretched to `shape`."""
+    return xp.broadcast_to(x, shape)
+
+
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Return the shape to which arrays of these shapes broadcast."""
     ndim = max(map(len, shapes), default=0)
@@ -177,25 +161,6 @@ def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int
     shape, along = (x_spec.shape, axis % x_spec.ndim) if axis is not None else ((x_spec.size,), 0)
     split = (*shape[: along + 1], repeats, *shape[along + 1 :])
     return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1), shape=x_spec.shape)
-
-
-def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> tuple[Variable, ...]:
-    """Return the coordinates of a grid, one array for each of its axes.
-
-    Parameters
-    ----------
-    *arrays : Variable or array, one-dimensional, of one dtype
-        Positions along each axis.
-    indexing : {"xy", "ij"}
-        "ij": array i varies along axis i. "xy": the first two are exchanged, as in a picture.
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: expected indexing='xy' or 'ij', got {indexing!r}")
-    order = list(range(len(arrays)))
-    if indexing == "xy" and len(arrays) > 1:
-        order[:2] = 1, 0
-    shapes = [tuple(-1 if i == axis else 1 for i in range(len(arrays))) for axis in order]
-    return broadcast_arrays(*(reshape(x, shape=shape) for x, shape in zip(arrays, shapes, strict=True)))
 
 
 @primitive(label="repeat", x=_repeat_rule)

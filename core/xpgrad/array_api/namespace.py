@@ -13,8 +13,6 @@ from xpgrad.backend.backend import Backend
 from xpgrad.graph.methods.convertible import API_VERSIONS
 from xpgrad.listing import listed, missing_name
 
-CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
-
 
 class Additions(Protocol):
     """What namespaces have beyond the standard; a layer above imports it when it is first asked for."""
@@ -49,7 +47,7 @@ def namespace(backend: Backend) -> types.ModuleType:
         f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays."
     )
     names: dict[str, Any] = dict(slot.functions)
-    for name in (*DTYPES, *CONSTANTS):
+    for name in DTYPES:
         if hasattr(backend.namespace, name):
             names[name] = getattr(backend.namespace, name)
     names |= creators(backend)

@@ -1,7 +1,7 @@
 """Utility functions of the standard: tests over axes, and differences of neighbours."""
 
-from xpgrad.array_api.manipulation import checked_axes, concat
-from xpgrad.array_api.statistical import Axis
+from xpgrad.array_api.manipulation import concat
+from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable

@@ -3,7 +3,7 @@
 The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from xpgrad.functions.activation import clipped_relu as clipped_relu
 from xpgrad.functions.activation import crelu as crelu
@@ -188,6 +188,6 @@ from xpgrad.functions.util import forget as forget
 from xpgrad.functions.windows import im2col as im2col
 from xpgrad.listing import listed as _listed
 
-if not TYPE_CHECKING:
+if not _TYPE_CHECKING:
     __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
     __getattr__, __dir__ = _listed(__name__, __all__)

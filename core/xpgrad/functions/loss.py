@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api.precision import divided, narrowed, widened
+from xpgrad.array_api.shared.precision import divided, narrowed, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import linalg, reshape, square
-from xpgrad.array_api.precision import narrowed, widened
-from xpgrad.array_api.statistical import kept_shape, reduced_count
+from xpgrad.array_api.shared.axes import kept_shape, reduced_count
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.plugins import plugins

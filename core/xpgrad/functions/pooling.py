@@ -3,8 +3,8 @@
 import math
 from typing import Any, Literal, overload
 
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.precision import narrowed, widened
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, require_integral, require_real_floating

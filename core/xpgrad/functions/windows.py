@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from xpgrad.array_api.precision import narrowed, widened
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec

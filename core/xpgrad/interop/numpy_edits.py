@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.array_api import copying
+from xpgrad.array_api.shared import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.interop.numpy_arguments import lead_of, like, numpy_function

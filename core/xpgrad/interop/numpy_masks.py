@@ -9,7 +9,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.array_api.statistical import reduced_count
+from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import Function, cast, given, like
 

@@ -7,7 +7,8 @@ function that is not an operator.
 import importlib
 from typing import Any, NoReturn
 
-from xpgrad.array_api import arithmetic, bitwise, comparison, linear, namespace
+from xpgrad.array_api import linear_algebra, namespace
+from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison
 from xpgrad.backend.kernels import table
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
@@ -43,7 +44,7 @@ _REFLECTED |= {
     function.__name__: operators(function)[1]
     for function in (
         arithmetic.add, arithmetic.subtract, arithmetic.multiply, arithmetic.divide, arithmetic.floor_divide,
-        arithmetic.remainder, bitwise.bitwise_and, bitwise.bitwise_or, bitwise.bitwise_xor, linear.matmul,
+        arithmetic.remainder, bitwise.bitwise_and, bitwise.bitwise_or, bitwise.bitwise_xor, linear_algebra.matmul,
     )
 }  # fmt: skip
 _REFLECTED["power"] = arithmetic.power_operators[1]

@@ -8,7 +8,7 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops
-from xpgrad.array_api import copying
+from xpgrad.array_api.shared import copying
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable

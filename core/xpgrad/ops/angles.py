@@ -2,9 +2,9 @@
 
 import math
 
-from xpgrad.array_api.copying import imag, real
-from xpgrad.array_api.selection import where
-from xpgrad.array_api.trigonometric import atan2
+from xpgrad.array_api.elementwise.complex_parts import imag, real
+from xpgrad.array_api.elementwise.trigonometric import atan2
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
 

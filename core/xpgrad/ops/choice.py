@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.indexing import setitem
-from xpgrad.array_api.manipulation import broadcast_shapes
+from xpgrad.array_api.manipulation import broadcast_shapes, broadcast_to
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import AnyArray, Operand
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from xpgrad.array_api.logical import isfinite, isnan
-from xpgrad.array_api.magnitude import abs as abs_
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.elementwise.logical import isfinite, isnan
+from xpgrad.array_api.elementwise.magnitude import abs as abs_
+from xpgrad.array_api.searching import where
 from xpgrad.array_api.utility import all as all_
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_array, as_variable

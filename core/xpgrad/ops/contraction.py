@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xpgrad.array_api.linear import matmul, tensordot
+from xpgrad.array_api.linear_algebra import matmul, tensordot
 from xpgrad.array_api.manipulation import permute_dims, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.errors import ShapeError

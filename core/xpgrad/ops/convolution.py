@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad.array_api.copying import conj
+from xpgrad.array_api.elementwise.complex_parts import conj
 from xpgrad.array_api.manipulation import flip
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError

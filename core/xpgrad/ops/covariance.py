@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from xpgrad.array_api.copying import astype, conj, real
-from xpgrad.array_api.linear import matmul, matrix_transpose
-from xpgrad.array_api.magnitude import sqrt
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.arithmetic import sqrt
+from xpgrad.array_api.elementwise.complex_parts import conj, real
+from xpgrad.array_api.linear_algebra import matmul, matrix_transpose
 from xpgrad.array_api.manipulation import moveaxis, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.graph.variable import Variable, as_variable

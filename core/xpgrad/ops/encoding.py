@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable

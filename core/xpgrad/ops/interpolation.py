@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from xpgrad.array_api.arithmetic import remainder
-from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.elementwise.arithmetic import remainder
+from xpgrad.array_api.elementwise.extrema import clip
 from xpgrad.array_api.indexing import take
-from xpgrad.array_api.manipulation import checked_axes, concat, reshape
-from xpgrad.array_api.searching import searchsorted
-from xpgrad.array_api.selection import clip, where
+from xpgrad.array_api.manipulation import broadcast_to, concat, reshape
+from xpgrad.array_api.searching import searchsorted, where
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.sorting import argsort
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.array_api.utility import diff

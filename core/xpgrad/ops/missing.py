@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable
 
-from xpgrad.array_api.copying import astype, imag, real
 from xpgrad.array_api.creation import zeros_like
-from xpgrad.array_api.logical import isinf, isnan, logical_not
-from xpgrad.array_api.products import cumulative_prod, prod
-from xpgrad.array_api.selection import where
-from xpgrad.array_api.statistical import Axis, count_of, cumulative_sum, sum_by_count
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.complex_parts import imag, real
+from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import Axis
+from xpgrad.array_api.statistical import count_of, cumulative_prod, cumulative_sum, prod, sum_by_count
 from xpgrad.array_api.statistical import max as max_
 from xpgrad.array_api.statistical import min as min_
 from xpgrad.array_api.statistical import sum as sum_

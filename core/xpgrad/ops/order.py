@@ -5,15 +5,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.extrema import maximum, minimum
+from xpgrad.array_api.elementwise.logical import isnan, logical_not
+from xpgrad.array_api.elementwise.rounding import floor
+from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take_along_axis
-from xpgrad.array_api.logical import isnan, logical_not
 from xpgrad.array_api.manipulation import expand_dims, permute_dims, reshape, squeeze, stack
-from xpgrad.array_api.rounding import floor
-from xpgrad.array_api.rounding import round as round_
-from xpgrad.array_api.selection import maximum, minimum, where
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import Axis, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
-from xpgrad.array_api.statistical import Axis, count_of, reduced_axes
+from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.indexing import prepared
-from xpgrad.array_api.manipulation import checked_axes, reshape
-from xpgrad.array_api.scattering import scatter
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.manipulation import broadcast_to, reshape
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.array_api.shared.scattering import scatter
 from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.plugins import plugins

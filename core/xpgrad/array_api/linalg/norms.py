@@ -3,13 +3,15 @@
 import math
 from typing import Literal
 
-from xpgrad.array_api.copying import astype, real
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.complex_parts import real
+from xpgrad.array_api.elementwise.magnitude import abs
 from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
-from xpgrad.array_api.magnitude import abs
 from xpgrad.array_api.manipulation import expand_dims
-from xpgrad.array_api.precision import reduced
-from xpgrad.array_api.statistical import Axis, max, min, reduced_count, sum, with_kept_axes
+from xpgrad.array_api.shared.axes import Axis, reduced_count, with_kept_axes
+from xpgrad.array_api.shared.precision import reduced
+from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive

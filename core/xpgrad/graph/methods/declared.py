@@ -1,6 +1,6 @@
 """The operators and methods of `Variable` that are defined above it, declared for type checkers and readers.
 
-The differentiable functions are bound by `array_api.operators`, where they are documented. All others are documented
+The differentiable functions are bound by `array_api.array_object`, where they are documented. All others are documented
 here, and bound by the modules that define them: `graph.backward`, those beside this one, and Chainer's.
 """
 

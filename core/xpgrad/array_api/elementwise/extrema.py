@@ -1,9 +1,9 @@
-"""Choices between numbers, elementwise: the larger, the smaller, the one that a condition names."""
+"""The larger and the smaller of two numbers, and limits to a range, elementwise."""
 
 import math
 from typing import Any
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.backend.checks import beside
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.primitive import elementwise
@@ -74,29 +74,3 @@ def _bound(bound: Any, x: Variable) -> Any:
         return bound
     beside(x.node.spec, bound, "clip")
     return astype(bound, x.dtype, copy=False)
-
-
-@elementwise(
-    x1=lambda xp, gy, condition: xp.where(condition, gy, 0.0),
-    x2=lambda xp, gy, condition: xp.where(condition, 0.0, gy),
-)
-def where(xp: Namespace, condition: AnyArray, x1: Operand, x2: Operand, /) -> Array:
-    """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
-
-    Each input gets the gradient of the elements that were taken from it. One of `x1` and `x2` may be a scalar.
-    """
-    return xp.where(condition, x1, x2)
-
-
-@elementwise(x1=lambda xp, gy, x2: xp.gate(gy, x2))
-def gate(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Elements of `x1` where `x2` is positive, 0 times `x1` elsewhere; what the gradient of a rectifier passes.
-
-    One function instead of three, so that gradients of gradients of networks cost less. `x2` gets no gradient.
-
-    Parameters
-    ----------
-    x1 : Variable or array, floating-point
-    x2 : Variable or array, real-valued
-    """
-    return x1 * xp.astype(x2 > 0, x1.dtype)

@@ -1,6 +1,6 @@
 """Size and sign of numbers, elementwise."""
 
-from xpgrad.array_api import rounding
+from xpgrad.array_api.elementwise import rounding
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
@@ -71,15 +71,3 @@ def copysign(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 def hypot(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Length of the hypotenuse over two legs, without overflow, elementwise. The gradient at the origin is 0."""
     return xp.hypot(x1, x2)
-
-
-@elementwise(x=lambda xp, gy, y: 0.5 * gy / y)
-def sqrt(xp: Namespace, x: AnyArray, /) -> Array:
-    """Square root, elementwise. The derivative at 0 is infinite."""
-    return xp.sqrt(x)
-
-
-@elementwise(x=lambda xp, gy, y: gy * -(y * y))
-def reciprocal(xp: Namespace, x: AnyArray, /) -> Array:
-    """Reciprocal, elementwise."""
-    return xp.reciprocal(x)

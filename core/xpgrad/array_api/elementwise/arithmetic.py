@@ -92,6 +92,18 @@ def square(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.square(x)
 
 
+@elementwise(x=lambda xp, gy, y: 0.5 * gy / y)
+def sqrt(xp: Namespace, x: AnyArray, /) -> Array:
+    """Square root, elementwise. The derivative at 0 is infinite."""
+    return xp.sqrt(x)
+
+
+@elementwise(x=lambda xp, gy, y: gy * -(y * y))
+def reciprocal(xp: Namespace, x: AnyArray, /) -> Array:
+    """Reciprocal, elementwise."""
+    return xp.reciprocal(x)
+
+
 @elementwise(label="__neg__", x=lambda xp, gy: -gy)
 def negative(xp: Namespace, x: AnyArray, /) -> Array:
     """Numerical negative, elementwise."""

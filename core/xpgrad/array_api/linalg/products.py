@@ -1,11 +1,11 @@
-"""Powers of matrices, and the cross product."""
+"""Powers of matrices, and products of vectors: outer and cross."""
 
 from typing import Any
 
-from xpgrad.array_api.arithmetic import positive
+from xpgrad.array_api.elementwise.arithmetic import positive
 from xpgrad.array_api.linalg.checks import square
 from xpgrad.array_api.linalg.solving import inv
-from xpgrad.array_api.linear import matmul
+from xpgrad.array_api.linear_algebra import matmul
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
@@ -81,3 +81,11 @@ def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Ar
             f"{tuple(x1.shape)} and {tuple(x2.shape)}, axis {axis}"
         )
     return xp.linalg.cross(x1, x2, axis=axis)
+
+
+def outer(x1: AnyArray, x2: AnyArray, /) -> Variable:
+    """Return the product of each element of the vector `x1` with each of the vector `x2`."""
+    x1, x2 = as_variable(x1), as_variable(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
+    return x1[:, None] * x2[None, :]

@@ -3,11 +3,9 @@
 import math
 from typing import Any
 
-from xpgrad.array_api.lazy_product import product
+from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 
 
@@ -61,25 +59,6 @@ def matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     Variable, shape (..., M, N) without the axis of an operand that is a vector
     """
     return xp.matmul(x1, x2)
-
-
-@primitive(
-    x1=lambda xp, gy, x2: xp.matmul(x2, xp.matrix_transpose(gy)),
-    x2=lambda xp, gy, x1: xp.matmul(x1, gy),
-)
-def transposed_matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Product of the transpose of a matrix with a matrix, the gradient of a weight; one function instead of two.
-
-    Parameters
-    ----------
-    x1 : Variable or array, shape (K, M)
-    x2 : Variable or array, shape (K, N)
-
-    Returns
-    -------
-    Variable, shape (M, N)
-    """
-    return xp.matmul(xp.matrix_transpose(x1), x2)
 
 
 def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -152,11 +131,3 @@ def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> A
         Counted from the back, so negative.
     """
     return xp.vecdot(x1, x2, axis=axis)
-
-
-def outer(x1: AnyArray, x2: AnyArray, /) -> Variable:
-    """Return the product of each element of the vector `x1` with each of the vector `x2`."""
-    x1, x2 = as_variable(x1), as_variable(x2)
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
-    return x1[:, None] * x2[None, :]

@@ -1,19 +1,16 @@
-"""Copies: to another dtype, to another device, or into memory of its own."""
+"""Copies: to another device, or into memory of its own."""
 
 from typing import Any
 
-from xpgrad.array_api.data_types import check_dtype
-from xpgrad.backend.checks import check_cast
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.errors import DtypeError
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.primitive import elementwise, primitive
+from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 
 class Copy(FunctionNode):
@@ -64,59 +61,3 @@ def copy(x: AnyArray, /, device: Any = None) -> Variable:
     if target is None or target == x.device:
         return duplicate(x)
     return Copy(target).apply((x,))[0]
-
-
-_copied = copy  # where an argument has that name
-
-
-@primitive(x=identity)
-def _cast(xp: Namespace, x: AnyArray, /, dtype: Dtype) -> Array:
-    """Cast to another dtype; the sweep casts the cotangent back."""
-    return xp.astype(x, dtype)
-
-
-def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Variable:
-    """Return `x` in another dtype.
-
-    Parameters
-    ----------
-    x : Variable or array
-    dtype : dtype of the array's library
-    copy : bool
-        False returns `x` itself if it has the dtype already.
-    device : as `get_device` takes it, or None
-
-    Raises
-    ------
-    DtypeError
-        `x` is complex and `dtype` real; `real` takes the real part.
-    """
-    x = as_variable(x)
-    if device is not None:
-        x = _copied(x, device)
-    check_cast(x, dtype, "astype")
-    if x.dtype == dtype:
-        return duplicate(x) if copy else x
-    try:
-        return _cast(x, dtype=dtype)
-    except DtypeError:
-        check_dtype(x._node.spec.backend, "astype", dtype)
-        raise
-
-
-@elementwise(same_dtype=False, x=identity)
-def real(xp: Namespace, x: AnyArray, /) -> Array:
-    """Real part, elementwise."""
-    return xp.real(x)
-
-
-@elementwise(same_dtype=False, x=lambda xp, gy: -1j * gy)
-def imag(xp: Namespace, x: AnyArray, /) -> Array:
-    """Imaginary part, elementwise."""
-    return xp.imag(x)
-
-
-@elementwise(x=lambda xp, gy: xp.conj(gy))
-def conj(xp: Namespace, x: AnyArray, /) -> Array:
-    """Complex conjugate, elementwise."""
-    return xp.conj(x)

@@ -1,25 +1,26 @@
-"""The methods and attributes of `Variable` that are functions of this package, with arguments as NumPy has them."""
+"""The array object: the operators, methods and attributes of `Variable` that are functions of this package."""
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api import (
-    copying,
+    data_types,
     indexing,
-    linear,
+    linear_algebra,
     manipulation,
-    products,
-    rounding,
     searching,
-    selection,
     sorting,
     statistical,
     utility,
 )
+from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison, complex_parts, extrema, magnitude, rounding
 from xpgrad.array_api.linalg import diagonals
-from xpgrad.array_api.statistical import Axis
+from xpgrad.array_api.shared import copying
+from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
+from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import Dtype
 
@@ -27,7 +28,7 @@ from xpgrad.types import Dtype
 def transpose(x: Variable, /, *axes: Any) -> Variable:
     """Return the array with its axes in the order `axes`, given one by one or as one sequence; reversed by default."""
     if not axes and x.ndim == 2:
-        return linear.matrix_transpose(x)
+        return linear_algebra.matrix_transpose(x)
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes or None
     order = tuple(range(x.ndim))[::-1] if order is None else tuple(order)
     return manipulation.permute_dims(x, axes=order)
@@ -47,7 +48,7 @@ def flatten(x: Variable, /) -> Variable:
 def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
     """Return the array with two axes swapped."""
     order = list(range(x.ndim))
-    (first,), (second,) = (manipulation.checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
+    (first,), (second,) = (checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
     order[first], order[second] = second, first
     return manipulation.permute_dims(x, axes=tuple(order))
 
@@ -117,7 +118,7 @@ def cumsum(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = Non
 def cumprod(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
     """Return the product of all elements up to each one along `axis`, by default in the flattened array."""
     x, axis = _line(x, axis)
-    return products.cumulative_prod(x, axis=axis, dtype=dtype)
+    return statistical.cumulative_prod(x, axis=axis, dtype=dtype)
 
 
 def _line(x: Variable, axis: int | None) -> tuple[Variable, int]:
@@ -132,7 +133,7 @@ def round(x: Variable, /, decimals: int = 0) -> Variable:
         return rounding.round(x)
     scale = 10.0 ** abs(decimals)
     y = rounding.round(x * scale) / scale if decimals > 0 else rounding.round(x / scale) * scale
-    return y if spec.differentiable else copying.astype(y, spec.dtype)
+    return y if spec.differentiable else data_types.astype(y, spec.dtype)
 
 
 def dot(x: Variable, other: Any, /) -> Variable:
@@ -140,7 +141,7 @@ def dot(x: Variable, other: Any, /) -> Variable:
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
         return x * other  # type: ignore[no-any-return]  # of Any
-    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
+    return linear_algebra.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
 
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
@@ -163,7 +164,7 @@ def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dt
 def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
     """Return the elements at `indices`, of any shape, along `axis`, by default of the flattened array."""
     x, axis = _line(x, axis)
-    (axis,) = manipulation.checked_axes((axis,), x.ndim, "take")
+    (axis,) = checked_axes((axis,), x.ndim, "take")
     at = _integers(x, indices)
     taken = indexing.take(x, flatten(at), axis=axis)
     return manipulation.reshape(taken, shape=x.shape[:axis] + at.shape + x.shape[axis + 1 :])
@@ -181,7 +182,7 @@ def _integers(x: Variable, numbers: Any) -> Variable:
         return as_variable(numbers)
     backend, device = x.node.spec.backend, x.node.spec.device
     made = constant_variable(backend.asarray(numbers, device=device))
-    return made if made.size else copying.astype(made, backend.default_dtype("int"))
+    return made if made.size else data_types.astype(made, backend.default_dtype("int"))
 
 
 def copy(x: Variable, /) -> Variable:
@@ -198,16 +199,16 @@ METHODS: dict[str, Any] = {
     "__getitem__": indexing.index_operator,
     "__setitem__": indexing.assign,
     "T": property(transpose, doc="The array with its axes reversed."),
-    "mT": property(linear.matrix_transpose, doc="The array with its last two axes swapped."),
+    "mT": property(linear_algebra.matrix_transpose, doc="The array with its last two axes swapped."),
     "all": all,
     "any": any,
     "argmax": argmax,
     "argmin": argmin,
     "argsort": argsort,
-    "astype": copying.astype,
-    "clip": selection.clip,
-    "conj": copying.conj,
-    "conjugate": copying.conj,
+    "astype": data_types.astype,
+    "clip": extrema.clip,
+    "conj": complex_parts.conj,
+    "conjugate": complex_parts.conj,
     "copy": copy,
     "cumprod": cumprod,
     "cumsum": cumsum,
@@ -215,14 +216,14 @@ METHODS: dict[str, Any] = {
     "diagonal": diagonal,
     "dot": dot,
     "flatten": flatten,
-    "imag": property(copying.imag, doc="Imaginary part, elementwise."),
+    "imag": property(complex_parts.imag, doc="Imaginary part, elementwise."),
     "max": statistical.max,
     "mean": mean,
     "min": statistical.min,
     "nonzero": searching.nonzero,
-    "prod": products.prod,
+    "prod": statistical.prod,
     "ravel": flatten,
-    "real": property(copying.real, doc="Real part, elementwise."),
+    "real": property(complex_parts.real, doc="Real part, elementwise."),
     "repeat": repeat,
     "reshape": reshape,
     "round": round,
@@ -235,3 +236,50 @@ METHODS: dict[str, Any] = {
     "transpose": transpose,
     "var": var,
 }
+_BINARY = {
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.remainder,
+    "and": bitwise.bitwise_and,
+    "or": bitwise.bitwise_or,
+    "xor": bitwise.bitwise_xor,
+    "lshift": bitwise.bitwise_left_shift,
+    "rshift": bitwise.bitwise_right_shift,
+    "matmul": linear_algebra.matmul,
+}
+_COMPARISONS = {
+    "eq": comparison.equal,
+    "ne": comparison.not_equal,
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+}
+_UNARY: dict[str, Callable[..., Any]] = {
+    "__abs__": magnitude.abs,
+    "__invert__": bitwise.bitwise_invert,
+    "__neg__": arithmetic.negative,
+    "__pos__": arithmetic.positive,
+}
+
+
+def bind() -> None:
+    """Give Variable its operators and methods."""
+    for name, function in _BINARY.items():
+        forward, reflected = operators(function)
+        _set(f"__{name}__", forward)
+        _set(f"__r{name}__", reflected)
+    forward, reflected = arithmetic.power_operators
+    _set("__pow__", forward)
+    _set("__rpow__", reflected)
+    for name, function in _COMPARISONS.items():
+        _set(f"__{name}__", operators(function)[0])
+    for name, function in (_UNARY | METHODS).items():
+        _set(name, function)
+
+
+def _set(name: str, function: Callable[..., Any]) -> None:
+    setattr(Variable, name, function)
