@@ -92,7 +92,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
-        spec = node1.spec
+        spec: Any = node1.spec
         kind = type(x2)
         if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
             node2 = x2._node
@@ -143,7 +143,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
                 f.result = out
             return output(out, spec, f, node1.rank)
         if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
-            spec = plan.outcome(given, out, array1, array2)
+            spec = plan.outcome(given, out, array1, array2)  # pyright: ignore[reportPossiblyUnboundVariable]  # node2 is no None
         needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
         if mode or not needed or not spec.differentiable:
             return output(out, spec, None, 0)
