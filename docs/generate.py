@@ -15,12 +15,12 @@ CERTIFICATES = DOCS / "conformance"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.special", "xpgrad.ops", "xpgrad.functions"
 HEADER = """# Kernels
 
-Every kernel of this version: its arguments, what it returns, and its default implementation. A backend may replace any of them
-(see the rules in [backends.md](backends.md#kernels)); for the others the default is used, with the functions of the backend's
-namespace. Arrays are passed by position and parameters by name; all of them are always passed. The last column lists the
-kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`, computed from the cotangent `gy` and the
-arguments of the rule of `f`. Their default is the formula of the rule, which a recorded sweep always uses. `x_spec` is shape,
-dtype and device of `x`; `y` is the output.
+Every kernel of this version: its arguments, what it returns, and its default implementation. A backend may replace
+any of them (see the rules in [backends.md](backends.md#kernels)); for the others the default is used, with the
+functions of the backend's namespace. Arrays are passed by position and parameters by name; all of them are always
+passed. The last column lists the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`,
+computed from the cotangent `gy` and the arguments of the rule of `f`. Their default is the formula of the rule, which
+a recorded sweep always uses. `x_spec` is shape, dtype and device of `x`; `y` is the output.
 
 This page is written by `python docs/generate.py`.
 """
@@ -62,7 +62,7 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     name = declaration.name
     if declaration.body is None:
         call = "scatter_add(spec, [(index, value), ...])"
-        return f"| `{call}` | zeros of `spec` with every value added at its index | none: every backend must implement it | |"
+        return f"| `{call}` | zeros of `spec` with all values added at their index | none: a backend must have it | |"
     arrays = list(inspect.signature(declaration.body).parameters)[1 : declaration.arrays + 1]
     call = f"{name}({', '.join([*arrays, *(f'{p}=' for p in declaration.parameters)])})"
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from xpgrad import array_api, utils
-from xpgrad.array_api.scattering import Scatter
+from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import random
 from xpgrad.backend.current import get_device, use, using_device
 from xpgrad.backend.device import Device

@@ -17,7 +17,7 @@ import xpgrad.array_api as xp
 import xpgrad.functions as F
 import xpgrad_chx as chx
 from xpgrad import Variable, ops, special
-from xpgrad.array_api import methods
+from xpgrad.array_api import array_object
 from xpgrad.interop.numpy_functions import FUNCTIONS
 from xpgrad.interop.numpy_ufuncs import UFUNCS
 from xpgrad.testing.arrays import on_host
@@ -117,7 +117,8 @@ def public() -> dict[str, Function]:
     found = {f"{space}.{name}": getattr(module, name) for space, module in spaces.items() for name in module.__all__}
     found |= {f"np.{name}": function for name, function in {**FUNCTIONS, **UFUNCS}.items()}
     found |= {f"np.{name}": getattr(np, name) for name in ("cbrt", "exp2")}  # found by their names in `special`
-    found |= {f"Variable.{name}": function for name, function in vars(methods).items() if _is_of(methods, function)}
+    methods = array_object.METHODS.items()
+    found |= {f"Variable.{name}": function for name, function in methods if _is_of(array_object, function)}
     found |= {f"chx.{name}": _of_chx(getattr(chx, name)) for name in chx.__all__ if _is_routine(getattr(chx, name))}
     return found
 

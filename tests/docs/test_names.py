@@ -50,11 +50,11 @@ GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
 """Libraries whose names are not looked up."""
 WORDS = {
-    "CHANGELOG.md": "align brentq deepcopy reindex sortby",  # of SciPy, Python and xarray
+    "CHANGELOG.md": "align brentq deepcopy reindex sortby xp.device_of xp.spec_of xpgrad.Varible",
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
     " xpgrad_npu",
-    "design.md": "Bed cpu gpu native protocol.py",
+    "design.md": "cpu gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays

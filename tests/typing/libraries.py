@@ -40,9 +40,7 @@ def numpy_arrays(
     xp.add(1, np.float32(2.0))
 
 
-def others(
-    a: jax.Array, b: dask.array.Array, c: xpgrad_chx.ndarray, d: array_api_strict.Array, e: torch.Tensor
-) -> None:
+def others(a: jax.Array, b: dask.array.Array, c: xpgrad_chx.ndarray, d: torch.Tensor) -> None:
     F.relu(a)
     F.relu(b)
     F.relu(c)

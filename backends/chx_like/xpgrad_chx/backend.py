@@ -166,7 +166,7 @@ class ChainerxBackend(Backend):
             place = target.place.fallback_device
             moved = source.buffers.move(array._data, place) if target.handle != source.handle else None
             return over(ndarray, source.buffers.copy(array._data) if moved is None else moved, target)
-        return over(ndarray, self.device_for(target).fallback_device.send(array._data), target)  # type: ignore[attr-defined]
+        return over(ndarray, self.device_for(target).fallback_device.send(array._data), target)  # type: ignore[attr-defined]  # chx's devices have it
 
     def to_host(self, array: Array) -> Array:
         """Return a copy as an array of the host's library."""
@@ -174,7 +174,7 @@ class ChainerxBackend(Backend):
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return a copy of the host's array on `device`."""
-        fallback = self.device_for(device.handle).fallback_device  # type: ignore[attr-defined]
+        fallback = self.device_for(device.handle).fallback_device  # type: ignore[attr-defined]  # chx's devices have it
         return over(ndarray, device.handle.buffers.from_host(array, fallback), device.handle)
 
     def is_view(self, array: Array) -> bool:

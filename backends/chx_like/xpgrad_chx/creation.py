@@ -54,7 +54,7 @@ def array(obj: Any, dtype: Dtype | None = None, copy: bool = True, device: Any =
 def from_dlpack(x: Array, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
     """Return an array that shares the memory of another library's array, by default in host memory."""
     place = get_device(device)
-    return over(ndarray, place.function("from_dlpack")(x, device=place.handle, copy=copy), place)  # type: ignore[no-any-return]
+    return over(ndarray, place.function("from_dlpack")(x, device=place.handle, copy=copy), place)  # type: ignore[no-any-return]  # an ndarray
 
 
 def arange(
@@ -125,4 +125,4 @@ def zeros_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> 
 def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> ndarray:
     """Return `x` in another dtype, and on another device if one is given; differentiable."""
     y = x if device is None else x.to_device(device)
-    return y if y is not x and y.dtype == dtype else y.astype(dtype, copy=copy)  # type: ignore[no-any-return]
+    return y if y is not x and y.dtype == dtype else y.astype(dtype, copy=copy)  # type: ignore[no-any-return]  # an ndarray

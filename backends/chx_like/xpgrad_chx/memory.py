@@ -30,14 +30,14 @@ class Memory:
     _graph: Connection | None
 
     # Properties without a Python frame: sweeps read shape and dtype of each contribution.
-    shape: Shape = property(operator.attrgetter("_data.shape"))  # type: ignore[assignment]
+    shape: Shape = property(operator.attrgetter("_data.shape"))  # type: ignore[assignment]  # read as an attribute
     dtype: Dtype = property(operator.attrgetter("_data.dtype"))
-    ndim: int = property(operator.attrgetter("_data.ndim"))  # type: ignore[assignment]
-    size: int = property(operator.attrgetter("_data.size"))  # type: ignore[assignment]
-    itemsize: int = property(operator.attrgetter("_data.itemsize"))  # type: ignore[assignment]
-    nbytes: int = property(operator.attrgetter("_data.nbytes"))  # type: ignore[assignment]
-    strides: tuple[int, ...] = property(operator.attrgetter("_data.strides"))  # type: ignore[assignment]
-    device: Device = property(operator.attrgetter("_device"))  # type: ignore[assignment]
+    ndim: int = property(operator.attrgetter("_data.ndim"))  # type: ignore[assignment]  # read as an attribute
+    size: int = property(operator.attrgetter("_data.size"))  # type: ignore[assignment]  # read as an attribute
+    itemsize: int = property(operator.attrgetter("_data.itemsize"))  # type: ignore[assignment]  # read as an attribute
+    nbytes: int = property(operator.attrgetter("_data.nbytes"))  # type: ignore[assignment]  # read as an attribute
+    strides: tuple[int, ...] = property(operator.attrgetter("_data.strides"))  # type: ignore[assignment]  # read as an attribute
+    device: Device = property(operator.attrgetter("_device"))  # type: ignore[assignment]  # read as an attribute
     """Where the array is."""
 
     @property

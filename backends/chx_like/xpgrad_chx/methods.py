@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
+from xpgrad import functions
 from xpgrad.plugin import check_cast
 from xpgrad.types import Dtype
 from xpgrad_chx import graph
@@ -240,7 +241,7 @@ class Methods(Arithmetic, Autograd):
             return self
         if self._graph is None:
             return target.place.send(self)
-        return graph.record("copy", (self,), {"device": target.place})
+        return graph.recorded(functions.copy, (self, target.place), {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._is_computed():

@@ -1,10 +1,10 @@
-"""Searching and counting: positions and numbers, which have no gradients."""
+"""Searching functions: positions and counts, which have no gradients, and a choice by a condition."""
 
-from xpgrad.array_api.statistical import Axis
+from xpgrad.array_api.shared.axes import Axis
 from xpgrad.backend.checks import beside
-from xpgrad.graph.primitive import primitive
+from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import AnyArray, Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 @primitive()
@@ -29,7 +29,7 @@ def count_nonzero(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims:
 def searchsorted(
     xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, side: str = "left", sorter: AnyArray | None = None
 ) -> Array:
-    """Where the elements of `x2` would have to go into the sorted one-dimensional `x1`."""
+    """Positions at which to insert the elements of `x2` into the sorted one-dimensional `x1`."""
     order = None if sorter is None else beside(xp.spec_of(x1), sorter, "searchsorted")
     return xp.searchsorted(x1, x2, side=side, sorter=order)
 
@@ -39,3 +39,15 @@ def nonzero(x: AnyArray, /) -> tuple[Variable, ...]:
     x = as_variable(x)
     backend = x.node.spec.backend
     return tuple(constant_variable(backend.restore(i)) for i in backend.xp.nonzero(x.array))
+
+
+@elementwise(
+    x1=lambda xp, gy, condition: xp.where(condition, gy, 0.0),
+    x2=lambda xp, gy, condition: xp.where(condition, 0.0, gy),
+)
+def where(xp: Namespace, condition: AnyArray, x1: Operand, x2: Operand, /) -> Array:
+    """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
+
+    Each input gets the gradient of the elements taken from it. One of `x1` and `x2` may be a scalar.
+    """
+    return xp.where(condition, x1, x2)

@@ -1,46 +1,18 @@
-"""Statistics along axes: sums, products, extrema, moments."""
+"""Statistical functions: sums, products, extrema and moments along axes."""
 
 import math
 from collections.abc import Sequence
 
-from xpgrad.array_api.broadcasting import broadcast_to
-from xpgrad.array_api.copying import astype
-from xpgrad.array_api.manipulation import permute_dims, reshape
-from xpgrad.array_api.precision import divided, narrowed, reduced, widened
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.manipulation import broadcast_to, permute_dims, reshape
+from xpgrad.array_api.shared.axes import Axis, reduced_axes, reduced_count, with_kept_axes
+from xpgrad.array_api.shared.precision import divided, narrowed, reduced, widened
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Namespace, Shape
-
-Axis = int | Sequence[int] | None
-
-
-def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the axes that a reduction over `axis` removes, counted from the front and sorted."""
-    if axis is None:
-        return tuple(range(ndim))
-    given = (axis,) if not isinstance(axis, Sequence) else axis
-    return tuple(sorted(int(a) % ndim for a in given)) if ndim else ()
-
-
-def kept_shape(spec: Spec, axis: Axis) -> Shape:
-    """Return the shape that a reduction of `spec` over `axis` has with ``keepdims=True``."""
-    axes = reduced_axes(axis, spec.ndim)
-    return tuple(1 if i in axes else n for i, n in enumerate(spec.shape))
-
-
-def reduced_count(spec: Spec, axis: Axis) -> int:
-    """Return how many elements of `spec` go into one element of a reduction over `axis`."""
-    return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
-
-
-def with_kept_axes(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    """Return the cotangent of a reduction in a shape that broadcasts against the array that was reduced."""
-    if keepdims or axis is None:
-        return gy
-    return xp.reshape(gy, shape=kept_shape(x_spec, axis))
 
 
 def _sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
@@ -61,9 +33,57 @@ def sum(
     dtype : dtype or None
         Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
     keepdims : bool
-        Leave reduced axes with length 1. An empty sum is 0.
+        Keep reduced axes with length 1. An empty sum is 0.
     """
     return reduced(xp, xp.sum, x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+# The usual gradient of a product divides it by each element. These rules multiply the other elements instead, by a tree
+# or a scan of products, and so are correct at zeros, to every order.
+def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> Array:
+    if not x_spec.size:
+        return xp.zeros_like(x)
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
+    axes = reduced_axes(axis, x_spec.ndim)
+    rest = tuple(i for i in range(x_spec.ndim) if i not in axes)
+    order, shape = rest + axes, x_spec.shape
+    moved = tuple(shape[i] for i in order)
+    lines = xp.reshape(xp.permute_dims(x, axes=order), shape=(-1, math.prod(shape[a] for a in axes)))
+    others = _products_of_others(xp, lines) * xp.reshape(gy, shape=(-1, 1))
+    back = tuple(order.index(i) for i in range(len(order)))
+    return narrowed(xp, xp.permute_dims(xp.reshape(others, shape=moved), axes=back), x_spec)
+
+
+def _products_of_others(xp: Namespace, lines: Array) -> Array:
+    """Return for each element the product of all others of its line, by a tree of pairwise products."""
+    if lines.shape[1] == 1:
+        return xp.ones_like(lines)
+    half = (lines.shape[1] + 1) // 2
+    left, right = lines[:, :half], lines[:, half:]
+    odd = lines.shape[1] % 2
+    if odd:
+        right = xp.concat([right, xp.ones_like(left[:, :1])], axis=1)
+    outside = _products_of_others(xp, left * right)
+    rest = outside * left
+    return xp.concat([outside * right, rest[:, :-1] if odd else rest], axis=1)
+
+
+@primitive(x=_prod_rule)
+def prod(
+    xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
+) -> Array:
+    """Product over `axis`; its gradient is correct at zeros too.
+
+    Parameters
+    ----------
+    x : Variable or array, numeric
+    axis : int, tuple of int or None
+    dtype : dtype or None
+        Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
+    keepdims : bool
+        Keep reduced axes with length 1. An empty product is 1.
+    """
+    return reduced(xp, xp.prod, x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
@@ -73,7 +93,7 @@ def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: boo
 
 @primitive(x=_mean_rule)
 def mean(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Arithmetic mean over `axis`; NaN where there is nothing to average.
+    """Arithmetic mean over `axis`; NaN for no elements.
 
     Parameters
     ----------
@@ -98,7 +118,7 @@ def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     Parameters
     ----------
     x : Variable or array, real
-        There must be at least one element to choose from.
+        With at least one element along `axis`.
     axis : int, tuple of int or None
     keepdims : bool
     """
@@ -112,7 +132,7 @@ def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     Parameters
     ----------
     x : Variable or array, real
-        There must be at least one element to choose from.
+        With at least one element along `axis`.
     axis : int, tuple of int or None
     keepdims : bool
     """
@@ -137,7 +157,7 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     x : Variable or array, real floating-point
     axis : int, tuple of int or None
     correction : int or float
-        The sum of squares is divided by the number of elements less `correction`; 1 gives the unbiased estimate.
+        The sum of squares is divided by the number of elements minus `correction`; 1 gives the unbiased estimate.
     keepdims : bool
     """
     return reduced(xp, xp.var, x, axis=axis, correction=float(correction), keepdims=keepdims)
@@ -156,14 +176,14 @@ def _deviation_rule(
 
 @primitive(x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over `axis`; where it is 0, all elements being equal, so is its derivative.
+    """Standard deviation over `axis`; where it is 0, its derivative is 0.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
     axis : int, tuple of int or None
     correction : int or float
-        The sum of squares is divided by the number of elements less `correction`.
+        The sum of squares is divided by the number of elements minus `correction`.
     keepdims : bool
     """
     return reduced(xp, xp.std, x, axis=axis, correction=float(correction), keepdims=keepdims)
@@ -187,29 +207,79 @@ def cumulative_sum(
     dtype: Dtype | None = None,
     include_initial: bool = False,
 ) -> Array:
-    """Sum of all elements up to each one, along `axis`.
+    """Cumulative sum along `axis`.
 
     Parameters
     ----------
     x : Variable or array, numeric
     axis : int or None
-        It may be None if there is one axis only.
+        None is allowed if `x` has one axis.
     dtype : dtype or None
     include_initial : bool
-        Start with a 0, so that the result is longer by one.
+        Start with a 0, so that the result has one more element.
     """
     return reduced(xp, xp.cumulative_sum, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+def _cumulative_prod_rule(
+    xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: int | None, include_initial: bool
+) -> Array:
+    """Return ``gx_i = before_i * after_i``.
+
+    ``before_i`` is the product of the elements before i, and ``after_i = gy_i + x_{i+1} * after_{i+1}``, which is
+    computed by a scan that reaches 1, 2, 4, ... elements ahead.
+    """
+    if not x_spec.size:
+        return xp.zeros_like(x)
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
+    along = 0 if axis is None else axis % x_spec.ndim
+    first, rest, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(1, None), slice(0, -1)))
+    if include_initial:
+        gy = gy[rest]
+    one = xp.ones_like(x[first])
+    before = xp.cumulative_prod(xp.concat([one, x[but_last]], axis=along), axis=along)
+    after, reach, step = gy, xp.concat([x[rest], one], axis=along), 1
+    while step < x_spec.shape[along]:
+        head, tail, end = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(-step, None)))
+        after = xp.concat([after[head] + reach[head] * after[tail], after[end]], axis=along)
+        reach = xp.concat([reach[head] * reach[tail], reach[end]], axis=along)
+        step *= 2
+    return narrowed(xp, before * after, x_spec)
+
+
+@primitive(x=_cumulative_prod_rule)
+def cumulative_prod(
+    xp: Namespace,
+    x: AnyArray,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Dtype | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Cumulative product along `axis`; its gradient is correct at zeros too.
+
+    Parameters
+    ----------
+    x : Variable or array, numeric
+    axis : int or None
+        None is allowed if `x` has one axis.
+    dtype : dtype or None
+    include_initial : bool
+        Start with a 1, so that the result has one more element.
+    """
+    return reduced(xp, xp.cumulative_prod, x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
 def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, keepdims: bool = False) -> Variable:
-    """Weighted mean over `axis`; without weights the plain one.
+    """Mean over `axis`, weighted if there are `weights`.
 
     Parameters
     ----------
     x : Variable or array, floating-point
     axis : int, tuple of int or None
     weights : Variable or array, optional
-        Of the shape of `x`, or of the shape of its axes in `axis`. They need not add up to 1.
+        Of the shape of `x`, or of the shape of its axes in `axis`. Their sum need not be 1.
     keepdims : bool
     """
     if weights is None:
@@ -228,7 +298,7 @@ def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, 
 
 
 def sum_by_count(x: AnyArray, count: float | Variable, /, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Sum over `axis` divided by `count`, neither of which need fit in the dtype of `x`, which the result has.
+    """Sum over `axis` divided by `count`, in the dtype of `x`, which may overflow for each of the two.
 
     Parameters
     ----------
@@ -250,7 +320,7 @@ def count_of(present: AnyArray, dtype_of: AnyArray, /, axis: Axis = None, keepdi
 
 
 def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
-    """Return the weights with their axes in the order in which they lie in `x`."""
+    """Return the weights with their axes in the order of those of `x`."""
     if not isinstance(axis, Sequence) or len(axis) != weights.ndim:
         return weights
     given = [a % x.ndim for a in axis]

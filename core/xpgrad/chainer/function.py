@@ -9,7 +9,7 @@ from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
-from xpgrad.graph.function_node import FunctionNode, raw_rule
+from xpgrad.graph.function_node import Forward, FunctionNode, on_host, raw_rule
 from xpgrad.graph.node import Implementation
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.types import Array
@@ -127,7 +127,7 @@ class _End(FunctionNode):
         )
 
 
-class Function(Implementation):
+class Function(Implementation, Forward):
     """An old-style differentiable function, called as ``f(x, ...)``.
 
     Derive from it and write `forward` and `backward`, both on tuples of arrays. New code derives from `FunctionNode`.
@@ -142,11 +142,6 @@ class Function(Implementation):
     def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
         """Return what the author has put on the function; a copy has not been called."""
         return {name: value for name, value in vars(self).items() if name not in ("_adapter", "_weak_adapter")}
-
-    @property
-    def label(self) -> str:
-        """Short text that names the function."""
-        return type(self).__name__
 
     @property
     def node(self) -> FunctionAdapter:
@@ -173,23 +168,11 @@ class Function(Implementation):
     def check_type_forward(self, in_types: Any) -> None:
         """Raise `InvalidType` for inputs that the function does not take."""
 
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs; the default asks `forward_cpu` or `forward_gpu`."""
-        return self.forward_cpu(inputs) if _on_host(inputs) else self.forward_gpu(inputs)
-
-    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays in host memory."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
-
-    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays of another device."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
-
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a gradient or None for each input; the default asks `backward_cpu` or `backward_gpu`."""
         return (
             self.backward_cpu(inputs, grad_outputs)
-            if _on_host(inputs + grad_outputs)
+            if on_host(inputs + grad_outputs)
             else self.backward_gpu(inputs, grad_outputs)
         )
 
@@ -252,8 +235,3 @@ class Function(Implementation):
     def delete_hook(self, name: str) -> None:
         """Remove the hook `name` from this function."""
         self.node.delete_hook(name)
-
-
-def _on_host(arrays: tuple[Any, ...]) -> bool:
-    first = next((a for a in arrays if a is not None), None)
-    return first is None or plugins.backend_of(first) is plugins.host

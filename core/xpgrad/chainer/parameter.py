@@ -9,6 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import ShapeError
+from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient
 from xpgrad.types import Array, Dtype, Shape
@@ -169,3 +170,6 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
     array = xp.zeros(shape, dtype=dtype, device=device.handle)
     made = backend.follow(initializer)(array)
     return array if made is None else made
+
+
+variable_types.add(Parameter)

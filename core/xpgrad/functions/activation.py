@@ -4,7 +4,7 @@ from typing import Any, Literal, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
-from xpgrad.array_api.precision import fitted, narrowed, widened
+from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real, real_floating, require_axis

@@ -5,7 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api import copying, moveaxis, reshape, unstack, where
+from xpgrad.array_api import moveaxis, reshape, unstack, where
+from xpgrad.array_api.shared import copying
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 

@@ -3,7 +3,7 @@
 import math
 
 from xpgrad.array_api import reshape
-from xpgrad.array_api.lazy_product import product
+from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
 from xpgrad.graph.primitive import primitive

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api.precision import divided, narrowed, widened
+from xpgrad.array_api.shared.precision import divided, narrowed, widened
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
@@ -68,23 +68,23 @@ def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -
     return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.wide, device=spec.device))
 
 
-def _softmax_of_score_rule(xp: Namespace, gy: Array, y: Array) -> Array:
+def _softmax_from_log_rule(xp: Namespace, gy: Array, y: Array) -> Array:
     spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     return narrowed(xp, y * (gy - xp.sum(gy * y, axis=1, keepdims=True)), spec)
 
 
-@primitive(x=_softmax_of_score_rule)
-def softmax_of_score(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> Array:
+@primitive(x=_softmax_from_log_rule)
+def softmax_from_log(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> Array:
     """Softmax of `x` along axis 1, from its logarithm `score` where that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)
 
 
 @elementwise(
-    x=lambda xp, gy, weights, share: xp.weighted(gy, weights, share),
-    share=lambda xp, gy, x, weights: xp.weighted(gy, weights, x),
+    x=lambda xp, gy, weights, share: xp.masked_product(gy, weights, share),
+    share=lambda xp, gy, x, weights: xp.masked_product(gy, weights, x),
 )
-def weighted(xp: Namespace, x: Array, weights: Array, share: Array, /) -> Array:
+def masked_product(xp: Namespace, x: Array, weights: Array, share: Array, /) -> Array:
     """Product of `x` with weights and share; 0 where a weight is 0, whatever `x` is there."""
     return xp.where(weights == 0, 0.0, x * (weights * share))
 
@@ -106,7 +106,7 @@ def _cross_entropy_rule(
         share = xp.reshape(gy, shape=weights.shape)
     else:
         share = divided(xp, gy, _count(xp, t, x_spec, normalize, ignore_label), x_spec)
-    return xp.weighted(xp.softmax_of_score(x, score) - chosen, weights, share)
+    return xp.masked_product(xp.softmax_from_log(x, score) - chosen, weights, share)
 
 
 @primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)

@@ -4,8 +4,9 @@ from functools import reduce
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api import broadcasting, minimum, sign, square, statistical, tensordot
 from xpgrad.array_api import maximum as _maximum
+from xpgrad.array_api import minimum, sign, square, statistical, tensordot
+from xpgrad.array_api.shared.primitives import sum_to as _sum_to
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special import exponentials
@@ -161,7 +162,7 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
-    return broadcasting.sum_to(x, shape=tuple(shape))
+    return _sum_to(x, shape=tuple(shape))
 
 
 def _swapped(x: Any, swap: bool) -> Any:

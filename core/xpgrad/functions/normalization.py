@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import linalg, reshape, square
-from xpgrad.array_api.precision import narrowed, widened
-from xpgrad.array_api.statistical import kept_shape, reduced_count
+from xpgrad.array_api.shared.axes import kept_shape, reduced_count
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
-from xpgrad.functions.windows import window_sums
+from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
@@ -33,7 +33,7 @@ def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, ax
 
 
 @primitive(x=_inverse_rule)
-def inverse_deviation(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
+def inverse_std(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
     """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is there already."""
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
@@ -46,27 +46,27 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
 
 
 @primitive(
-    g=lambda xp, gy, direction, scale, axis: xp.projected(gy, direction, scale, axis=axis),
+    g=lambda xp, gy, direction, scale, axis: xp.standardize_backward(gy, direction, scale, axis=axis),
     direction=_projected_direction,
     scale=lambda xp, gy, y, scale, axis: xp.sum(gy * y, axis=axis, keepdims=True) / scale,
 )
-def projected(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
+def standardize_backward(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
-    It is the gradient of `standardized`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
+    It is the gradient of `standardize`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
     """
     along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
     return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
 
 
 def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:
-    scale = xp.inverse_deviation(x, inverse, axis=axis, eps=eps)
-    return xp.projected(gy, y, scale, axis=axis)
+    scale = xp.inverse_std(x, inverse, axis=axis, eps=eps)
+    return xp.standardize_backward(gy, y, scale, axis=axis)
 
 
 @primitive(x=_standardized_rule)
-def standardized(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
-    """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_deviation`.
+def standardize(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
+    """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_std`.
 
     `x` gets the gradient of the whole, `mean` and `inverse` get none.
     """
@@ -86,11 +86,11 @@ def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable,
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
     inverse = narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
-    return standardized(x, mean, inverse, axis=axis, eps=eps), mean, var
+    return standardize(x, mean, inverse, axis=axis, eps=eps), mean, var
 
 
 @elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
-def scaled(xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray, /) -> Array:
+def scale_and_shift(xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray, /) -> Array:
     """``x * gamma + beta``, elementwise; one new array instead of two."""
     return x * gamma + beta
 
@@ -142,7 +142,7 @@ def batch_normalization(
         if averages is not None:
             _check_averages(name, spec, averages, which, gamma)
     y, mean, var = _standardized(x, spec, axes, eps)
-    y = scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
+    y = scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
     if config.train and not config.in_recomputing:
         count = reduced_count(spec, axes)
         for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
@@ -214,7 +214,7 @@ def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
     y, _, _ = _standardized(x, spec, (1,), eps)
-    return scaled(y, gamma, beta)
+    return scale_and_shift(y, gamma, beta)
 
 
 def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
@@ -257,7 +257,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
     y = reshape(y, shape=spec.shape)
-    return scaled(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
+    return scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
 
 
 def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
@@ -310,7 +310,7 @@ def local_response_normalization(
     size, ones = (channels, rest), (1, 1)
     geometry = Geometry(size, (2 * half + 1, 1), ones, (half, 0), ones, size)
     squares = reshape(square(x), shape=(spec.shape[0], 1, *size))
-    total = reshape(window_sums(squares, geometry=geometry), shape=spec.shape)
+    total = reshape(sum_pool(squares, geometry=geometry), shape=spec.shape)
     return x * (k + alpha * total) ** -beta
 
 

@@ -1,11 +1,13 @@
 """Windows on images of any number of axes: the gather and the sum that convolution and pooling are made of.
 
-`windows` and `fold` are each other's gradient, and so are `window_sums` and `spread`. All take a `Geometry`.
+`windows` and `fold` are each other's gradient, and so are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from xpgrad.array_api.precision import narrowed, widened
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
@@ -14,6 +16,9 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = ["im2col"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @primitive(x=lambda xp, gy, geometry: xp.fold(gy, geometry=geometry))
@@ -91,21 +96,21 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
-@primitive(x=lambda xp, gy, geometry: xp.spread(gy, geometry=geometry))
-def window_sums(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+@primitive(x=lambda xp, gy, geometry: xp.unpool(gy, geometry=geometry))
+def sum_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
 
 
-@primitive(x=lambda xp, gy, geometry: xp.window_sums(gy, geometry=geometry))
-def spread(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `x` is added all over its window; the gradient of `window_sums`."""
+@primitive(x=lambda xp, gy, geometry: xp.sum_pool(gy, geometry=geometry))
+def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
+    """Images on which each element of `x` is added all over its window; the gradient of `sum_pool`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim
     x = xp.reshape(x, shape=(*lead, *ones, *geometry.out))
     return xp.fold(xp.broadcast_to(x, shape=(*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
 
 
-def each(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
+def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
     """Return an option that is an int for all axes, or one for each, as a tuple."""
     given = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
     if len(given) != ndim or any(v < least for v in given):
@@ -120,8 +125,8 @@ def geometry_on(
 ) -> Geometry:
     """Return the geometry of windows on images of `spec`; there must be one window at least."""
     size, n = spec.shape[2:], len(ksize)
-    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
-    pad = each(pad, n, "pad", function, 0)
+    stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
+    pad = per_axis(pad, n, "pad", function, 0)
     axes = zip(size, ksize, stride, pad, dilate, strict=True)
     out = tuple(windows_along(n, k, s, p, cover_all, d) for n, k, s, p, d in axes)
     if min(out, default=1) < 1:
@@ -136,8 +141,8 @@ def geometry_under(
 ) -> Geometry:  # fmt: skip
     """Return the geometry whose windows the images of `spec` number; `outsize` is the size they lie on, if given."""
     out, n = spec.shape[2:], len(ksize)
-    stride, dilate = each(stride, n, "stride", function), each(dilate, n, "dilate", function)
-    pad = each(pad, n, "pad", function, 0)
+    stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
+    pad = per_axis(pad, n, "pad", function, 0)
     axes = list(zip(out, ksize, stride, pad, dilate, strict=True))
     if outsize is None:
         size = tuple(length_under(o, k, s, p, cover_all, d) for o, k, s, p, d in axes)
@@ -145,7 +150,7 @@ def geometry_under(
             expect = f"x that gives an output with elements, with windows of {ksize} and pad {pad}"
             raise invalid(function, expect, f"x is {spec!r}, which gives an output of {size}")
         return Geometry(size, ksize, stride, pad, dilate, out)
-    size = each(outsize, n, "outsize", function)
+    size = per_axis(outsize, n, "outsize", function)
     fits = tuple(windows_along(m, k, s, p, cover_all, d) for m, (_, k, s, p, d) in zip(size, axes, strict=True))
     if fits != out:
         raise invalid(function, f"x of which the output of size {size} has {fits} windows", f"x is {spec!r}")
@@ -158,9 +163,37 @@ def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spe
     if not spec.differentiable:
         raise invalid(function, f"{name} of a floating-point dtype", f"{name} is {spec!r}")
     if spec.ndim < 3 if ndim is None else spec.ndim != ndim + 2:
-        axes = "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
-        raise invalid(function, f"{name} of shape (N, C, *D) with {axes} D", f"{name} is {spec!r}")
+        raise invalid(function, f"{name} of shape (N, C, *D) with {_axes(ndim)} D", f"{name} is {spec!r}")
     return spec
+
+
+def in_dimensions(
+    name: str, body: Callable[Concatenate[str, int | None, P], R]
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return a function of images for any number of axes D, and those for one, two and three.
+
+    Their names are `name` and "nd", "1d", ... Each calls `body` with its name, and the number of axes or None.
+    """
+    summary = (body.__doc__ or "").partition("\n")[0].rstrip(".")
+    signature = inspect.signature(body)
+    public = signature.replace(parameters=list(signature.parameters.values())[2:])
+
+    def define(ndim: int | None) -> Callable[P, R]:
+        full_name = f"{name}_{ndim or 'n'}d"
+
+        def function(*args: P.args, **kwargs: P.kwargs) -> R:
+            return body(full_name, ndim, *args, **kwargs)
+
+        function.__module__, function.__name__, function.__qualname__ = body.__module__, full_name, full_name
+        function.__doc__ = body.__doc__ if ndim is None else f"{summary}; it is `{name}_nd` for {_axes(ndim)}."
+        vars(function)["__signature__"] = public
+        return function
+
+    return define(None), define(1), define(2), define(3)
+
+
+def _axes(ndim: int | None) -> str:
+    return "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
 
 
 def im2col(
@@ -189,7 +222,7 @@ def im2col(
         An option is out of range.
     """
     spec = images(x, "im2col", 2)
-    geometry = geometry_on("im2col", spec, each(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
+    geometry = geometry_on("im2col", spec, per_axis(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
     y = windows(as_variable(x), geometry=geometry)
     n, c, kh, kw, *out = y.shape
     return y.reshape((n, c * kh * kw, *out))

@@ -10,11 +10,11 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
-from xpgrad.graph.application import output
 from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.gradients import check_gradient
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
@@ -293,7 +293,7 @@ def grad(
                 g = sweep.totals[key]
                 total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
         if total is not None:
-            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec)
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
         found[x] = total
     results = [found[x] for x in inputs]
     for node, g in sweep.retained:
@@ -363,7 +363,8 @@ def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
 
 def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:
     if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}")
+        advice = f"; write [{name[:-1]}]" if isinstance(given, Variable) else ""
+        raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}{advice}")
     for i, each in enumerate(given):
         if not isinstance(each, Variable) and not (optional and each is None):
             raise TypeError(f"{operation}: {name}[{i}] must be a Variable, got {type(each).__name__}")

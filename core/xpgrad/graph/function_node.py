@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spec import Spec
 from xpgrad.config import GUARDED, NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
 from xpgrad.graph import carried
 from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
@@ -27,7 +27,39 @@ raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", defa
 """The user's function whose `backward` a raw sweep of this thread runs now: what it retained is constant there."""
 
 
-class FunctionNode(FunctionBase):
+class Forward:
+    """The forward computation that an author writes: for all arrays, or for those of the host and of other devices."""
+
+    __slots__ = ()
+
+    @property
+    def label(self) -> str:
+        """Short text that names the function in messages and pictures."""
+        return type(self).__name__
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs, a tuple of arrays.
+
+        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
+        """
+        return self.forward_cpu(inputs) if on_host(inputs) else self.forward_gpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays in host memory."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
+
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs for arrays of another device."""
+        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
+
+
+def on_host(arrays: tuple[Any, ...]) -> bool:
+    """Tell whether the first of `arrays` that is not None is in host memory."""
+    first = next((a for a in arrays if a is not None), None)
+    return first is None or plugins.backend_of(first) is plugins.host
+
+
+class FunctionNode(FunctionBase, Forward):
     """A differentiable function with several outputs, state, or a backward computation of its own.
 
     Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
@@ -49,9 +81,7 @@ class FunctionNode(FunctionBase):
     __slots__ = ()  # so that `Application` can do without a dictionary; classes that users derive have one
 
     lazy_grad_sum: ClassVar[bool] = False
-    is_elementwise: ClassVar[bool] = False
     chainerx_device: ClassVar[None] = None
-    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
 
@@ -64,23 +94,6 @@ class FunctionNode(FunctionBase):
         raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
 
     # What an author writes
-
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs, a tuple of arrays.
-
-        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
-        """
-        if plugins.backend_of(inputs[0]) is plugins.host:
-            return self.forward_cpu(inputs)
-        return self.forward_gpu(inputs)
-
-    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays in host memory."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_cpu is implemented")
-
-    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs for arrays of another device."""
-        raise NotImplementedError(f"{self.label}: neither forward nor forward_gpu is implemented")
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         """Return the gradients of the inputs `target_input_indexes`, or of all inputs, as Variables or None.
@@ -154,7 +167,7 @@ class FunctionNode(FunctionBase):
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = _new_output(array, plugins.backend_of(array).spec(array))._node
+            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
             node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
             if index:
                 node.own_extra().index = index
@@ -213,7 +226,7 @@ class FunctionNode(FunctionBase):
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(_new_output(y, spec) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
@@ -350,15 +363,6 @@ class _Released:
 
 
 RELEASED: Any = _Released()
-
-
-def _new_output(array: Array, spec: Spec) -> Variable:
-    y = new(Variable)
-    y._array, y._grad = array, None
-    node = y._node = new(VariableNode)
-    node.creator_node, node.rank, node.requires_grad, node.extra, node.spec = None, 0, False, None, spec
-    node.variable = weakref.ref(y)
-    return y
 
 
 def _constants(kept: dict[int, Any] | None) -> tuple[Variable | None, ...]:

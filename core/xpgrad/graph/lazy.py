@@ -1,7 +1,7 @@
 """Lazy cotangents: contributions to a gradient that are computed later, all of one kind together."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar
 
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Dtype, Shape
@@ -10,25 +10,30 @@ from xpgrad.types import Dtype, Shape
 class Lazy:
     """Base of the lazy cotangents that rules return; the sweep collects them and asks for their total.
 
-    Parameters
+    Attributes
     ----------
     spec : Spec
         Shape, dtype and device of the cotangent.
+    shape : tuple of int
+        Read by the sweep, as of any cotangent; so is `dtype`.
+    dtype : dtype
     """
 
     __slots__ = ("dtype", "shape", "spec")
 
-    def __init__(self, spec: Spec) -> None:
-        self.spec = spec
-        self.shape: Shape = spec.shape  # read by the sweep, as of any cotangent
-        self.dtype: Dtype = spec.dtype
+    dtype: Dtype
+    shape: Shape
+    spec: Spec
 
-    def share(self) -> float:
-        """Return how much of what may wait this is; those of one kind are computed as soon as they are more than 1."""
+    limit: ClassVar[int | None]
+    """Up to which sum of costs those of one kind wait; None for the number of elements of the cotangent."""
+
+    def cost(self) -> int:
+        """Return what this one costs while it waits."""
         raise NotImplementedError
 
     @classmethod
-    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+    def total(cls, items: Sequence[Any], recorded: bool) -> Any:
         """Return the sum of `items`, as a new array, or as a Variable if the sweep is recorded."""
         raise NotImplementedError
 
@@ -39,30 +44,30 @@ class Lazy:
 class Gathered:
     """What a slot of the sweep holds after a second contribution, one of them lazy: a dense part, and lazy ones."""
 
-    __slots__ = ("dense", "lazy", "owned", "recorded", "shares", "spec")
+    __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
 
     def __init__(self, spec: Spec, recorded: bool) -> None:
-        self.spec, self.recorded = spec, recorded
+        self.spec, self.recorded, self.size = spec, recorded, spec.size
         self.dense: Any = None
         self.owned = False  # whether nothing else refers to the dense part
-        self.lazy: dict[type[Lazy], list[Any]] = {}
-        self.shares: dict[type[Lazy], float] = {}
+        self.lazy: dict[type[Lazy], list[Any]] = {}  # for each kind the sum of the costs, then the contributions
 
     def add(self, item: Any) -> None:
         """Add a contribution, dense or lazy."""
-        if not isinstance(item, Lazy):
-            self._add_dense(item, False)
-            return
         kind = type(item)
-        items = self.lazy.setdefault(kind, [])
-        items.append(item)
-        share = self.shares[kind] = self.shares.get(kind, 0.0) + item.share()
-        if share > 1 and len(items) > 1:
+        waiting = self.lazy.get(kind)
+        if waiting is None:
+            if not isinstance(item, Lazy):
+                self._add_dense(item, False)
+                return
+            waiting = self.lazy[kind] = [0]
+        waiting.append(item)
+        waiting[0] += item.cost()
+        if waiting[0] > (item.limit or self.size) and len(waiting) > 2:
             self._compute(kind)
 
     def _compute(self, kind: type[Lazy]) -> None:
-        del self.shares[kind]
-        self._add_dense(kind.total(self.lazy.pop(kind), self.recorded), True)
+        self._add_dense(kind.total(self.lazy.pop(kind)[1:], self.recorded), True)
 
     def _add_dense(self, item: Any, owned: bool) -> None:
         if self.dense is None:

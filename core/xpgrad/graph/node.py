@@ -4,7 +4,7 @@ No array and no gradient is on a node: those belong to the Variable.
 """
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
@@ -44,6 +44,8 @@ class FunctionBase:
     outputs: Any = None
     rank: int = 0
     stack: Any = None
+    is_elementwise: ClassVar[bool] = False
+    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
     unchained: bool = False  # only functions that do not know their outputs say True here
     pullback: Any = None
     _origin: Any = None  # in debug mode: the function during whose rule it was applied

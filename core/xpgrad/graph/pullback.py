@@ -11,6 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.retention import Retention
 from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.variable import constant_variable, variable_over
 from xpgrad.types import Array, Kernel, Namespace
@@ -32,7 +33,7 @@ class Pullback:
         ``pull(f, gy)`` returns a gradient or None for each input, as raw arrays.
     record : callable
         ``record(f, gy, node)`` does the same on Variables; `node` is the output's.
-    kept : set of str
+    retention : Retention
         What the graph keeps for them.
     array_type : type
         Type of the backend's arrays.
@@ -40,13 +41,14 @@ class Pullback:
 
     __slots__ = (
         "accumulate",
-        "array_type", "backend", "definition", "elementwise", "kept", "needed", "plan", "pull", "record", "restore",
+        "array_type", "backend", "definition", "elementwise", "needed", "plan", "pull", "record", "restore",
+        "retention",
     )  # fmt: skip
 
     def __init__(self, plan: "Plan", needed: tuple[bool, ...]) -> None:
         definition, backend = plan.definition, plan.backend
         self.plan, self.definition, self.backend, self.needed = plan, definition, backend, needed
-        self.kept = definition.kept(needed)
+        self.retention = Retention(definition, needed)
         self.elementwise, self.array_type = definition.elementwise, backend.array_types[0]
         self.restore, self.accumulate = backend.restore, backend.xp.accumulate
         self.pull: Pull = backend.follow(_raw(definition, backend, needed))
@@ -98,20 +100,20 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
             return lambda f, gy: (gy,)
         if not places[0]:
             return lambda f, gy: (rule(xp, gy),)
-        if places[0] == ["a"]:
-            return lambda f, gy: (rule(xp, gy, f.a),)
-        if places[0] == ["b"]:
-            return lambda f, gy: (rule(xp, gy, f.b),)
-        if places[0] == ["c"]:
-            return lambda f, gy: (rule(xp, gy, f.c),)
+        if places[0] == ["first"]:
+            return lambda f, gy: (rule(xp, gy, f.first),)
+        if places[0] == ["second"]:
+            return lambda f, gy: (rule(xp, gy, f.second),)
+        if places[0] == ["result"]:
+            return lambda f, gy: (rule(xp, gy, f.result),)
         return None
     other = rules[1]
     if rule is identity is other:
         return lambda f, gy: (gy, gy)
     if rule is identity and not places[1]:
         return lambda f, gy: (gy, other(xp, gy))
-    if places == [["b"], ["a"]]:
-        return lambda f, gy: (rule(xp, gy, f.b), other(xp, gy, f.a))
+    if places == [["second"], ["first"]]:
+        return lambda f, gy: (rule(xp, gy, f.second), other(xp, gy, f.first))
     return None
 
 
@@ -126,26 +128,26 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
         return _kernel_vjp(kernel, rule, xp, places, index, [_getter(definition, name) for name in names])
     if not names:
         return lambda f, gy: rule(xp, gy)
-    if places == ["a"]:
-        return lambda f, gy: rule(xp, gy, f.a)
-    if places == ["b"]:
-        return lambda f, gy: rule(xp, gy, f.b)
-    if places == ["c"]:
-        return lambda f, gy: rule(xp, gy, f.c)
-    if places == ["a", "own"]:
-        return lambda f, gy: rule(xp, gy, f.a, f.inputs[index].spec)
-    if places == ["b", "own"]:
-        return lambda f, gy: rule(xp, gy, f.b, f.inputs[index].spec)
+    if places == ["first"]:
+        return lambda f, gy: rule(xp, gy, f.first)
+    if places == ["second"]:
+        return lambda f, gy: rule(xp, gy, f.second)
+    if places == ["result"]:
+        return lambda f, gy: rule(xp, gy, f.result)
+    if places == ["first", "own"]:
+        return lambda f, gy: rule(xp, gy, f.first, f.inputs[index].spec)
+    if places == ["second", "own"]:
+        return lambda f, gy: rule(xp, gy, f.second, f.inputs[index].spec)
     if len(definition.inputs) == 1 and names[0] == f"{x}_spec" and set(names[1:]) <= definition.parameters.keys():
         parameters = names[1:]
         if not parameters:
             return lambda f, gy: rule(xp, gy, f.inputs[0].spec)
         if len(parameters) == 1:
             (one,) = parameters
-            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.d[one])
+            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.rest[one])
         if len(parameters) == 2:
             one, two = parameters
-            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.d[one], f.d[two])
+            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.rest[one], f.rest[two])
     getters = [_getter(definition, name) for name in names]
     if len(getters) == 1:
         (only,) = getters
@@ -163,33 +165,33 @@ def _kernel_vjp(
     kernel: Kernel, rule: Rule, xp: Namespace, places: list[str], index: int, getters: list[Getter]
 ) -> Callable[..., Any]:
     """Return the vjp by a backend's kernel; where that declines, the rule runs."""
-    if places == ["a"]:
+    if places == ["first"]:
 
         def of_first(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.a)
-            return rule(xp, gy, f.a) if gx is NotImplemented else gx
+            gx = kernel(gy, f.first)
+            return rule(xp, gy, f.first) if gx is NotImplemented else gx
 
         return of_first
-    if places == ["b"]:
+    if places == ["second"]:
 
         def of_second(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.b)
-            return rule(xp, gy, f.b) if gx is NotImplemented else gx
+            gx = kernel(gy, f.second)
+            return rule(xp, gy, f.second) if gx is NotImplemented else gx
 
         return of_second
-    if places == ["c"]:
+    if places == ["result"]:
 
         def of_output(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.c)
-            return rule(xp, gy, f.c) if gx is NotImplemented else gx
+            gx = kernel(gy, f.result)
+            return rule(xp, gy, f.result) if gx is NotImplemented else gx
 
         return of_output
-    if places == ["b", "own"]:
+    if places == ["second", "own"]:
 
         def of_factor(f: Any, gy: Array) -> Any:
             spec = f.inputs[index].spec
-            gx = kernel(gy, f.b, spec)
-            return rule(xp, gy, f.b, spec) if gx is NotImplemented else gx
+            gx = kernel(gy, f.second, spec)
+            return rule(xp, gy, f.second, spec) if gx is NotImplemented else gx
 
         return of_factor
 
@@ -202,12 +204,12 @@ def _kernel_vjp(
 
 
 def _place(definition: Definition, name: str) -> str:
-    """Return the slot of an application that holds `name`: a, b for the first inputs, c the output, d the rest."""
+    """Return the slot of an application that holds `name`."""
     if name == "y":
-        return "c"
+        return "result"
     if name in definition.inputs[:2] and not definition.variadic:
-        return "ab"[definition.inputs.index(name)]
-    return "d"
+        return ("first", "second")[definition.inputs.index(name)]
+    return "rest"
 
 
 def _spec_index(definition: Definition, name: str) -> int | None:
@@ -217,27 +219,27 @@ def _spec_index(definition: Definition, name: str) -> int | None:
 
 def _getter(definition: Definition, name: str) -> Getter:
     place, index = _place(definition, name), _spec_index(definition, name)
-    if place == "a":
-        return lambda f: f.a
-    if place == "b":
-        return lambda f: f.b
-    if place == "c":
-        return lambda f: f.c
+    if place == "first":
+        return lambda f: f.first
+    if place == "second":
+        return lambda f: f.second
+    if place == "result":
+        return lambda f: f.result
     if index == 0:
 
         def first_spec(f: "Application") -> Any:
             node = f.inputs[0]
-            return node.spec if node is not None else f.d[name]
+            return node.spec if node is not None else f.rest[name]
 
         return first_spec
     if index is not None:
 
         def spec(f: "Application") -> Any:
             node = f.inputs[index] if index < len(f.inputs) else None
-            return node.spec if node is not None else f.d[name]
+            return node.spec if node is not None else f.rest[name]
 
         return spec
-    return lambda f: f.d[name]
+    return lambda f: f.rest[name]
 
 
 def over(node: VariableNode | None, array: Array) -> Any:
@@ -292,11 +294,24 @@ def _optional(kernel: Kernel, name: str) -> bool:
 
 
 class Plan:
-    """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs."""
+    """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs.
+
+    Attributes
+    ----------
+    kernel : callable
+    mixes_dtypes : bool
+        Operands of several dtypes go to the kernel as they are; else they are compared, and cast first.
+    takes_any_array : bool
+        Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
+    outcomes : dict
+        Spec of the output by that of the input, or by those of both.
+    by_bits : tuple of Pullback
+        For one and two inputs, by the bits of those that are needed, the first of which has the lowest.
+    """
 
     __slots__ = (
-        "alone", "array_type", "backend", "both", "definition", "first", "kernel", "outcomes", "pullbacks", "restore",
-        "second", "widen",
+        "_of_bits", "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
+        "restore", "takes_any_array",
     )  # fmt: skip
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
@@ -304,17 +319,15 @@ class Plan:
         self.kernel, self.restore = backend.xp.kernel_of(definition.kernel), backend.restore
         if definition.casts and not _optional(self.kernel, "dtype"):
             self.kernel = functools.partial(self.kernel, dtype=None)
-        self.widen = backend.zero_dimensional_widen or not definition.elementwise  # else dtypes are compared
-        # Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
-        self.alone = len(backend.devices()) == 1 and self.widen and type(backend).check is Backend.check
-        self.outcomes: dict[Any, Spec] = {}  # spec of the output by that of the input, or by those of both
+        self.mixes_dtypes = backend.zero_dimensional_widen or not definition.elementwise
+        one_device = len(backend.devices()) == 1
+        self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
+        self.outcomes: Any = {}  # of specs; a path that finds None makes one, which checkers do not follow
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
-        if len(definition.inputs) == 2 and not definition.variadic:
-            self.first, self.second = self.pullback((True, False)), self.pullback((False, True))
-            self.both = self.pullback((True, True))
-        elif len(definition.inputs) == 1 and not definition.variadic:
-            self.first = self.pullback((True,))
+        self._of_bits: dict[int, Pullback] = {}
+        count = 0 if definition.variadic or len(definition.inputs) > 2 else len(definition.inputs)
+        self.by_bits = (None, *[self.for_bits(bits) for bits in range(1, 1 << count)])
 
     def __repr__(self) -> str:
         return f"<Plan {self.definition.name} on {self.backend.name}>"
@@ -326,11 +339,22 @@ class Plan:
             found = self.pullbacks[needed] = Pullback(self, needed)
         return found
 
+    def for_bits(self, bits: int) -> Pullback:
+        """Return the pullback for the needed inputs that have a bit set."""
+        found = self._of_bits.get(bits)
+        if found is None:
+            needed = tuple([bool(bits & 1 << i) for i in range(len(self.definition.inputs))])
+            found = self._of_bits[bits] = self.pullback(needed)
+        return found
+
+    def takes(self, one: Spec, other: Spec) -> bool:
+        """Tell whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
+        return one.device == other.device and (self.mixes_dtypes or one.dtype == other.dtype)
+
     def outcome(self, inputs: Any, out: Array, *arrays: Array) -> Spec:
         """Return the spec of `out`, and remember it for inputs of these specs: a look-up takes a fifth of the time.
 
-        What stands for an array while a library traces a function is of another type, and in another place: that is so
-        only now.
+        A library's tracers are of another type than its arrays: their spec is valid for one trace, and not remembered.
 
         Raises
         ------

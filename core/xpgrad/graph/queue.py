@@ -42,21 +42,24 @@ class RankQueue:
             self.batch.extend(reversed(self._waiting.pop(-heapq.heappop(self.ranks))))
         return self.batch.pop()
 
-    def after(self, candidate: Any) -> Any:
-        """Return the next function after `candidate`, if it is not None, has been added."""
-        if candidate is not None:
-            self.push(candidate)
-        return self.pop()
-
     def candidate(self, earlier: Any, f: Any) -> Any:
-        """Return which of two discovered functions may go before all that wait; the others have been added.
+        """Add one or both of two functions that were just discovered; return what was not added, or None.
 
-        None if neither may: they have the same rank, so that their order matters, or the later one goes first.
+        The one of higher rank need not wait; those of one rank keep their order.
+
+        Parameters
+        ----------
+        earlier : FunctionBase
+        f : FunctionBase or None
         """
+        if f is None:
+            return earlier
         if f.rank < earlier.rank:
             self.push(f)
             return earlier
         self.push(earlier)
+        if f.rank > earlier.rank:
+            return f
         self.push(f)
         return None
 

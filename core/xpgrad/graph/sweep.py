@@ -112,7 +112,7 @@ class Sweep:
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
         if self.recorded and switches().mode & NO_GRAD:
             values |= backprop_mode(True)
-        return called_with(values, self._run) if values else self._run()  # type: ignore[no-any-return]  # as `_run`
+        return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":
         """Run the functions in the order of the queue; this is the hot loop.
@@ -124,32 +124,31 @@ class Sweep:
             self._deposit(node, g, True)
         slots, nodes, active, borrowed, queue = self.slots, self.nodes, self.active, self.borrowed, self.queue
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
-        batch, ranks = queue.batch, queue.ranks
-        f = queue.pop()
+        batch, ranks, push, pop = queue.batch, queue.ranks, queue.push, queue.pop
+        f: Any = pop()
         while f is not None:
             pullback, candidate = f.pullback, None
             if pullback is None or pullback is RELEASED:
                 self._general(f)
-                f = queue.pop()
+                f = pop()
                 continue
-            gy, node, array_type = slots.pop(f), None, pullback.array_type
-            kind = type(gy)
-            if (kind is not array_type and kind is not Variable) or (nodes and f in nodes) or (active and active[f]):
-                gy, node, pullback = self._prepared(f, pullback, gy)
+            gy = slots.pop(f)
+            made: VariableNode | None = None  # the node of the output, where it is noted
+            array_type = Variable if recorded else pullback.array_type
+            if type(gy) is not array_type or (nodes and f in nodes) or (active and active[f]):
+                gy, made, pullback = self._prepared(f, pullback, gy)
                 if pullback is None:  # a hook has unchained the function
-                    f = queue.pop()
+                    f = pop()
                     continue
             if careful:
-                gxs = self._watched(f, pullback, gy, node)
+                gxs = self._watched(f, pullback, gy, made)
             else:
                 try:
-                    gxs = pullback.record(f, gy, node) if recorded else pullback.pull(f, gy)
+                    gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
                 except Exception as error:
                     self._explain(error, f)
                     raise
-            if (
-                f.pullback is RELEASED
-            ):  # by a hook or another thread: the rules may have found None in place of an array
+            if f.pullback is RELEASED:  # by a hook or another thread: the rules may have found None for an array
                 raise released(f)
             elementwise = pullback.elementwise
             for node, gx in zip(f.inputs, gxs):  # noqa: B905 - a pullback may stop at the last needed input
@@ -162,6 +161,9 @@ class Sweep:
                 if creator is not None and (note_all or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
+                if type(held) is Gathered:
+                    held.add(gx)
+                    continue
                 if held is not None:
                     simple = type(held) is array_type is type(gx) and not spec.large
                     slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
@@ -170,15 +172,22 @@ class Sweep:
                 if creator is None:
                     if gx is gy:
                         borrowed.add(key)
-                elif creator.pullback is None or (active is not None and creator not in active):
+                    continue
+                if creator.pullback is None or (active is not None and creator not in active):
                     creator = self._reached(key, node, gx is gy)
-                if creator is not None:
-                    candidate = creator if candidate is None else queue.candidate(candidate, creator)
+                candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            gxs = gx = gy = held = None  # large arrays are freed before the next are made, in the same place
-            first = candidate is not None and not batch and (not ranks or candidate.rank > -ranks[0])
-            f = candidate if first else queue.after(candidate)
+            gxs, gx, gy, held = (
+                (),
+                None,
+                None,
+                None,
+            )  # large arrays are freed before the next are made, in the same place
+            if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
+                push(candidate)
+                candidate = None
+            f = pop() if candidate is None else candidate
         return self._finished()
 
     def _prepared(
@@ -270,11 +279,11 @@ class Sweep:
 
     def _sum(self, key: Key, held: Any, gx: Any, spec: Spec) -> Any:
         """Return ``held + gx``; a total that the sweep has made itself may be written to."""
-        if key in self.owned and spec.large and not isinstance(gx, Lazy):
-            return spec.backend.xp.accumulate(held, gx)
-        if isinstance(held, Gathered):
+        if type(held) is Gathered:
             held.add(gx)
             return held
+        if key in self.owned and spec.large and not isinstance(gx, Lazy):
+            return spec.backend.xp.accumulate(held, gx)
         if isinstance(held, Lazy) or isinstance(gx, Lazy):
             gathered = Gathered(spec, self.recorded)
             gathered.add(held)
@@ -399,7 +408,14 @@ class Sweep:
         targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
         if not targets:
             return
-        gxs = hooked.watched_by_user(f, gys, targets, hooks, self, copied=copied)
+        if hooks or self.careful or f._guards is not None:
+            gxs = hooked.watched_by_user(f, gys, targets, hooks, self, copied=copied)
+        else:
+            try:
+                gxs = hooked.pulled(f, gys, targets, self)
+            except Exception as error:
+                self._explain(error, f)
+                raise
         if copied and self.recorded:
             for g, before in zip(gys, shared, strict=True):
                 if g is not None:

@@ -1,12 +1,13 @@
 """The error that a library raised in a kernel, in the words of the operation that was called."""
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
+from xpgrad.types import Shape
 
 _ABOUT_SHAPES = re.compile(
     r"shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
@@ -18,9 +19,31 @@ _ABOUT_DTYPES = re.compile(
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
     re.IGNORECASE,
 )
+_ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError)
+"""What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype."""
 _NEGATIVE_POWER = re.compile(r"negative (integer )?power", re.IGNORECASE)
+_GUFUNC = re.compile(
+    r"Input operand \d+ (?:has a mismatch in its core dimension \d+|does not have enough dimensions).*?"
+    r"\((?:size (\d+) is different from (\d+)|has (\d+), .* requires (\d+))\)"
+)
+"""What NumPy says of shapes, which names its signature of the function."""
 _INTEGERS = frozenset(("axis", "axes", "axis1", "axis2", "offset", "shift", "ndim", "shape", "repeats", "repetitions"))
 """Parameters that are integers, or tuples of them, wherever they occur."""
+
+
+def raise_explained(
+    error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend
+) -> NoReturn:
+    """Raise what a kernel raised: in the words of the operation if it is about the arguments, else as it is."""
+    refusal = None
+    if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
+        raise error
+    if isinstance(error, RuntimeError):
+        refusal = backend.refusal(error)
+        plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # what others say by ValueError
+        if refusal is None and not plain and not is_numerical(error):
+            raise error
+    raise explained(error, definition, arrays, parameters, backend, refusal) from error
 
 
 def explained(
@@ -49,7 +72,11 @@ def explained(
     got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in operands)
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
         return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
-    said = str(error).removeprefix(f"{definition.name}: ").rstrip(". ")
+    shapes = [tuple(a.shape) for a in operands if type(a) in plugins.by_type]
+    if definition.name == "matmul" and len(shapes) == 2 and (why := _why_no_product(*shapes)):
+        dtypes = " and ".join(dict.fromkeys(backend.dtype_name(a.dtype) for a in arrays))
+        return ShapeError(f"matmul: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
+    said = _GUFUNC.sub(_without_signature, str(error)).removeprefix(f"{definition.name}: ").rstrip(". ")
     if _NEGATIVE_POWER.search(said):
         return ValueError(
             f"{definition.name}: negative powers of integers are no integers, got {got} on {backend.name}; cast "
@@ -70,6 +97,22 @@ def explained(
         if name in _INTEGERS and not _integral(value):
             return TypeError(f"{definition.name}: {name} must be an integer or a tuple of integers, got {value!r}")
     return (DtypeError if _ABOUT_DTYPES.search(said) else TypeError)(text)
+
+
+def _why_no_product(a: Shape, b: Shape) -> str | None:
+    """Return why there is no matrix product of arrays of these shapes, or None if there is one."""
+    if not a or not b:
+        return f"{'b' if a else 'a'} has no axes, but vectors, matrices or stacks of matrices are needed"
+    columns, rows = a[-1], b[-1 if len(b) == 1 else -2]
+    if columns != rows:
+        first, second = "columns" if len(a) > 1 else "elements", "rows" if len(b) > 1 else "elements"
+        return f"a has {columns} {first} but b has {rows} {second}"
+    return None if _broadcast([a[:-2], b[:-2]]) else "the stacks of matrices do not broadcast"
+
+
+def _without_signature(found: re.Match[str]) -> str:
+    size, other, given, wanted = found.groups()
+    return f"axes of lengths {other} and {size} should match" if size else f"expected {wanted} dimensions, got {given}"
 
 
 def is_numerical(error: Exception) -> bool:

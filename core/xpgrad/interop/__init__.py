@@ -1,4 +1,4 @@
-"""What other libraries look for in an array: NumPy's protocols, and the names and classes that dispatchers expect."""
+"""The protocols, names and classes by which other libraries use Variables: NumPy's protocols, einops, dispatchers."""
 
 from xpgrad.graph.methods import copies
 

@@ -1,7 +1,7 @@
-"""Attributes that people look for and a Variable has not: the AttributeError names the function to call instead.
+"""Attributes of other libraries' arrays that a Variable lacks: the AttributeError names the function to use instead.
 
-A ``__getattr__`` would slow down every other attribute, so each name has a descriptor that raises; for ``hasattr``
-there is no such attribute. Python itself suggests a name that is nearly that of a method.
+A ``__getattr__`` would slow down every other attribute, so each name has a descriptor that raises; ``hasattr`` returns
+False. For misspelled methods Python itself suggests the name.
 """
 
 from typing import Any, NoReturn
@@ -87,11 +87,11 @@ OF_FUNCTIONS = (
     "rsqrt", "select_item", "selu", "separate", "sigmoid", "softmax", "softmax_cross_entropy", "softplus",
     "split_axis", "squared_error", "swish", "vstack", "zeta",
 )  # fmt: skip
-"""Functions of `xpgrad.functions`, which is not imported for their names: those that one may look for in an array."""
+"""Functions of `xpgrad.functions`, which is not imported for their names, that may be looked for in an array."""
 
 
 class Elsewhere:
-    """An attribute that is none."""
+    """A descriptor that raises the AttributeError of a name."""
 
     __slots__ = ("advice", "name")
 
@@ -103,7 +103,7 @@ class Elsewhere:
 
 
 def table() -> dict[str, str]:
-    """Return for each name the expression to use, that of the standard before Chainer's."""
+    """Return the expression to use for each name; the standard's function is preferred to Chainer's."""
     found = {name: f"xpgrad.functions.{name}(v)" for name in OF_FUNCTIONS}
     found |= {name: f"xpgrad.ops.{name}(v)" for name in OF_OPS}
     for chapter in ("linalg", "fft"):
@@ -122,7 +122,7 @@ def _names(self: Variable) -> list[str]:
 
 
 def bind() -> None:
-    """Give Variable the attributes that are none, and a `dir` without them."""
+    """Give Variable the descriptors, and a `dir` without their names."""
     for name, advice in table().items():
         setattr(Convertible, name, Elsewhere(name, advice))
     setattr(Convertible, "__dir__", _names)  # noqa: B010 - it is not declared

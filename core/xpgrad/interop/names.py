@@ -1,6 +1,6 @@
-"""The functions at the root of the package, under which dispatchers such as opt_einsum and autoray look for them.
+"""The functions at the root of the package, where dispatchers such as opt_einsum and autoray look for them.
 
-They call ``xpgrad.tensordot``, ``xpgrad.linalg.norm`` and so on with NumPy's arguments.
+Those call ``xpgrad.tensordot``, ``xpgrad.linalg.norm`` and so on with NumPy's arguments.
 """
 
 from typing import Any
@@ -10,12 +10,12 @@ from xpgrad.interop.numpy_functions import FUNCTIONS
 
 
 def find(name: str) -> Any:
-    """Return the function of Variables for ``numpy.name``: NumPy's, else the standard's, else that of `xpgrad.ops`.
+    """Return the function for ``numpy.name``: that of NumPy's table, else of `xpgrad.ops`, else of the standard.
 
     Raises
     ------
     AttributeError
-        There is none.
+        There is no such function.
     """
     try:
         return beyond(name)
@@ -24,27 +24,27 @@ def find(name: str) -> Any:
 
 
 def beyond(name: str) -> Any:
-    """Return NumPy's function `name`, else that of `xpgrad.ops`.
+    """Return the function `name` of NumPy's table, else that of `xpgrad.ops`.
 
     Raises
     ------
     AttributeError
-        There is none.
+        There is no such function.
     """
     if name in FUNCTIONS:
         return FUNCTIONS[name]
     if name in ops.__all__:
         return getattr(ops, name)
-    raise AttributeError(f"neither NumPy's functions of Variables nor xpgrad.ops have {name!r}")
+    raise AttributeError(f"neither NumPy's functions for Variables nor xpgrad.ops have {name!r}")
 
 
 def beyond_names() -> set[str]:
-    """Return the names that `beyond` knows, less those of functions in chapters, ``linalg.norm``."""
+    """Return the names that `beyond` finds, without those of submodules such as ``linalg.norm``."""
     return {name for name in FUNCTIONS if "." not in name}.union(ops.__all__)
 
 
 def chapter(name: str) -> dict[str, Any]:
-    """Return the functions of `numpy.linalg` or `numpy.fft`, and those that only the standard has, by name."""
+    """Return the functions of `numpy.linalg` or `numpy.fft` and of the standard's extension, by name."""
     standard = getattr(array_api, name)
     found = {each: getattr(standard, each) for each in standard.__all__}
     return found | {key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")}

@@ -1,11 +1,12 @@
-"""How NumPy's functions are written down for Variables: with NumPy's own argument names, some of which are refused."""
+"""How NumPy's functions are defined for Variables: with NumPy's own argument names, some of which are refused."""
 
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from xpgrad import array_api as xp
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 
@@ -13,7 +14,7 @@ Function = Callable[..., Any]
 
 
 class Refused:
-    """Default of an argument that has no meaning for Variables; NumPy's own default may pass."""
+    """Default of an argument that is not supported; NumPy's own default may be passed."""
 
     def __repr__(self) -> str:
         return "<not for Variables>"
@@ -21,9 +22,9 @@ class Refused:
 
 REFUSED: Any = Refused()
 TABLE: dict[str, Function] = {}
-"""From the name of a function of NumPy, such as ``linalg.solve``, to what it is for Variables."""
+"""From the name of a function of NumPy, such as ``linalg.solve``, to our function."""
 
-_HARMLESS = {
+_HARMLESS = {  # values that change nothing, of arguments that are refused otherwise
     "where": (True,),
     "order": ("K", "C", "A"),
     "casting": ("same_kind", "unsafe", "no"),
@@ -36,14 +37,14 @@ _HARMLESS = {
 _ADVICE = {
     "out": "write y = f(x); a Variable or array that is written to has no gradient of it",
     "where": "choose with xpgrad.array_api.where",
-    "initial": "join it to the array first",
+    "initial": "concatenate it with the array first",
 }
 
 
 def numpy_function(*names: str) -> Callable[[Function], Function]:
     """Enter the decorated function in the table under NumPy's `names`; its REFUSED arguments are refused.
 
-    In the table it has the first of the names, the module of `xpgrad` that it is found in, and a docstring.
+    The function gets the first of the names, the module of `xpgrad` in which it is found, and a docstring.
     """
 
     def enter(function: Function) -> Function:
@@ -59,6 +60,15 @@ def numpy_function(*names: str) -> Callable[[Function], Function]:
         return function
 
     return enter
+
+
+def numpy_functions(rows: Mapping[str, Function]) -> None:
+    """Enter functions by NumPy's names, separated by a space where one has several.
+
+    A row is a lambda with NumPy's argument names and defaults, so that it has the signature that users see.
+    """
+    for names, function in rows.items():
+        numpy_function(*names.split())(function)
 
 
 def _describe(function: Function, name: str) -> None:
@@ -83,12 +93,12 @@ def _checked(name: str, function: Function, refused: dict[str, int]) -> Function
 
 
 def given(value: Any) -> Any:
-    """Return an argument, or None for what NumPy has in the place of one that was not given."""
+    """Return an argument, or None for NumPy's placeholder of an argument that was not passed."""
     return None if type(value).__name__ == "_NoValueType" else value
 
 
 def refuse_argument(name: str, argument: str, value: Any) -> None:
-    """Raise TypeError unless `value` says what would be done anyway."""
+    """Raise TypeError unless `value` is None or changes nothing."""
     if given(value) is None:
         return
     if any(value is each or (type(value) is str and value == each) for each in _HARMLESS.get(argument, ())):
@@ -98,7 +108,7 @@ def refuse_argument(name: str, argument: str, value: Any) -> None:
 
 
 def refuse_function(name: str, advice: str | None = None) -> NoReturn:
-    """Raise TypeError: there is no such function for Variables."""
+    """Raise TypeError for a function that is not defined for Variables."""
     advice = advice or "use functions of xpgrad.array_api or xpgrad.ops, or, where no gradient is wanted, v.array"
     raise TypeError(f"numpy.{name} has no meaning for Variables here; {advice}")
 
@@ -124,16 +134,14 @@ def like(lead: Variable, x: Any, exact: bool = False) -> Any:
     x : object
         Variables and arrays are returned as Variables.
     exact : bool
-        Leave the dtype open; by default it becomes that of `lead`, if that is floating-point.
+        Let the library choose the dtype; by default it is that of `lead`, if that is floating-point.
     """
     if isinstance(x, Variable):
         return x
     if hasattr(x, "shape") and not plugins.is_scalar(x):
         return as_variable(x)
     if isinstance(x, (list, tuple)) and lead_of(x) is not None:
-        from xpgrad.array_api import stack
-
-        return stack([like(lead, part) for part in x])
+        return xp.stack([like(lead, part) for part in x])
     spec = lead.node.spec
     dtype = spec.dtype if spec.differentiable and not exact else None
     return constant_variable(spec.backend.asarray(x, dtype=dtype, device=spec.device))
@@ -146,10 +154,20 @@ def alike(*xs: Any) -> list[Variable]:
 
 
 def dtype_like(x: Any, dtype: Any) -> Any:
-    """Return the dtype of the library of `x` that NumPy's `dtype`, its name or a Python type means; None stays."""
+    """Return the dtype, in the library of `x`, for a NumPy dtype, its name or a Python type; None for None."""
     lead = lead_of(x)
     if dtype is None or lead is None or isinstance(dtype, type(lead.dtype)):
         return dtype
     python = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
     name = python.get(dtype) or getattr(dtype, "__name__", None) or str(dtype)
     return getattr(lead.node.spec.backend.namespace, name)
+
+
+def cast(a: Any, dtype: Any) -> Any:
+    """Return `a` in NumPy's `dtype`; None leaves it unchanged."""
+    return a if dtype is None else xp.astype(a, dtype_like(a, dtype), copy=False)
+
+
+def flat(a: Any) -> Variable:
+    """Return `a` as a vector."""
+    return xp.reshape(a, shape=(-1,))

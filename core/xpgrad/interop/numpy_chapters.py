@@ -11,9 +11,11 @@ from xpgrad import array_api as xp
 from xpgrad.graph.variable import as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
+    Function,
     alike,
     given,
     numpy_function,
+    numpy_functions,
     refuse_function,
 )
 from xpgrad.types import WHOLE
@@ -40,77 +42,57 @@ def part(chapter: str, name: str) -> Any:
     return found if found is not None else refuse_function(f"{chapter}.{name}")
 
 
-def _delegated(chapter: str, name: str, inputs: int = 1) -> None:
+def _delegated(name: str, inputs: int = 1) -> None:
     """Enter a function that has the standard's name and arguments, looked up when it is called."""
+    chapter, _, short = name.partition(".")
 
-    @numpy_function(f"{chapter}.{name}")
-    @functools.wraps(getattr(getattr(xp, chapter), name), updated=())  # its docstring and signature
+    @numpy_function(name)
+    @functools.wraps(getattr(getattr(xp, chapter), short), updated=())  # its docstring and signature
     def delegated(*args: Any, out: Any = REFUSED, **kwargs: Any) -> Any:
         arrays = alike(*args[:inputs]) if inputs > 1 else [as_variable(args[0])]
-        return part(chapter, name)(*arrays, *args[inputs:], **kwargs)
+        return part(chapter, short)(*arrays, *args[inputs:], **kwargs)
 
 
-for _name in ("det", "eigvalsh", "eigh", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals"):
-    _delegated("linalg", _name)
-for _name in ("eig", "eigvals", "vector_norm"):
-    _delegated("linalg", _name)
-_delegated("linalg", "solve", inputs=2)
+for _name in (
+    "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals",
+    "vector_norm",
+):  # fmt: skip
+    _delegated(f"linalg.{_name}")
+_delegated("linalg.solve", inputs=2)
 
 
-@numpy_function("linalg.cholesky")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    return part("linalg", "cholesky")(a, upper=upper)
+def _line(name: str) -> Function:
+    return lambda a, n=None, axis=-1, norm=None, out=REFUSED: part("fft", name)(
+        a, n=n, axis=axis, norm=norm or "backward"
+    )
 
 
-@numpy_function("linalg.svd")
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: Any = REFUSED) -> Any:
-    return part("linalg", "svd")(a, full_matrices=full_matrices) if compute_uv else part("linalg", "svdvals")(a)
+def _axes(name: str, default: Any = None) -> Function:
+    return lambda a, s=None, axes=default, norm=None, out=REFUSED: part("fft", name)(
+        a, s=s, axes=axes, norm=norm or "backward"
+    )
 
 
-@numpy_function("linalg.pinv")
-def pinv(a: Any, rcond: Any = None, hermitian: Any = REFUSED, *, rtol: Any = None) -> Any:
-    tolerance = rcond if given(rtol) is None else rtol
-    return part("linalg", "pinv")(a, rtol=tolerance)
-
-
-@numpy_function("linalg.matrix_rank")
-def matrix_rank(A: Any, tol: Any = REFUSED, hermitian: Any = REFUSED, *, rtol: Any = None) -> Any:
-    return part("linalg", "matrix_rank")(A, rtol=rtol)
-
-
-def _transform(name: str) -> None:
-    @numpy_function(f"fft.{name}")
-    def transform(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = REFUSED) -> Any:
-        return part("fft", name)(a, n=n, axis=axis, norm=norm or "backward")
-
-    @numpy_function(f"fft.{name}n")
-    def transforms(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = REFUSED) -> Any:
-        return part("fft", f"{name}n")(a, s=s, axes=axes, norm=norm or "backward")
-
-    @numpy_function(f"fft.{name}2")
-    def plane(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = REFUSED) -> Any:
-        return part("fft", f"{name}n")(a, s=s, axes=axes, norm=norm or "backward")
-
-
+ROWS: dict[str, Function] = {
+    "linalg.cholesky": lambda a, /, *, upper=False: part("linalg", "cholesky")(a, upper=upper),
+    "linalg.svd": lambda a, full_matrices=True, compute_uv=True, hermitian=REFUSED: (
+        part("linalg", "svd")(a, full_matrices=full_matrices) if compute_uv else part("linalg", "svdvals")(a)
+    ),
+    "linalg.pinv": lambda a, rcond=None, hermitian=REFUSED, *, rtol=None: part("linalg", "pinv")(
+        a, rtol=rcond if given(rtol) is None else rtol
+    ),
+    "linalg.matrix_rank": lambda A, tol=REFUSED, hermitian=REFUSED, *, rtol=None: part("linalg", "matrix_rank")(
+        A, rtol=rtol
+    ),
+    "fft.fftshift": lambda x, axes=None: part("fft", "fftshift")(x, axes=axes),
+    "fft.ifftshift": lambda x, axes=None: part("fft", "ifftshift")(x, axes=axes),
+    "fft.hfft": _line("hfft"),
+    "fft.ihfft": _line("ihfft"),
+}
 for _name in ("fft", "ifft", "rfft", "irfft"):
-    _transform(_name)
-
-
-def _hermitian(name: str) -> None:
-    @numpy_function(f"fft.{name}")
-    def transform(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = REFUSED) -> Any:
-        return part("fft", name)(a, n=n, axis=axis, norm=norm or "backward")
-
-
-_hermitian("hfft")
-_hermitian("ihfft")
-
-
-def _shift(name: str) -> None:
-    @numpy_function(f"fft.{name}")
-    def shifted(x: Any, axes: Any = None) -> Any:
-        return part("fft", name)(x, axes=axes)
-
-
-_shift("fftshift")
-_shift("ifftshift")
+    ROWS |= {
+        f"fft.{_name}": _line(_name),
+        f"fft.{_name}n": _axes(f"{_name}n"),
+        f"fft.{_name}2": _axes(f"{_name}n", (-2, -1)),
+    }
+numpy_functions(ROWS)

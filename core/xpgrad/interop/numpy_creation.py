@@ -1,6 +1,6 @@
 """NumPy's functions that create arrays, for ``like=v``: new Variables of the library and on the device of `v`.
 
-NumPy asks nobody for the fill value of `full`, so ``np.full(3, v)`` alone is NumPy's, which refuses to convert `v`.
+NumPy does not dispatch on the fill value of `full`, so ``np.full(3, v)`` without `like` raises when it converts `v`.
 """
 
 from collections.abc import Callable
@@ -13,22 +13,19 @@ NAMES = "arange", "array", "asanyarray", "asarray", "empty", "eye", "full", "ide
 
 
 def creator(name: str, lead: Variable) -> Callable[..., Any] | None:
-    """Return what NumPy's function `name` creates like `lead`; None if it is not one that creates."""
-    return _Creators(lead).find(name) if name in NAMES else None
+    """Return NumPy's creation function `name` for arrays like `lead`; None if it is not a creation function."""
+    return getattr(_Creators(lead), name) if name in NAMES else None
 
 
 class _Creators:
-    """Functions with NumPy's arguments, of the namespace of a Variable."""
+    """NumPy's creation functions in the namespace of a Variable."""
 
     def __init__(self, lead: Variable) -> None:
         self.lead, self.xp = lead, lead.__array_namespace__()
 
-    def find(self, name: str) -> Callable[..., Any]:
-        return getattr(self, {"asarray": "converted", "asanyarray": "converted"}.get(name, name))  # type: ignore[no-any-return]  # a method
-
     def _place(self, dtype: Any, order: Any, device: Any) -> dict[str, Any]:
         if order not in (None, "C", "K", "A"):
-            raise TypeError(f"numpy: order={order!r} is not for Variables; leave order away")
+            raise TypeError(f"numpy: order={order!r} is not for Variables; omit order")
         return {"dtype": dtype_like(self.lead, dtype), "device": device or self.lead.device}
 
     def zeros(self, shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Any:
@@ -57,8 +54,10 @@ class _Creators:
     def array(
         self, object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0
     ) -> Any:
-        y = self.converted(object, dtype, order, copy=bool(copy) or None)
+        y = self.asarray(object, dtype, order, copy=bool(copy) or None)
         return y.reshape((1,) * max(ndmin - y.ndim, 0) + y.shape) if y.ndim < ndmin else y
 
-    def converted(self, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None) -> Any:
+    def asarray(self, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None) -> Any:
         return self.xp.asarray(a, copy=copy, **self._place(dtype, order, device))
+
+    asanyarray = asarray

@@ -1,11 +1,11 @@
-"""NumPy's functions that put arrays together from parts, with its argument names, for Variables."""
+"""NumPy's `block`, `delete` and `insert`, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.array_api import copying
+from xpgrad.array_api.shared import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.interop.numpy_arguments import lead_of, like, numpy_function
@@ -19,25 +19,25 @@ def block(arrays: Any) -> Any:
     ndim = max(depth, *(x.ndim for x in leaves))
     parts = iter(leaves)
 
-    def joined(each: Any, level: int) -> Any:
+    def concatenated(each: Any, level: int) -> Any:
         if not isinstance(each, list):
             return ops.atleast_nd(next(parts), ndim=ndim)
-        return xp.concat([joined(inner, level + 1) for inner in each], axis=level - depth)
+        return xp.concat([concatenated(inner, level + 1) for inner in each], axis=level - depth)
 
-    return joined(arrays, 0) if depth else copying.copy(leaves[0])
+    return concatenated(arrays, 0) if depth else copying.copy(leaves[0])
 
 
 def _depth(arrays: Any) -> int:
-    """Return how many lists deep all arrays lie."""
+    """Return the depth of the nested lists."""
     if isinstance(arrays, tuple):
-        raise TypeError("numpy.block: expected lists, got a tuple; only lists are blocks")
+        raise TypeError("numpy.block: expected nested lists, got a tuple")
     if not isinstance(arrays, list):
         return 0
     if not arrays:
-        raise ValueError("numpy.block: expected an array at least in each list, got an empty list")
+        raise ValueError("numpy.block: expected at least one array in each list, got an empty list")
     depths = {_depth(each) for each in arrays}
     if len(depths) > 1:
-        raise ValueError(f"numpy.block: expected all arrays equally deep in lists, got depths {sorted(depths)}")
+        raise ValueError(f"numpy.block: expected lists nested to one depth, got depths {sorted(depths)}")
     return 1 + depths.pop()
 
 
@@ -50,24 +50,24 @@ def _leaves(lead: Variable, arrays: Any) -> list[Variable]:
 @numpy_function("delete")
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     arr, axis = _line(arr, axis, "delete")
-    gone = {_place(i, arr.shape[axis], "delete") for i in _numbers(obj, arr.shape[axis], "delete")}
-    return arr.take([i for i in range(arr.shape[axis]) if i not in gone], axis)
+    removed = {_position(i, arr.shape[axis], "delete") for i in _numbers(obj, arr.shape[axis], "delete")}
+    return arr.take([i for i in range(arr.shape[axis]) if i not in removed], axis)
 
 
 @numpy_function("insert")
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Return `arr` with `values` before the elements `obj`, in the dtype of `arr`.
+    """Return `arr` with `values` inserted before the indices `obj`, in the dtype of `arr`.
 
     Raises
     ------
     DtypeError
-        The dtype of `arr` cannot hold `values`, which NumPy would cut.
+        The dtype of `arr` cannot hold `values`; NumPy would truncate them.
     """
-    arr, axis = _line(_beside(arr, values), axis, "insert")
+    arr, axis = _line(_as_variable(arr, values), axis, "insert")
     length = arr.shape[axis]
-    values = _held(like(arr, values), arr)
+    values = _converted(like(arr, values), arr)
     numbers = _numbers(obj, length, "insert")
-    places = [_place(i, length, "insert", end=1) for i in numbers]
+    places = [_position(i, length, "insert", end=1) for i in numbers]
     if len(places) == 1:
         if isinstance(obj, int) or getattr(obj, "shape", None) == ():
             values = xp.moveaxis(ops.atleast_nd(values, ndim=arr.ndim), 0, axis)
@@ -82,8 +82,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     return xp.concat([arr, values], axis=axis).take([*taken, *range(start, length)], axis)
 
 
-def _beside(arr: Any, values: Any) -> Variable:
-    """Return `arr` as a Variable, of the library of `values` if it is a list."""
+def _as_variable(arr: Any, values: Any) -> Variable:
+    """Return `arr` as a Variable; a list becomes one of the library of `values`."""
     lead: Any = lead_of(arr, values)
     return like(lead, arr, exact=True)  # type: ignore[no-any-return]  # a Variable
 
@@ -93,12 +93,12 @@ def _line(arr: Any, axis: Any, name: str) -> tuple[Variable, int]:
     if axis is None:
         return arr.ravel(), 0
     if not -arr.ndim <= axis < arr.ndim:
-        raise IndexError(f"numpy.{name}: expected an axis of an array with {arr.ndim} of them, got {axis}")
+        raise IndexError(f"numpy.{name}: expected an axis of an array with {arr.ndim} axes, got {axis}")
     return arr, axis % arr.ndim
 
 
 def _numbers(obj: Any, length: int, name: str) -> list[int]:
-    """Return the indices that `obj` names: an int, a slice, a list or an array of int, or a mask."""
+    """Return the indices that `obj` selects: an int, a slice, a list or an array of int, or a mask."""
     if isinstance(obj, slice):
         return list(range(*obj.indices(length)))
     plain = obj.tolist() if hasattr(obj, "tolist") else obj
@@ -114,7 +114,8 @@ def _numbers(obj: Any, length: int, name: str) -> list[int]:
     return flat
 
 
-def _place(i: int, length: int, name: str, end: int = 0) -> int:
+def _position(i: int, length: int, name: str, end: int = 0) -> int:
+    """Return the index `i`, not negative; `end` is 1 where it may also be the length."""
     if not -length <= i < length + end:
         raise IndexError(f"numpy.{name}: expected an index into an axis of {length}, got {i}")
     return i + length if i < 0 else i
@@ -123,7 +124,7 @@ def _place(i: int, length: int, name: str, end: int = 0) -> int:
 KINDS = "bool", "integral", "real floating", "complex floating"
 
 
-def _held(values: Variable, arr: Variable) -> Any:
+def _converted(values: Variable, arr: Variable) -> Any:
     given, own = (
         next(i for i, kind in enumerate(KINDS) if x.node.spec.backend.is_kind(x.dtype, kind)) for x in (values, arr)
     )

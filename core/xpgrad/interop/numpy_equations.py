@@ -13,20 +13,20 @@ from xpgrad.interop.numpy_arguments import alike, numpy_function
 
 @numpy_function("linalg.lstsq")
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    """Return the solution of least squares, residuals, rank and singular values, as NumPy does.
+    """Return the least-squares solution, residuals, rank and singular values, as NumPy does.
 
     Parameters
     ----------
     a : Variable or array, shape (M, N)
     b : Variable or array, shape (M,) or (M, K)
     rcond : float or None
-        Singular values up to this part of the largest count as 0.
+        Singular values up to `rcond` times the largest count as 0.
 
     Returns
     -------
     x : Variable, shape (N,) or (N, K)
         The solution of least norm. Its derivatives are those of ``pinv(a) @ b``: where the rank is less than M and N,
-        they are those along matrices of the same rank, as the solution jumps where the rank changes.
+        they are those among matrices of the same rank, because the solution is discontinuous where the rank changes.
     residuals : Variable, shape (1,) or (K,)
         Sums of squares of ``a @ x - b``; of shape (0,) unless the rank is N and M is larger.
     rank : int
@@ -40,7 +40,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     tolerance = precision * max(rows, columns) if rcond is None else precision if rcond < 0 else rcond
     s = xp.linalg.svdvals(a)
     rank = int(xp.count_nonzero(s > tolerance * s[:1])) if s.size else 0
-    x = xp.matmul(xp.linalg.pinv(a, rtol=float(tolerance)), b) if a.size else _nothing(a, b)
+    x = xp.matmul(xp.linalg.pinv(a, rtol=float(tolerance)), b) if a.size else _empty_solution(a, b)
     residuals = xp.reshape(_squares(b - xp.matmul(a, x)), shape=(-1,))
     return x, residuals if rank == columns < rows else residuals[:0], rank, s
 
@@ -50,12 +50,12 @@ def _floating(x: Variable) -> Any:
     return x if spec.differentiable else xp.astype(x, spec.backend.default_dtype("float"))
 
 
-def _squares(rest: Variable) -> Any:
-    return xp.sum(xp.real(rest * xp.conj(rest)) if rest.node.spec.complex else rest * rest, axis=0)
+def _squares(residual: Variable) -> Any:
+    return xp.sum(xp.real(residual * xp.conj(residual)) if residual.node.spec.complex else residual * residual, axis=0)
 
 
-def _nothing(a: Variable, b: Variable) -> Any:
-    """Return the solution without equations, or without unknowns: zeros of the shape that there would be."""
+def _empty_solution(a: Variable, b: Variable) -> Any:
+    """Return the solution where there are no equations or no unknowns: zeros."""
     spec = (a if a.node.spec.complex else b).node.spec
     zeros = spec.backend.namespace.zeros((a.shape[1], *b.shape[1:]), dtype=spec.dtype, device=spec.device)
     return as_variable(zeros)
@@ -69,9 +69,9 @@ def cond(x: Any, p: Any = None) -> Any:
         raise ShapeError(f"numpy.linalg.cond: expected matrices with elements, got shape {x.shape}")
     if p in (None, 2, -2):
         s = xp.linalg.svdvals(x)
-        over, under = (s[..., -1], s[..., 0]) if p == -2 else (s[..., 0], s[..., -1])
-        singular = under == 0
-        ratio = over / xp.where(singular, 1.0, under)
+        largest, smallest = (s[..., -1], s[..., 0]) if p == -2 else (s[..., 0], s[..., -1])
+        singular = smallest == 0
+        ratio = largest / xp.where(singular, 1.0, smallest)
     else:
         inverse = inv_or_nan(x)
         singular = xp.any(xp.isnan(inverse), axis=(-2, -1))

@@ -1,4 +1,4 @@
-"""The table of NumPy's functions: from its name for each to what it is for Variables."""
+"""The table of NumPy's functions for Variables, by NumPy's names."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,6 @@ from xpgrad.interop import (
     numpy_equations,
     numpy_mathematics,
     numpy_matrices,
-    numpy_missing,
     numpy_reductions,
     numpy_shapes,
 )
@@ -18,18 +17,11 @@ from xpgrad.interop.numpy_arguments import TABLE, refuse_function
 from xpgrad.interop.numpy_creation import creator
 
 CHAPTERS = (
-    numpy_chapters,
-    numpy_edits,
-    numpy_equations,
-    numpy_mathematics,
-    numpy_matrices,
-    numpy_missing,
-    numpy_reductions,
-    numpy_shapes,
-)
+    numpy_chapters, numpy_edits, numpy_equations, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes,
+)  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
-"""What the chapters entered: ``sum``, ``linalg.solve``, ``fft.fft``, ..."""
+"""The functions that the chapters define: ``sum``, ``linalg.solve``, ``fft.fft``, ..."""
 
 ADVICE = {
     "copyto": "use v.array = a, or v[...] = a",
@@ -44,7 +36,7 @@ ADVICE = {
 
 
 def call(lead: Variable, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a function of NumPy means for Variables such as `lead`; TypeError for what has no meaning."""
+    """Return the result of NumPy's function `func` on Variables such as `lead`; TypeError if it is not defined."""
     name = title(func)
     function = FUNCTIONS.get(name) or creator(name, lead)
     if function is None:
@@ -53,6 +45,6 @@ def call(lead: Variable, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def title(func: Any) -> str:
-    """Return the name of a function of NumPy below its root: ``linalg.solve``."""
+    """Return the name of a function of NumPy within the package: ``linalg.solve``."""
     chapter = str(func.__module__).partition(".")[2]
     return f"{chapter}.{func.__name__}" if chapter in ("linalg", "fft") else str(func.__name__)

@@ -1,23 +1,21 @@
 """Reductions over a part of the elements: what NumPy's arguments `where=`, `initial=` and `mean=` mean for Variables.
 
-An element that is left out is replaced before the reduction, so it leaves no trace in values and gradients.
+An element that is left out is replaced before the reduction, so that it has no effect on values and gradients. In the
+reductions that ignore NaN it becomes NaN.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.array_api.statistical import reduced_count
+from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import given, like
-
-Function = Callable[..., Any]
+from xpgrad.interop.numpy_arguments import Function, cast, given, like
 
 
 def mask_of(a: Variable, where: Any) -> Any:
-    """Return `where` as a constant of the shape of `a`; None if it leaves nothing out."""
+    """Return `where` as a constant of the shape of `a`; None if it leaves out no element."""
     if given(where) is None or where is True:
         return None
     mask = like(a, where, exact=True)
@@ -39,7 +37,7 @@ def total(reduce: Function, neutral: float, combine: Function) -> Function:
 
 
 def extremum(reduce: Function, combine: Function, name: str) -> Function:
-    """Return a maximum or minimum that takes `where` and `initial`; `initial` and an element that tie share equally."""
+    """Return a maximum or minimum that takes `where` and `initial`, which share the gradient equally if they tie."""
 
     def reduced(a: Any, where: Any = None, initial: Any = None, **options: Any) -> Any:
         a = as_variable(a)
@@ -58,7 +56,7 @@ def extremum(reduce: Function, combine: Function, name: str) -> Function:
 
 
 def _beyond(a: Variable, name: str) -> Any:
-    """Return what no element of the dtype of `a` is beyond: the identity of a maximum or minimum."""
+    """Return the least or greatest value of the dtype of `a`: the identity of a maximum or minimum."""
     spec = a.node.spec
     if spec.differentiable:
         return -math.inf if name.endswith("max") else math.inf
@@ -83,13 +81,13 @@ def _mean(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Any:
 
 
 def _count(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Variable:
-    """Return how many elements take part, in the real dtype of `a`."""
+    """Return the number of elements where the mask is true, in the real dtype of `a`."""
     counts = xp.count_nonzero(mask, axis=axis, keepdims=keepdims)
     return xp.astype(counts, xp.real(a).dtype if a.node.spec.complex else a.dtype)
 
 
 def _wide(a: Variable) -> tuple[Variable, Any]:
-    """Return floating-point numbers of more than 16 bits, in which counts are exact, and the dtype of the result."""
+    """Return `a` in a floating-point dtype of more than 16 bits, so that counts are exact, and the result's dtype."""
     spec = a.node.spec
     names = spec.backend.namespace
     if not spec.differentiable:
@@ -99,7 +97,7 @@ def _wide(a: Variable) -> tuple[Variable, Any]:
 
 
 def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: Any) -> Any:
-    """Return the variance of the elements where the mask is true, about their mean or the one that is given."""
+    """Return the variance of the elements where the mask is true, about their mean or the mean `about`."""
     a = as_variable(a)
     mask, about = mask_of(a, where), given(about)
     if mask is None and about is None:
@@ -111,7 +109,7 @@ def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: An
     y = xp.sum(squares, axis=axis, keepdims=keepdims)
     count: Any = reduced_count(a.node.spec, axis) if mask is None else _count(wide, mask, axis, keepdims)
     left = count - free
-    left = max(left, 0) if mask is None else xp.maximum(left, 0)  # as NumPy: fewer than none are none
+    left = max(left, 0) if mask is None else xp.maximum(left, 0)  # as NumPy: never negative
     y = y / left if mask is not None or left else y * math.nan
     return xp.astype(y, xp.real(a).dtype if a.node.spec.complex else dtype, copy=False)
 
@@ -121,7 +119,7 @@ def _mean_kept(a: Variable, mask: Any, axis: Any) -> Any:
 
 
 def deviation(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: Any) -> Any:
-    """Return the square root of what `variance` gives."""
+    """Return the standard deviation, the square root of `variance`."""
     a = as_variable(a)
     if mask_of(a, where) is None and given(about) is None:
         return xp.std(a, axis=axis, correction=free, keepdims=keepdims)
@@ -150,8 +148,8 @@ def _replaced(a: Variable, mask: Variable, value: bool) -> Any:
     return xp.logical_or(truth, xp.logical_not(mask)) if value else xp.logical_and(truth, mask)
 
 
-def without(a: Any, where: Any) -> Any:
-    """Return `a` with NaN where the mask is false, for the reductions that leave NaN out."""
+def _without(a: Any, where: Any) -> Any:
+    """Return `a` with NaN where the mask is false."""
     a = as_variable(a)
     mask = mask_of(a, where)
     if mask is None:
@@ -160,10 +158,44 @@ def without(a: Any, where: Any) -> Any:
     return xp.where(mask, wide, math.nan)
 
 
-SUM = total(xp.sum, 0, xp.add)
-PROD = total(xp.prod, 1, xp.multiply)
-MAX = extremum(xp.max, xp.maximum, "max")
-MIN = extremum(xp.min, xp.minimum, "min")
-ALL = test(xp.all, True)
-ANY = test(xp.any, False)
+def nan_total(reduce: Function, combine: Function) -> Function:
+    """Return a sum or product that ignores NaN."""
+
+    def reduced(a: Any, where: Any, initial: Any, *, dtype: Any, **options: Any) -> Any:
+        y = reduce(_without(cast(a, dtype), where), **options)
+        return y if given(initial) is None else combine(y, initial)
+
+    return reduced
+
+
+def nan_extremum(reduce: Function, combine: Function) -> Function:
+    """Return a maximum or minimum that ignores NaN."""
+
+    def reduced(a: Any, where: Any, initial: Any, **options: Any) -> Any:
+        y = reduce(_without(a, where), **options)
+        return y if given(initial) is None else combine(xp.where(xp.isnan(y), initial, y), initial)
+
+    return reduced
+
+
+def nan_mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
+    """Return the mean of the elements that are not NaN."""
+    return ops.nanmean(_without(a, where), axis=axis, keepdims=keepdims)
+
+
+def nan_variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, _about: Any) -> Any:
+    """Return the variance of the elements that are not NaN."""
+    return ops.nanvar(_without(a, where), axis=axis, correction=free, keepdims=keepdims)
+
+
+def nan_deviation(*args: Any) -> Any:
+    """Return the standard deviation of the elements that are not NaN."""
+    return root(nan_variance(*args))
+
+
+SUM, PROD = total(xp.sum, 0, xp.add), total(xp.prod, 1, xp.multiply)
+MAX, MIN = extremum(xp.max, xp.maximum, "max"), extremum(xp.min, xp.minimum, "min")
+ALL, ANY = test(xp.all, True), test(xp.any, False)
 LOGADDEXP = total(ops.logsumexp, -math.inf, xp.logaddexp)
+NANSUM, NANPROD = nan_total(ops.nansum, xp.add), nan_total(ops.nanprod, xp.multiply)
+NANMAX, NANMIN = nan_extremum(ops.nanmax, xp.maximum), nan_extremum(ops.nanmin, xp.minimum)

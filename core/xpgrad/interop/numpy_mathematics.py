@@ -1,4 +1,4 @@
-"""NumPy's mathematical functions that are no ufuncs, with its argument names, for Variables."""
+"""NumPy's mathematical functions that are not ufuncs, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 import functools
@@ -7,19 +7,46 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.array_api import copying
+from xpgrad.array_api.shared import copying
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
+    Function,
     alike,
-    dtype_like,
+    cast,
+    flat,
     given,
     lead_of,
     like,
     numpy_function,
+    numpy_functions,
     refuse_function,
 )
 from xpgrad.types import WHOLE
+
+ROWS: dict[str, Function] = {
+    "polyval": lambda p, x: ops.polyval(*alike(p, x)),
+    "ediff1d": lambda ary, to_end=REFUSED, to_begin=REFUSED: xp.diff(flat(ary)),
+    "isclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: ops.isclose(
+        *alike(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan
+    ),
+    "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: bool(
+        ops.allclose(*alike(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
+    ),
+    "nan_to_num": lambda x, copy=True, nan=0.0, posinf=None, neginf=None: ops.nan_to_num(
+        x, nan=nan, posinf=posinf, neginf=neginf
+    ),
+    "round around": lambda a, decimals=0, out=REFUSED: as_variable(a).round(decimals),
+    "fix": lambda x, out=REFUSED: xp.trunc(x),
+    "angle": lambda z, deg=False: ops.angle(z, deg=deg),
+    "real": lambda val: xp.real(val),
+    "imag": lambda val: xp.imag(val),
+    "sinc": lambda x: ops.sinc(x),
+    "union1d": lambda ar1, ar2: ops.union1d(*alike(ar1, ar2)),
+    "setdiff1d": lambda ar1, ar2, assume_unique=False: ops.setdiff1d(*alike(ar1, ar2)),
+    "unravel_index": lambda indices, shape, order=REFUSED: ops.unravel_index(indices, shape),
+}
+numpy_functions(ROWS)
 
 
 @numpy_function("convolve")
@@ -34,14 +61,9 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     return ops.convolve(a, xp.flip(xp.conj(v) if v.node.spec.complex else v), mode)
 
 
-@numpy_function("polyval")
-def polyval(p: Any, x: Any) -> Any:
-    return ops.polyval(*alike(p, x))
-
-
 @numpy_function("interp")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    x, xs, ys = alike(x, xp, fp)  # `xp` is NumPy's name for the table here, not the namespace
+    x, xs, ys = alike(x, xp, fp)  # NumPy's name `xp` of the x-coordinates, not the namespace
     return ops.interp(x, xs, ys, left, right, period)
 
 
@@ -56,13 +78,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     a = as_variable(a)
     ends = [None if given(each) is None else like(a, each) for each in (prepend, append)]
     shape = tuple(1 if i == axis % a.ndim else length for i, length in enumerate(a.shape))
-    before, behind = (each if each is None or each.ndim else xp.broadcast_to(each, shape=shape) for each in ends)
-    return xp.diff(a, axis=axis, n=n, prepend=before, append=behind)
-
-
-@numpy_function("ediff1d")
-def ediff1d(ary: Any, to_end: Any = REFUSED, to_begin: Any = REFUSED) -> Any:
-    return xp.diff(xp.reshape(ary, shape=(-1,)))
+    before, after = (each if each is None or each.ndim else xp.broadcast_to(each, shape=shape) for each in ends)
+    return xp.diff(a, axis=axis, n=n, prepend=before, append=after)
 
 
 @numpy_function("gradient")
@@ -77,7 +94,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
-    """Return slopes along axis 0: those of parabolas through three points, of lines at the ends for `edge_order` 1."""
+    """Return slopes along axis 0: of parabolas through three points, and at the ends of lines if `edge_order` is 1."""
     if f.shape[0] <= edge_order or edge_order not in (1, 2):
         raise ValueError(
             f"gradient: expected an edge_order of 1 or 2, and more points than that, got {edge_order} and {f.shape[0]}"
@@ -97,7 +114,7 @@ def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
 
 @numpy_function("unwrap")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
-    """Return `p` with whole periods added, so that it has no jumps; its derivative by `p` is 1."""
+    """Return `p` with multiples of the period added, so that it has no jumps; its derivative by `p` is 1."""
     p = as_variable(p)
     p = p if p.node.spec.differentiable or isinstance(period, int) else xp.astype(p, alike(p, period)[1].dtype)
     if p.shape[axis] < 2:
@@ -112,17 +129,6 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     return xp.astype(p + counts * period, p.dtype, copy=False)
 
 
-@numpy_function("isclose")
-def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
-    a, b = alike(a, b)
-    return ops.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-@numpy_function("allclose")
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
-    return bool(xp.all(isclose(a, b, rtol, atol, equal_nan)))
-
-
 @numpy_function("array_equal")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     a1, a2 = alike(a1, a2)
@@ -132,61 +138,11 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return bool(xp.all(same | (xp.isnan(a1) & xp.isnan(a2)) if equal_nan else same))
 
 
-@numpy_function("nan_to_num")
-def nan_to_num(x: Any, copy: Any = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    return ops.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
-
-
-@numpy_function("round", "around")
-def round_(a: Any, decimals: int = 0, out: Any = REFUSED) -> Any:
-    return as_variable(a).round(decimals)
-
-
-@numpy_function("fix")
-def fix(x: Any, out: Any = REFUSED) -> Any:
-    return xp.trunc(x)
-
-
-@numpy_function("angle")
-def angle(z: Any, deg: bool = False) -> Any:
-    return ops.angle(z, deg=deg)
-
-
-@numpy_function("real")
-def real(val: Any) -> Any:
-    return xp.real(val)
-
-
-@numpy_function("imag")
-def imag(val: Any) -> Any:
-    return xp.imag(val)
-
-
-@numpy_function("sinc")
-def sinc(x: Any) -> Any:
-    return ops.sinc(x)
-
-
 @numpy_function("vander")
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = as_variable(x)
     powers = range(x.size if N is None else N)
     return xp.stack([x**i for i in (powers if increasing else reversed(powers))], axis=-1)
-
-
-@numpy_function("union1d")
-def union1d(ar1: Any, ar2: Any) -> Any:
-    return ops.union1d(*alike(ar1, ar2))
-
-
-@numpy_function("setdiff1d")
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    return ops.setdiff1d(*alike(ar1, ar2))
-
-
-@numpy_function("unravel_index")
-def unravel_index(indices: Any, shape: Any, order: Any = REFUSED) -> Any:
-    return ops.unravel_index(indices, shape)
 
 
 @numpy_function("meshgrid")
@@ -236,4 +192,4 @@ def linspace(
     steps = spec.backend.asarray([i / count for i in range(num)], dtype=lead.dtype, device=spec.device)
     steps = xp.reshape(steps, shape=(-1,) + (1,) * start.ndim)
     y = xp.moveaxis(start + (stop - start) * steps, 0, axis)
-    return y if dtype is None else xp.astype(y, dtype_like(y, dtype))
+    return cast(y, dtype)

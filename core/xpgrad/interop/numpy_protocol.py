@@ -1,21 +1,22 @@
 """NumPy's protocols `__array_ufunc__` and `__array_function__`, by which ``np.sin(v)`` reaches our function.
 
-NumPy asks the Variable also for ``ndarray * v``, so that path is kept short. The tables of what is mapped to what load
-with the first function that is not an operator.
+NumPy calls the Variable's protocol for ``ndarray * v``, too, so that path is kept short. The tables load with the first
+function that is not an operator.
 """
 
 import importlib
 from typing import Any, NoReturn
 
-from xpgrad.array_api import arithmetic, bitwise, comparison, linear, namespace
+from xpgrad.array_api import linear_algebra, namespace
+from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison
 from xpgrad.backend.kernels import table
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable
 
 EXTENSIONS = {"special": "xpgrad.special"}
-"""The extension that the standard lacks, and its module, which no import of xpgrad needs."""
-_SWAPPED = {  # with an array on the left, NumPy asks for these
+"""Namespaces beyond the standard, and their modules, which load when they are first used."""
+_SWAPPED = {  # ``ndarray < v`` calls ``np.less(ndarray, v)``
     "less": comparison.greater,
     "less_equal": comparison.greater_equal,
     "greater": comparison.less,
@@ -28,7 +29,7 @@ _SWAPPED = {  # with an array on the left, NumPy asks for these
 def _comparison(function: Any) -> Any:
     """Return the operator with its operands swapped.
 
-    NumPy makes a 0-d array of its own scalar on the left of a comparison, so 0-d arrays count as scalars there.
+    NumPy converts its own scalar on the left of a comparison to a 0-d array, so 0-d arrays are taken as scalars.
     """
     operator = operators(function)[0]
 
@@ -43,23 +44,23 @@ _REFLECTED |= {
     function.__name__: operators(function)[1]
     for function in (
         arithmetic.add, arithmetic.subtract, arithmetic.multiply, arithmetic.divide, arithmetic.floor_divide,
-        arithmetic.remainder, bitwise.bitwise_and, bitwise.bitwise_or, bitwise.bitwise_xor, linear.matmul,
+        arithmetic.remainder, bitwise.bitwise_and, bitwise.bitwise_or, bitwise.bitwise_xor, linear_algebra.matmul,
     )
 }  # fmt: skip
 _REFLECTED["power"] = arithmetic.power_operators[1]
 
-_reflected: dict[Any, Any] = {}  # by the ufunc itself, from its first use on
+_reflected: dict[Any, Any] = {}  # by ufunc, filled at its first use
 
 
 def array_ufunc(
     self: Variable, ufunc: Any, method: str, x1: Any = None, x2: Any = None, /, *rest: Any, **kwargs: Any
 ) -> Any:
-    """Return what NumPy's `ufunc` means for Variables.
+    """Return the result of NumPy's `ufunc` on Variables.
 
     Raises
     ------
     TypeError
-        There is no such function for Variables, or an argument has no meaning for them, as `out=` has not.
+        The function, or an argument such as `out=`, is not defined for Variables.
     """
     if x2 is self and not kwargs and method == "__call__" and type(x1) is not Variable:
         function = _reflected.get(ufunc)
@@ -77,12 +78,12 @@ def array_ufunc(
 
 
 def array_function(self: Variable, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a function of NumPy means for Variables.
+    """Return the result of a function of NumPy on Variables.
 
     Raises
     ------
     TypeError
-        There is no such function for Variables, or an argument has no meaning for them, as `out=` has not.
+        The function, or an argument such as `out=`, is not defined for Variables.
     """
     from xpgrad.interop.numpy_functions import call  # as above
 
@@ -94,7 +95,7 @@ def _refuse_operand(ufunc: Any, x: Any) -> NoReturn:
 
 
 class _Additions:
-    """`special`, and what NumPy and `xpgrad.ops` have beyond the standard: `pad`, `einsum`, ..."""
+    """`special`, and the functions of NumPy and `xpgrad.ops` beyond the standard: `pad`, `einsum`, ..."""
 
     def names(self) -> set[str]:
         from xpgrad.interop.names import beyond_names  # the tables again
@@ -112,7 +113,7 @@ class _Additions:
 
 
 def bind() -> None:
-    """Give Variable the protocols, and its namespaces what they have beyond the standard."""
+    """Give Variable the protocols, and its namespaces the names beyond the standard."""
     table.late["special"] = "xpgrad.special.catalogue"
     namespace.slot.additions = _Additions()
     for name, function in (("__array_ufunc__", array_ufunc), ("__array_function__", array_function)):

@@ -1,4 +1,4 @@
-"""NumPy's reductions, searches and statistics, with its argument names, for Variables."""
+"""NumPy's reductions, scans, searches and statistics, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 from typing import Any
@@ -8,11 +8,20 @@ from xpgrad import ops
 from xpgrad.array_api import statistical
 from xpgrad.graph.variable import as_variable
 from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, numpy_function
+from xpgrad.interop.numpy_arguments import (
+    REFUSED,
+    Function,
+    alike,
+    cast,
+    dtype_like,
+    flat,
+    given,
+    numpy_function,
+    numpy_functions,
+)
 
 
-def _with_dtype(name: str, function: Any) -> None:
-    @numpy_function(name)
+def _total(function: Function) -> Function:
     def reduced(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = None,
         where: Any = True,
@@ -20,116 +29,125 @@ def _with_dtype(name: str, function: Any) -> None:
         options = {"axis": axis, "dtype": dtype_like(a, dtype), "keepdims": bool(given(keepdims))}
         return function(a, where, initial, **options)
 
-
-def _extremum(name: str, function: Any, *aliases: str) -> None:
-    @numpy_function(name, *aliases)
-    def reduced(
-        a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = None, where: Any = True
-    ) -> Any:
-        return function(a, where, initial, axis=axis, keepdims=bool(given(keepdims)))
+    return reduced
 
 
-def _test(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def reduced(a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = True) -> Any:
-        return function(a, where, axis=axis, keepdims=bool(given(keepdims)))
+def _extremum(function: Function) -> Function:
+    return lambda a, axis=None, out=REFUSED, keepdims=False, initial=None, where=True: function(
+        a, where, initial, axis=axis, keepdims=bool(given(keepdims))
+    )
 
 
-def _moment(name: str, function: Any) -> None:
-    @numpy_function(name)
+def _test(function: Function) -> Function:
+    return lambda a, axis=None, out=REFUSED, keepdims=False, *, where=True: function(
+        a, where, axis=axis, keepdims=bool(given(keepdims))
+    )
+
+
+def _mean(function: Function) -> Function:
+    return lambda a, axis=None, dtype=None, out=REFUSED, keepdims=False, *, where=True: function(
+        cast(a, dtype), axis, bool(given(keepdims)), where
+    )
+
+
+def _moment(function: Function, about: Any = None) -> Function:
     def reduced(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = True, mean: Any = None, correction: Any = None,
+        where: Any = True, mean: Any = about, correction: Any = None,
     ) -> Any:  # fmt: skip
         free = ddof if given(correction) is None else correction
-        return function(_cast(a, dtype), axis, free, bool(given(keepdims)), where, mean)
+        return function(cast(a, dtype), axis, free, bool(given(keepdims)), where, mean)
+
+    return reduced
 
 
-def _cast(a: Any, dtype: Any) -> Any:
-    return a if dtype is None else xp.astype(a, dtype_like(a, dtype), copy=False)
+def _position(function: Function) -> Function:
+    return lambda a, axis=None, out=REFUSED, *, keepdims=False: function(a, axis=axis, keepdims=bool(given(keepdims)))
 
 
-def _place(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def found(a: Any, axis: Any = None, out: Any = REFUSED, *, keepdims: Any = False) -> Any:
-        return function(a, axis=axis, keepdims=bool(given(keepdims)))
+def _scan(function: Function) -> Function:
+    return lambda a, axis=None, dtype=None, out=REFUSED: function(
+        flat(a) if axis is None or not a.ndim else a, axis=axis or 0, dtype=dtype_like(a, dtype)
+    )
 
 
-def _scan(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def scanned(a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED) -> Any:
-        flat = xp.reshape(a, shape=(-1,)) if axis is None or not a.ndim else a
-        return function(flat, axis=axis or 0, dtype=dtype_like(a, dtype))
+def _cumulative(function: Function) -> Function:
+    return lambda x, /, *, axis=None, dtype=None, out=REFUSED, include_initial=False: function(
+        x, axis=axis, dtype=dtype_like(x, dtype), include_initial=include_initial
+    )
 
 
-for _name, _function in (("sum", masks.SUM), ("prod", masks.PROD)):
-    _with_dtype(_name, _function)
-for _name, _function in (("all", masks.ALL), ("any", masks.ANY)):
-    _test(_name, _function)
-for _name, _function in (("var", masks.variance), ("std", masks.deviation)):
-    _moment(_name, _function)
-for _name, _function in (("argmax", xp.argmax), ("argmin", xp.argmin)):
-    _place(_name, _function)
-for _name, _function in (("cumsum", xp.cumulative_sum), ("cumprod", xp.cumulative_prod)):
-    _scan(_name, _function)
-_extremum("max", masks.MAX, "amax")
-_extremum("min", masks.MIN, "amin")
+def _median(function: Function) -> Function:
+    return lambda a, axis=None, out=REFUSED, overwrite_input=REFUSED, keepdims=False: function(
+        a, axis=axis, keepdims=bool(given(keepdims))
+    )
 
 
-@numpy_function("mean")
-def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, *, where: Any = True
-) -> Any:
-    return masks.mean(_cast(a, dtype), axis, bool(given(keepdims)), where)
+def _quantile(function: Function) -> Function:
+    def reduced(
+        a: Any, q: Any, axis: Any = None, out: Any = REFUSED, overwrite_input: Any = REFUSED, method: str = "linear",
+        keepdims: Any = False, *, weights: Any = REFUSED, interpolation: Any = REFUSED,
+    ) -> Any:  # fmt: skip
+        return function(a, q, axis=axis, method=method, keepdims=bool(given(keepdims)))
+
+    return reduced
 
 
-@numpy_function("ptp")
-def ptp(a: Any, axis: Any = None, out: Any = REFUSED, keepdims: Any = False) -> Any:
-    return xp.max(a, axis=axis, keepdims=bool(given(keepdims))) - xp.min(a, axis=axis, keepdims=bool(given(keepdims)))
+ROWS: dict[str, Function] = {
+    "sum": _total(masks.SUM),
+    "prod": _total(masks.PROD),
+    "nansum": _total(masks.NANSUM),
+    "nanprod": _total(masks.NANPROD),
+    "max amax": _extremum(masks.MAX),
+    "min amin": _extremum(masks.MIN),
+    "nanmax": _extremum(masks.NANMAX),
+    "nanmin": _extremum(masks.NANMIN),
+    "all": _test(masks.ALL),
+    "any": _test(masks.ANY),
+    "mean": _mean(masks.mean),
+    "nanmean": _mean(masks.nan_mean),
+    "var": _moment(masks.variance),
+    "std": _moment(masks.deviation),
+    "nanvar": _moment(masks.nan_variance, REFUSED),
+    "nanstd": _moment(masks.nan_deviation, REFUSED),
+    "argmax": _position(xp.argmax),
+    "argmin": _position(xp.argmin),
+    "cumsum": _scan(xp.cumulative_sum),
+    "cumprod": _scan(xp.cumulative_prod),
+    "nancumsum": _scan(ops.nancumsum),
+    "nancumprod": _scan(ops.nancumprod),
+    "cumulative_sum": _cumulative(xp.cumulative_sum),
+    "cumulative_prod": _cumulative(xp.cumulative_prod),
+    "median": _median(ops.median),
+    "nanmedian": _median(ops.nanmedian),
+    "quantile": _quantile(ops.quantile),
+    "percentile": _quantile(ops.percentile),
+    "nanquantile": _quantile(ops.nanquantile),
+    "nanpercentile": _quantile(ops.nanpercentile),
+    "ptp": lambda a, axis=None, out=REFUSED, keepdims=False: (
+        xp.max(a, axis=axis, keepdims=bool(given(keepdims))) - xp.min(a, axis=axis, keepdims=bool(given(keepdims)))
+    ),
+    "count_nonzero": lambda a, axis=None, *, keepdims=False: xp.count_nonzero(
+        a, axis=axis, keepdims=bool(given(keepdims))
+    ),
+    "searchsorted": lambda a, v, side="left", sorter=None: xp.searchsorted(*alike(a, v), side=side, sorter=sorter),
+    "sort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None: (
+        xp.sort(flat(a), axis=0) if axis is None else xp.sort(a, axis=axis)
+    ),
+    "argsort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None: as_variable(a).argsort(axis),
+    "partition": lambda a, kth, axis=-1, kind=REFUSED, order=REFUSED: ops.partition(a, kth, axis=axis),
+    "argpartition": lambda a, kth, axis=-1, kind=REFUSED, order=REFUSED: ops.argpartition(a, kth, axis=axis),
+    "nonzero": lambda a: xp.nonzero(a),
+    "flatnonzero": lambda a: xp.nonzero(flat(a))[0],
+    "argwhere": lambda a: xp.stack(xp.nonzero(a), axis=1),
+}
+numpy_functions(ROWS)
 
 
 @numpy_function("average")
 def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = REFUSED, *, keepdims: Any = False) -> Any:
     a, weights = (a, None) if weights is None else alike(a, weights)
     return statistical.average(a, axis, weights, bool(given(keepdims)))
-
-
-def _median(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def found(
-        a: Any, axis: Any = None, out: Any = REFUSED, overwrite_input: Any = REFUSED, keepdims: Any = False
-    ) -> Any:  # fmt: skip
-        return function(a, axis=axis, keepdims=bool(given(keepdims)))
-
-
-_median("median", ops.median)
-_median("nanmedian", ops.nanmedian)
-
-
-def _quantile(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def found(
-        a: Any, q: Any, axis: Any = None, out: Any = REFUSED, overwrite_input: Any = REFUSED, method: str = "linear",
-        keepdims: Any = False, *, weights: Any = REFUSED, interpolation: Any = REFUSED,
-    ) -> Any:  # fmt: skip
-        return function(a, q, axis=axis, method=method, keepdims=bool(given(keepdims)))
-
-
-_quantile("quantile", ops.quantile)
-_quantile("percentile", ops.percentile)
-_quantile("nanquantile", ops.nanquantile)
-_quantile("nanpercentile", ops.nanpercentile)
-
-
-@numpy_function("count_nonzero")
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return xp.count_nonzero(a, axis=axis, keepdims=bool(given(keepdims)))
-
-
-@numpy_function("searchsorted")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    a, v = alike(a, v)
-    return xp.searchsorted(a, v, side=side, sorter=sorter)
 
 
 @numpy_function("digitize")
@@ -140,78 +158,29 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return xp.searchsorted(bins, x, side="left" if right else "right")
 
 
-@numpy_function("sort")
-def sort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, stable: Any = None) -> Any:
-    return xp.sort(xp.reshape(a, shape=(-1,)), axis=0) if axis is None else xp.sort(a, axis=axis)
-
-
-@numpy_function("argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED, *, stable: Any = None) -> Any:
-    return as_variable(a).argsort(axis)
-
-
-@numpy_function("partition")
-def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED) -> Any:
-    return ops.partition(a, kth, axis=axis)
-
-
-@numpy_function("argpartition")
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = REFUSED, order: Any = REFUSED) -> Any:
-    return ops.argpartition(a, kth, axis=axis)
-
-
 @numpy_function("cov")
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    x = _observations(_cast(m, dtype), y, rowvar)
     correction = ddof if ddof is not None else 0 if bias else 1
+    x = _observations(cast(m, dtype), y, rowvar)
     return ops.cov(x, correction=correction, fweights=fweights, aweights=aweights)
 
 
 @numpy_function("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    return ops.corrcoef(_observations(_cast(x, dtype), y, rowvar))
+    return ops.corrcoef(_observations(cast(x, dtype), y, rowvar))
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
-    """Return one array with a row for each variable, of those of `m` and of `y`."""
-    given = [as_variable(m)] if y is None else alike(m, y)
-    rows = [xp.matrix_transpose(x) if x.ndim == 2 and not rowvar and x.shape[0] != 1 else x for x in given]
-    if len(rows) == 1:
-        return rows[0]
-    return xp.concat([ops.atleast_nd(x, ndim=2) for x in rows], axis=0)
+    """Return one array with a row for each variable, first those of `m`, then those of `y`."""
+    arrays = [as_variable(m)] if y is None else alike(m, y)
+    rows = [xp.matrix_transpose(x) if x.ndim == 2 and not rowvar and x.shape[0] != 1 else x for x in arrays]
+    return rows[0] if len(rows) == 1 else xp.concat([ops.atleast_nd(x, ndim=2) for x in rows], axis=0)
 
 
 @numpy_function("bincount")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     x = x if hasattr(x, "shape") else alike(x, weights)[0].astype(dtype_like(weights, "int64"))
     return ops.bincount(x, weights, minlength)
-
-
-def _cumulative(name: str, function: Any) -> None:
-    @numpy_function(name)
-    def cumulated(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = REFUSED, include_initial: bool = False
-    ) -> Any:
-        return function(x, axis=axis, dtype=dtype_like(x, dtype), include_initial=include_initial)
-
-
-_cumulative("cumulative_sum", xp.cumulative_sum)
-_cumulative("cumulative_prod", xp.cumulative_prod)
-
-
-@numpy_function("nonzero")
-def nonzero(a: Any) -> Any:
-    return xp.nonzero(a)
-
-
-@numpy_function("flatnonzero")
-def flatnonzero(a: Any) -> Any:
-    return xp.nonzero(xp.reshape(a, shape=(-1,)))[0]
-
-
-@numpy_function("argwhere")
-def argwhere(a: Any) -> Any:
-    return xp.stack(xp.nonzero(a), axis=1)

@@ -1,18 +1,30 @@
-"""NumPy's functions of shapes, joins, copies and creation, with its argument names, for Variables."""
+"""NumPy's functions of shapes, joins, selections, copies and dtypes, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops
-from xpgrad.array_api import copying
+from xpgrad.array_api.shared import copying
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import REFUSED, alike, dtype_like, given, lead_of, like, numpy_function
+from xpgrad.interop.numpy_arguments import (
+    REFUSED,
+    Function,
+    alike,
+    cast,
+    dtype_like,
+    flat,
+    given,
+    lead_of,
+    like,
+    numpy_function,
+    numpy_functions,
+)
 from xpgrad.types import WHOLE
 
 
@@ -20,133 +32,24 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
 
 
-@numpy_function("shape")
-def shape(a: Any) -> Any:
-    return alike(a)[0].shape
-
-
-@numpy_function("ndim")
-def ndim(a: Any) -> Any:
-    return alike(a)[0].ndim
-
-
-@numpy_function("size")
-def size(a: Any, axis: Any = None) -> Any:
-    return alike(a)[0].size if axis is None else alike(a)[0].shape[axis]
-
-
-@numpy_function("reshape")
-def reshape(a: Any, /, shape: Any = None, order: Any = REFUSED, *, newshape: Any = None, copy: Any = None) -> Any:
-    return xp.reshape(a, shape=_shape(newshape if shape is None else shape), copy=copy)
-
-
-@numpy_function("ravel")
-def ravel(a: Any, order: Any = REFUSED) -> Any:
-    return xp.reshape(a, shape=(-1,))
-
-
-@numpy_function("transpose", "permute_dims")
-def transpose(a: Any, axes: Any = None) -> Any:
-    return as_variable(a).transpose(axes)
-
-
-@numpy_function("swapaxes")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    return as_variable(a).swapaxes(axis1, axis2)
-
-
-@numpy_function("moveaxis")
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    return xp.moveaxis(a, source, destination)
-
-
-@numpy_function("rollaxis")
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    return F.rollaxis(a, axis, start)
-
-
-@numpy_function("matrix_transpose", "linalg.matrix_transpose")
-def matrix_transpose(x: Any, /) -> Any:
-    return xp.matrix_transpose(x)
-
-
-@numpy_function("expand_dims")
-def expand_dims(a: Any, axis: Any) -> Any:
-    return xp.expand_dims(a, axis=axis)
-
-
-@numpy_function("squeeze")
-def squeeze(a: Any, axis: Any = None) -> Any:
-    return as_variable(a).squeeze(axis)
-
-
-@numpy_function("broadcast_to")
-def broadcast_to(array: Any, shape: Any, subok: Any = REFUSED) -> Any:
-    return xp.broadcast_to(array, shape=_shape(shape))
-
-
-@numpy_function("broadcast_arrays")
-def broadcast_arrays(*args: Any, subok: Any = REFUSED) -> Any:
-    return xp.broadcast_arrays(*alike(*args))
-
-
-def _at_least(name: str, place: Any) -> None:
-    @numpy_function(name)
+def _at_least(place: Callable[[Any], Any]) -> Function:
     def raised(*arys: Any) -> Any:
         found = [place(x) for x in alike(*arys)]
         return found[0] if len(found) == 1 else tuple(found)
 
-
-_at_least("atleast_1d", lambda x: ops.atleast_nd(x, ndim=1))
-_at_least("atleast_2d", lambda x: ops.atleast_nd(x, ndim=2))
-_at_least("atleast_3d", lambda x: x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else
-          ops.atleast_nd(x, ndim=3))  # fmt: skip
+    return raised
 
 
-@numpy_function("concatenate", "concat")
-def concatenate(arrays: Any, /, axis: Any = 0, out: Any = REFUSED, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    return _cast(xp.concat(alike(*arrays), axis=axis), dtype)
+def _with_three_axes(x: Variable) -> Any:
+    return x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else ops.atleast_nd(x, ndim=3)
 
 
-@numpy_function("stack")
-def stack(arrays: Any, axis: int = 0, out: Any = REFUSED, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    return _cast(xp.stack(alike(*arrays), axis=axis), dtype)
-
-
-def _cast(a: Any, dtype: Any) -> Any:
-    return a if dtype is None else xp.astype(a, dtype_like(a, dtype), copy=False)
-
-
-@numpy_function("hstack")
-def hstack(tup: Any, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    return _cast(F.hstack(alike(*tup)), dtype)
-
-
-@numpy_function("vstack")
-def vstack(tup: Any, *, dtype: Any = None, casting: Any = REFUSED) -> Any:
-    return _cast(F.vstack(alike(*tup)), dtype)
-
-
-@numpy_function("dstack")
-def dstack(tup: Any) -> Any:
-    return F.dstack(alike(*tup))
-
-
-@numpy_function("column_stack")
-def column_stack(tup: Any) -> Any:
-    return xp.concat([x[:, None] if x.ndim == 1 else x for x in alike(*tup)], axis=1)
-
-
-@numpy_function("append")
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
-    return xp.concat(alike(arr, values), axis=axis)
-
-
-def _split(name: str, axis_of: Any, even: bool = True) -> None:
-    @numpy_function(name)
-    def cut(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def _split(name: str, axis_of: Callable[[Any], int] | None = None, even: bool = True) -> Function:
+    def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         along = axis % ary.ndim if axis_of is None else axis_of(ary)
         return _parts(ary, indices_or_sections, along, even, name)
+
+    return split
 
 
 def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]:
@@ -163,57 +66,78 @@ def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]
     return [x[(*before, slice(start, max(start, end)))] for start, end in bounds]
 
 
-_split("split", None)
-_split("array_split", None, even=False)
-_split("hsplit", lambda x: 0 if x.ndim == 1 else 1)
-_split("vsplit", lambda x: 0)
-_split("dsplit", lambda x: 2)
+def _like(name: str) -> Function:
+    make = getattr(xp, name)
+    return lambda a, dtype=None, order=REFUSED, subok=REFUSED, shape=REFUSED, *, device=None: make(
+        a, dtype=dtype_like(a, dtype)
+    )
 
 
-@numpy_function("unstack")
-def unstack(x: Any, /, *, axis: int = 0) -> Any:
-    return xp.unstack(x, axis=axis)
-
-
-@numpy_function("flip")
-def flip(m: Any, axis: Any = None) -> Any:
-    return xp.flip(m, axis=axis)
-
-
-@numpy_function("fliplr")
-def fliplr(m: Any) -> Any:
-    return xp.flip(m, axis=1)
-
-
-@numpy_function("flipud")
-def flipud(m: Any) -> Any:
-    return xp.flip(m, axis=0)
+ROWS: dict[str, Function] = {
+    "shape": lambda a: alike(a)[0].shape,
+    "ndim": lambda a: alike(a)[0].ndim,
+    "size": lambda a, axis=None: alike(a)[0].size if axis is None else alike(a)[0].shape[axis],
+    "reshape": lambda a, /, shape=None, order=REFUSED, *, newshape=None, copy=None: xp.reshape(
+        a, shape=_shape(newshape if shape is None else shape), copy=copy
+    ),
+    "ravel": lambda a, order=REFUSED: flat(a),
+    "transpose permute_dims": lambda a, axes=None: as_variable(a).transpose(axes),
+    "swapaxes": lambda a, axis1, axis2: as_variable(a).swapaxes(axis1, axis2),
+    "moveaxis": lambda a, source, destination: xp.moveaxis(a, source, destination),
+    "rollaxis": lambda a, axis, start=0: F.rollaxis(a, axis, start),
+    "matrix_transpose linalg.matrix_transpose": lambda x, /: xp.matrix_transpose(x),
+    "expand_dims": lambda a, axis: xp.expand_dims(a, axis=axis),
+    "squeeze": lambda a, axis=None: as_variable(a).squeeze(axis),
+    "broadcast_to": lambda array, shape, subok=REFUSED: xp.broadcast_to(array, shape=_shape(shape)),
+    "broadcast_arrays": lambda *args, subok=REFUSED: xp.broadcast_arrays(*alike(*args)),
+    "atleast_1d": _at_least(lambda x: ops.atleast_nd(x, ndim=1)),
+    "atleast_2d": _at_least(lambda x: ops.atleast_nd(x, ndim=2)),
+    "atleast_3d": _at_least(_with_three_axes),
+    "concatenate concat": lambda arrays, /, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast(
+        xp.concat(alike(*arrays), axis=axis), dtype
+    ),
+    "stack": lambda arrays, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast(
+        xp.stack(alike(*arrays), axis=axis), dtype
+    ),
+    "hstack": lambda tup, *, dtype=None, casting=REFUSED: cast(F.hstack(alike(*tup)), dtype),
+    "vstack": lambda tup, *, dtype=None, casting=REFUSED: cast(F.vstack(alike(*tup)), dtype),
+    "dstack": lambda tup: F.dstack(alike(*tup)),
+    "column_stack": lambda tup: xp.concat([x[:, None] if x.ndim == 1 else x for x in alike(*tup)], axis=1),
+    "append": lambda arr, values, axis=None: xp.concat(alike(arr, values), axis=axis),
+    "split": _split("split"),
+    "array_split": _split("array_split", even=False),
+    "hsplit": _split("hsplit", lambda x: 0 if x.ndim == 1 else 1),
+    "vsplit": _split("vsplit", lambda x: 0),
+    "dsplit": _split("dsplit", lambda x: 2),
+    "unstack": lambda x, /, *, axis=0: xp.unstack(x, axis=axis),
+    "flip": lambda m, axis=None: xp.flip(m, axis=axis),
+    "fliplr": lambda m: xp.flip(m, axis=1),
+    "flipud": lambda m: xp.flip(m, axis=0),
+    "roll": lambda a, shift, axis=None: xp.roll(a, shift, axis=axis),
+    "repeat": lambda a, repeats, axis=None: as_variable(a).repeat(repeats, axis),
+    "tile": lambda A, reps: xp.tile(A, _shape(reps)),
+    "pad": lambda array, pad_width, mode="constant", *, constant_values=0: ops.pad(
+        array, pad_width, mode, constant_values=constant_values
+    ),
+    "extract": lambda condition, arr: compress(flat(condition), arr),
+    "copy": lambda a, order=REFUSED, subok=REFUSED: copying.copy(a),
+    "astype": lambda x, dtype, /, *, copy=True, device=None: xp.astype(x, dtype_like(x, dtype), copy=copy),
+    "zeros_like": _like("zeros_like"),
+    "ones_like": _like("ones_like"),
+    "empty_like": _like("empty_like"),
+    "full_like": lambda a, fill_value, dtype=None, order=REFUSED, subok=REFUSED, shape=REFUSED, *, device=None: (
+        xp.full_like(a, fill_value, dtype=dtype_like(a, dtype))
+    ),
+    "iscomplexobj": lambda x: as_variable(x).node.spec.complex,
+    "isrealobj": lambda x: not as_variable(x).node.spec.complex,
+}
+numpy_functions(ROWS)
 
 
 @numpy_function("rot90")
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    turned = swapaxes(m, *axes)
+    turned = as_variable(m).swapaxes(*axes)
     return [m, xp.flip(turned, axis=axes[0]), xp.flip(m, axis=tuple(axes)), xp.flip(turned, axis=axes[1])][k % 4]
-
-
-@numpy_function("roll")
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    return xp.roll(a, shift, axis=axis)
-
-
-@numpy_function("repeat")
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    return as_variable(a).repeat(repeats, axis)
-
-
-@numpy_function("tile")
-def tile(A: Any, reps: Any) -> Any:
-    return xp.tile(A, _shape(reps))
-
-
-@numpy_function("pad")
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-    return ops.pad(array, pad_width, mode, constant_values=constant_values)
 
 
 @numpy_function("where")
@@ -237,28 +161,20 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return y
 
 
-@numpy_function("compress")
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = REFUSED) -> Any:
-    lead: Any = lead_of(condition, a)
-    places = xp.nonzero(like(lead, condition, exact=True))[0]
-    return take(a, places, axis)
-
-
-@numpy_function("extract")
-def extract(condition: Any, arr: Any) -> Any:
-    return compress(xp.reshape(condition, shape=(-1,)), arr)
-
-
 @numpy_function("take")
 def take(a: Any, indices: Any, axis: Any = None, out: Any = REFUSED, mode: Any = REFUSED) -> Any:
     return as_variable(a).take(indices, axis)
 
 
+@numpy_function("compress")
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = REFUSED) -> Any:
+    lead: Any = lead_of(condition, a)
+    return take(a, xp.nonzero(like(lead, condition, exact=True))[0], axis)
+
+
 @numpy_function("take_along_axis")
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    if axis is None:
-        return xp.take_along_axis(xp.reshape(arr, shape=(-1,)), indices, axis=0)
-    return xp.take_along_axis(arr, indices, axis=axis)
+    return xp.take_along_axis(*((flat(arr), indices) if axis is None else (arr, indices)), axis=axis or 0)
 
 
 @numpy_function("clip")
@@ -266,49 +182,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = REFUSED, *, mi
     bounds = [given(each) for each in (a_min, a_max, min, max)]
     low, high = (one if one is not None else two for one, two in zip(bounds[:2], bounds[2:], strict=True))
     return xp.clip(alike(a, low, high)[0] if not hasattr(a, "shape") else a, low, high)
-
-
-@numpy_function("copy")
-def copy(a: Any, order: Any = REFUSED, subok: Any = REFUSED) -> Any:
-    return copying.copy(a)
-
-
-@numpy_function("astype")
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return xp.astype(x, dtype_like(x, dtype), copy=copy)
-
-
-def _like(name: str) -> None:
-    make = getattr(xp, name)
-
-    @numpy_function(name)
-    def made(
-        a: Any, dtype: Any = None, order: Any = REFUSED, subok: Any = REFUSED, shape: Any = REFUSED, *,
-        device: Any = None,
-    ) -> Any:  # fmt: skip
-        return make(a, dtype=dtype_like(a, dtype))
-
-
-for _name in ("zeros_like", "ones_like", "empty_like"):
-    _like(_name)
-
-
-@numpy_function("full_like")
-def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: Any = REFUSED, subok: Any = REFUSED, shape: Any = REFUSED, *,
-    device: Any = None,
-) -> Any:  # fmt: skip
-    return xp.full_like(a, fill_value, dtype=dtype_like(a, dtype))
-
-
-@numpy_function("iscomplexobj")
-def iscomplexobj(x: Any) -> Any:
-    return as_variable(x).node.spec.complex
-
-
-@numpy_function("isrealobj")
-def isrealobj(x: Any) -> Any:
-    return not as_variable(x).node.spec.complex
 
 
 @numpy_function("result_type")

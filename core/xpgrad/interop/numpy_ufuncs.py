@@ -1,6 +1,5 @@
-"""The table of NumPy's ufuncs: what each is for Variables, and what of `reduce`, `accumulate` and `outer` there is."""
+"""The table of NumPy's ufuncs for Variables, and of their methods `reduce`, `accumulate` and `outer`."""
 
-from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xp
@@ -8,12 +7,10 @@ from xpgrad import ops
 from xpgrad.backend.kernels import table
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import alike, dtype_like, refuse_argument, refuse_function
-
-Function = Callable[..., Any]
+from xpgrad.interop.numpy_arguments import Function, alike, dtype_like, refuse_argument, refuse_function
 
 SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
-"""The functions of arrays alone. Where NumPy has a ufunc of the name of one, that is it."""
+"""The functions whose arguments are all arrays; NumPy's ufuncs of the same names are these functions."""
 RENAMED = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
@@ -37,7 +34,7 @@ def _divmod(x1: Any, x2: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     x1, x2 = alike(x1, x2)
-    step = 0.5 + 0.5 * xp.sign(as_variable(x1.array))  # a NaN stays
+    step = 0.5 + 0.5 * xp.sign(as_variable(x1.array))  # keeps NaN
     return xp.where(x1 == 0, x2, step)
 
 
@@ -79,7 +76,7 @@ UFUNCS |= {
     "vecmat": _vecmat,
     "radians": ops.deg2rad,
 }
-"""From the name of a ufunc to the function of Variables."""
+"""Our function for each ufunc, by its name."""
 
 REDUCTIONS: dict[str, Function] = {
     "add": masks.SUM,
@@ -101,7 +98,7 @@ ADVICE = {
 
 
 def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what `ufunc`, or one of its methods, means for Variables; TypeError for what has no meaning."""
+    """Return the result of `ufunc`, or of one of its methods, on Variables; TypeError if it is not defined."""
     name = ufunc.__name__
     title = name if method == "__call__" else f"{name}.{method}"
     axis, keepdims = kwargs.pop("axis", 0), kwargs.pop("keepdims", False)
@@ -112,7 +109,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
         given = value[0] if argument == "out" and isinstance(value, tuple) and len(value) == 1 else value
         refuse_argument(title, argument, given)
     if method == "__call__" and name in UFUNCS:
-        listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy takes them for arrays
+        listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy converts them to arrays
         return UFUNCS[name](*(alike(*inputs) if listed else inputs))
     if method == "reduce" and name in REDUCTIONS:
         if "dtype" in options:
@@ -129,7 +126,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _special(name: str) -> Function | None:
-    """Return the special function of a ufunc's name: of ``scipy.special.erf(v)``, and of ``np.cbrt(v)``."""
+    """Return our special function of a ufunc's name, as for ``scipy.special.erf(v)`` or ``np.cbrt(v)``."""
     from xpgrad import special  # large, and imported when it is first needed
 
     return getattr(special, name) if name in special.__all__ else None

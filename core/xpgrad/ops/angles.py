@@ -2,9 +2,9 @@
 
 import math
 
-from xpgrad.array_api.copying import imag, real
-from xpgrad.array_api.selection import where
-from xpgrad.array_api.trigonometric import atan2
+from xpgrad.array_api.elementwise.complex_parts import imag, real
+from xpgrad.array_api.elementwise.trigonometric import atan2
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
 
@@ -29,5 +29,5 @@ def angle(x: AnyArray, /, *, deg: bool = False) -> Variable:
     """
     x = as_variable(x)
     spec = x.node.spec
-    y = atan2(imag(x), real(x)) if spec.complex else where(x < 0, math.pi, where(x == x, 0.0, x))  # a NaN stays
+    y = atan2(imag(x), real(x)) if spec.complex else where(x < 0, math.pi, where(x == x, 0.0, x))  # keeps NaN
     return rad2deg(y) if deg else y

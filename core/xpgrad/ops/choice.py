@@ -1,11 +1,10 @@
-"""Functions that are computed only where they apply."""
+"""Elementwise functions that are computed only where a condition is true."""
 
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
 from xpgrad.array_api.indexing import setitem
-from xpgrad.array_api.manipulation import broadcast_shapes
+from xpgrad.array_api.manipulation import broadcast_shapes, broadcast_to
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import AnyArray, Operand
 
@@ -19,9 +18,9 @@ def apply_where(
     *,
     fill_value: Operand | None = None,
 ) -> Variable:
-    """Value of `f1` where `condition` is true, of `f2` or `fill_value` elsewhere, each computed only where it applies.
+    """Value of `f1` where `condition` is true, of `f2` or `fill_value` elsewhere, each computed only where it is used.
 
-    So a branch that is infinite or NaN elsewhere leaves no trace in values and gradients, as it would with `where`.
+    So, unlike with `where`, a branch that is infinite or NaN elsewhere does not affect values and gradients.
 
     Parameters
     ----------
@@ -29,22 +28,20 @@ def apply_where(
     args : Variable, array or a tuple of them
         They broadcast with `condition`.
     f1, f2 : callable
-        Elementwise functions of as many vectors as there are `args`.
+        Elementwise functions of one vector for each of `args`.
     fill_value : scalar, optional
         Instead of `f2`.
     """
     if (f2 is None) == (fill_value is None):
         raise TypeError("apply_where: expected either a second function or a fill_value, got both or none")
-    given = [as_variable(a) for a in (args if isinstance(args, tuple) else (args,))]
-    shape = broadcast_shapes(tuple(condition.shape), *(a.shape for a in given))
-    backend = given[0].node.spec.backend
+    xs = [as_variable(a) for a in (args if isinstance(args, tuple) else (args,))]
+    shape = broadcast_shapes(tuple(condition.shape), *(x.shape for x in xs))
+    spec = xs[0].node.spec
     chosen = as_array(broadcast_to(as_variable(as_array(condition)), shape=shape))
-    stretched = [a if a.shape == shape else broadcast_to(a, shape=shape) for a in given]
-    y1 = as_variable(f1(*(a[chosen] for a in stretched)))
-    others = backend.xp.logical_not(chosen)
+    stretched = [x if x.shape == shape else broadcast_to(x, shape=shape) for x in xs]
+    y1 = as_variable(f1(*(x[chosen] for x in stretched)))
+    others = spec.backend.xp.logical_not(chosen)
     start = 0 if fill_value is None else fill_value
-    blank = backend.namespace.full(shape, start, dtype=y1.dtype, device=given[0].node.spec.device)
-    y = setitem(constant_variable(blank), y1, index=chosen)
-    if f2 is not None:
-        y = setitem(y, f2(*(a[others] for a in stretched)), index=others)
-    return y
+    filled = spec.backend.namespace.full(shape, start, dtype=y1.dtype, device=spec.device)
+    y = setitem(constant_variable(filled), y1, index=chosen)
+    return y if f2 is None else setitem(y, f2(*(x[others] for x in stretched)), index=others)

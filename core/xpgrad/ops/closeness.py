@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from xpgrad.array_api.logical import isfinite, isnan
-from xpgrad.array_api.magnitude import abs as abs_
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.elementwise.logical import isfinite, isnan
+from xpgrad.array_api.elementwise.magnitude import abs as abs_
+from xpgrad.array_api.searching import where
 from xpgrad.array_api.utility import all as all_
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -17,7 +17,7 @@ def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8
     Parameters
     ----------
     a, b : Variable, array or scalar
-        One of them at least is an array; they broadcast. Infinities are close to themselves only.
+        At least one is an array; they broadcast. Infinities are close to themselves only.
     rtol, atol : float
     equal_nan : bool
         Whether NaNs are close to each other.
@@ -30,7 +30,7 @@ def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8
 
 
 def _inexact(x: Any, other: Any) -> Variable:
-    """Return a floating-point constant over an array, or over a scalar that is compared with the array `other`."""
+    """Return `x`, an array or a scalar to compare with the array `other`, as a floating-point constant."""
     if plugins.is_scalar(x) or not hasattr(x, "shape"):
         spec = as_variable(other).node.spec
         dtype = spec.dtype if spec.differentiable else None

@@ -1,4 +1,4 @@
-"""Contractions by Einstein's summation: any number of arrays, two at a time, along a path from opt_einsum."""
+"""Contractions by Einstein's summation, of two arrays at a time, along a path from opt_einsum."""
 
 import functools
 import math
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xpgrad.array_api.linear import matmul, tensordot
+from xpgrad.array_api.linear_algebra import matmul, tensordot
 from xpgrad.array_api.manipulation import permute_dims, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.errors import ShapeError
@@ -16,7 +16,7 @@ from xpgrad.types import Shape
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a contraction: which of the remaining operands are taken, and the labels that their product keeps."""
+    """One step of a contraction: positions of the operands that are multiplied, and the labels of their product."""
 
     taken: tuple[int, ...]
     kept: str
@@ -26,7 +26,8 @@ class Step:
 class Contraction:
     """A contraction of operands of known shapes: the labels of each operand's axes, the steps, and the output's labels.
 
-    A label that has length 1 in one operand and more in another is dropped from the first: `dropped` says from which.
+    A label that has length 1 in one operand and more in another is dropped from the first; `dropped` has these labels
+    for each operand.
     """
 
     labels: tuple[str, ...]
@@ -42,23 +43,23 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
     ----------
     subscripts : str
         Labels of the axes of each operand, and those of the output: ``"ij,jk->ik"``. Without an arrow the output has
-        the labels that occur once, in alphabetical order. An ellipsis stands for axes that broadcast; a label that
-        occurs twice in one operand takes its diagonal. Or the first operand, if the labels are given as lists of int
-        behind each operand, and those of the output last.
+        the labels that occur once, in alphabetical order. An ellipsis represents axes that broadcast; a label that
+        occurs twice in one operand takes its diagonal. Or the first operand, if a list of int with its labels follows
+        each operand, and that of the output comes last.
     *operands : Variable or array, numeric
     optimize : str, bool or tuple of tuples
-        Name of a path finder of opt_einsum, or a path of its form; True is ``"auto"``, and False takes the operands
-        from the left.
+        Name of a path finder of opt_einsum, or a path in its format; True is ``"auto"``, and False contracts from left
+        to right.
 
     Returns
     -------
     Variable
-        Each step is a product of two matrices or a `tensordot`; what belongs to one operand alone is summed first.
+        Each step is a matrix product or a `tensordot`; labels of one operand alone are summed first.
 
     Raises
     ------
     ShapeError
-        A label has two lengths other than 1, or an operand has another number of axes than labels.
+        A label has two lengths other than 1, or an operand's numbers of axes and labels differ.
     """
     equation, arrays = _parsed(subscripts, operands)
     xs = [as_variable(x) for x in arrays]
@@ -68,14 +69,14 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
     for step in plan.steps:
         chosen = [terms[i] for i in step.taken]
         terms = [term for i, term in enumerate(terms) if i not in step.taken]
-        terms.append(functools.reduce(lambda one, two, step=step: _pair(one, two, step.kept), chosen))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        terms.append(functools.reduce(lambda a, b, step=step: _pair(a, b, step.kept), chosen))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
     ((y, labels),) = terms
     y, labels = _summed(y, labels, plan.output)
     return _ordered(y, labels, plan.output)
 
 
 def _parsed(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Return subscripts as text, and the operands; the interleaved form has lists of int instead."""
+    """Return subscripts as text, also from the interleaved form with lists of int, and the operands."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), operands
     items = [subscripts, *operands]
@@ -95,9 +96,9 @@ def _letters(axes: Any) -> str:
 
 @functools.lru_cache(1024)
 def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Contraction:
-    """Return how to compute `equation` for operands of `shapes`."""
+    """Return the contraction for `equation` and operands of `shapes`."""
     from opt_einsum import contract_path
-    from opt_einsum.parser import parse_einsum_input  # 20 ms to import, for those who contract
+    from opt_einsum.parser import parse_einsum_input  # takes 20 ms
 
     try:
         inputs, output, _ = parse_einsum_input([equation, *shapes], shapes=True)
@@ -114,7 +115,7 @@ def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Cont
         for term, gone in zip(terms, dropped, strict=True)
     ]
     steps: list[Step] = []
-    # Without a path they are taken from the left: the first product goes to the end, where the others join it.
+    # Without a path finder, from left to right: each product is appended, and is an operand of the next step.
     path: Any = [(0, n) for n in (1, *range(len(labels) - 2, 0, -1))][: len(labels) - 1]
     if optimize and len(labels) > 2:
         reduced = [tuple(lengths[label] for label in term) for term in labels]
@@ -148,7 +149,7 @@ def _lengths(terms: Sequence[str], shapes: Sequence[Shape], equation: str) -> di
 
 
 def _single(x: Variable, labels: str, dropped: str) -> tuple[Variable, str]:
-    """Return an operand with every label once: without axes that broadcast, and diagonals where labels repeat."""
+    """Return an operand with every label once: without dropped axes, and with diagonals where labels repeat."""
     if dropped:
         x = reshape(x, shape=tuple(n for n, label in zip(x.shape, labels, strict=True) if label not in dropped))
         labels = "".join(label for label in labels if label not in dropped)
@@ -176,10 +177,10 @@ def _ordered(x: Variable, labels: str, wanted: str) -> Variable:
     return x if labels == wanted else permute_dims(x, axes=tuple(map(labels.index, wanted)))
 
 
-def _pair(one: tuple[Variable, str], two: tuple[Variable, str], kept: str) -> tuple[Variable, str]:
+def _pair(term1: tuple[Variable, str], term2: tuple[Variable, str], kept: str) -> tuple[Variable, str]:
     """Return the product of two operands summed over the labels that are not `kept`, and its labels."""
-    x1, left = _summed(*one, wanted=kept + two[1])
-    x2, right = _summed(*two, wanted=kept + left)
+    x1, left = _summed(*term1, wanted=kept + term2[1])
+    x2, right = _summed(*term2, wanted=kept + left)
     batch = [label for label in left if label in right and label in kept]
     summed = [label for label in left if label in right and label not in kept]
     rows = [label for label in left if label not in right]

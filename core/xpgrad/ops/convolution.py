@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad.array_api.copying import conj
+from xpgrad.array_api.elementwise.complex_parts import conj
 from xpgrad.array_api.manipulation import flip
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
@@ -12,7 +12,7 @@ from xpgrad.types import AnyArray, Array
 
 
 class Convolve(FunctionNode):
-    """Full convolution; a class, because its gradients are convolutions themselves, which no namespace has."""
+    """Full convolution; a class, because its gradients are convolutions, which no namespace has."""
 
     of_library = True
 
@@ -23,7 +23,7 @@ class Convolve(FunctionNode):
         return (plugins.backend_of(a).xp.convolve_full(a, v),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
-        """Return the cotangent's correlations with the other input."""
+        """Return the correlations of the cotangent with the other input."""
         (gy,), (a, v) = grad_outputs, self.get_retained_inputs()
         gxs = []
         for i in target_input_indexes:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from xpgrad.array_api.copying import astype, conj, real
-from xpgrad.array_api.linear import matmul, matrix_transpose
-from xpgrad.array_api.magnitude import sqrt
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.arithmetic import sqrt
+from xpgrad.array_api.elementwise.complex_parts import conj, real
+from xpgrad.array_api.linear_algebra import matmul, matrix_transpose
 from xpgrad.array_api.manipulation import moveaxis, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.graph.variable import Variable, as_variable
@@ -28,13 +29,13 @@ def cov(
     m : Variable or array, shape (N, M) or (M,), floating-point
         N variables with M observations each, along `axis`.
     axis : int
-        Along which axis the observations lie.
+        Axis of the observations.
     correction : int or float
         The sum of squares is divided by the number of observations less `correction`.
     fweights : Variable or array of int, shape (M,), optional
-        How often each observation was made.
+        Number of times that each observation occurs.
     aweights : Variable or array, shape (M,), optional
-        How much each observation counts.
+        Weight of each observation.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def _wide(weights: Any) -> Any:
 
 
 def corrcoef(m: AnyArray, /, *, axis: int = -1) -> Variable:
-    """Matrix of the correlation coefficients of variables, as in `cov`; NaN for a variable that is constant."""
+    """Matrix of the correlation coefficients of variables, as in `cov`; NaN for a constant variable."""
     m = as_variable(m)
     spec = m.node.spec
     if spec.half:

@@ -1,4 +1,4 @@
-"""Diagonals and triangles: matrices with one, one out of a matrix, and indices of them."""
+"""Diagonals and triangles of matrices, and their indices."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
     ----------
     x : Variable or array, shape (*S, N)
     offset : int
-        How far above the main diagonal; below it if negative.
+        Position above the main diagonal; below it if negative.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
     """
     x = as_variable(x)
     if not x.ndim:
-        raise ShapeError("create_diagonal: expected an array with an axis at least, got shape ()")
+        raise ShapeError("create_diagonal: expected an array with at least one axis, got shape ()")
     *lead, n = x.shape
     side = n + abs(offset)
     spec = x.node.spec
@@ -38,7 +38,7 @@ def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
 
 
 def _diagonal(columns: int, count: int, offset: int) -> slice:
-    """Return where a diagonal of `count` elements lies in a flattened matrix."""
+    """Return the slice of a flattened matrix that is a diagonal of `count` elements."""
     start = offset if offset >= 0 else -offset * columns
     return slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1)
 
@@ -50,7 +50,7 @@ def diag(x: AnyArray, /, k: int = 0) -> Variable:
     ----------
     x : Variable or array, shape (N,) or (M, N)
     k : int
-        How far above the main diagonal; below it if negative.
+        Position above the main diagonal; below it if negative.
     """
     x = as_variable(x)
     if x.ndim == 1:
@@ -78,13 +78,15 @@ def diag_indices(n: int, /, *, ndim: int = 2, device: Any = None) -> tuple[Varia
 
 def tril_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
     """Indices of the elements on and below the diagonal `offset` of a matrix with `n` rows and `m` columns."""
-    xp, rows, columns = _numbers((n, n if m is None else m), device)
-    first, second = xp.nonzero(xp.less_equal(xp.subtract(columns, rows), offset))
-    return constant_variable(first), constant_variable(second)
+    return _triangle("less_equal", n, offset, m, device)
 
 
 def triu_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
     """Indices of the elements on and above the diagonal `offset` of a matrix with `n` rows and `m` columns."""
+    return _triangle("greater_equal", n, offset, m, device)
+
+
+def _triangle(comparison: str, n: int, offset: int, m: int | None, device: Any) -> tuple[Variable, Variable]:
     xp, rows, columns = _numbers((n, n if m is None else m), device)
-    first, second = xp.nonzero(xp.greater_equal(xp.subtract(columns, rows), offset))
+    first, second = xp.nonzero(getattr(xp, comparison)(xp.subtract(columns, rows), offset))
     return constant_variable(first), constant_variable(second)

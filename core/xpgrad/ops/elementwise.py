@@ -16,16 +16,16 @@ def fmod(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     Parameters
     ----------
     x1, x2 : Variable or array, real
-        The gradient of `x2` is minus the quotient without its fraction.
+        The gradient of `x2` is minus the truncated quotient.
     """
-    rest, negative = abs(x1) % abs(x2), x1 < 0
+    remainder, negative = abs(x1) % abs(x2), x1 < 0
     if isinstance(negative, bool):  # of a scalar
-        return -rest if negative else rest
-    return xp.where(negative, -rest, rest)
+        return -remainder if negative else remainder
+    return xp.where(negative, -remainder, remainder)
 
 
 def _share(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    """Return what `x` gets: its part of the sum of powers; 0 where both summands are 0."""
+    """Return the gradient of `x`: its share of the sum of powers; 0 where both powers are 0."""
     return gy * xp.exp((x - xp.where(y == -math.inf, 0.0, y)) * LOG_2)
 
 

@@ -1,9 +1,9 @@
-"""Numbers as positions and positions as numbers."""
+"""One-hot encoding, and indices into several axes from flat ones."""
 
 import math
 from collections.abc import Sequence
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -11,17 +11,17 @@ from xpgrad.types import AnyArray, Dtype
 
 
 def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axis: int = -1) -> Variable:
-    """Vectors of zeros with a 1 at the place that `x` says, along a new axis; no gradient.
+    """Vectors of zeros with a 1 at the index `x`, along a new axis; no gradient.
 
     Parameters
     ----------
     x : Variable or array of int
-        What is not from 0 to ``num_classes - 1`` gives zeros only.
+        Values that are not from 0 to ``num_classes - 1`` give zeros only.
     num_classes : int
     dtype : dtype, optional
         By default the library's default floating-point dtype.
     axis : int
-        Where the new axis is in the result.
+        Position of the new axis in the result.
     """
     x = as_variable(x)
     spec = x.node.spec
@@ -43,9 +43,9 @@ def unravel_index(indices: AnyArray, shape: Sequence[int], /) -> tuple[Variable,
     shape = tuple(shape)
     if not math.prod(shape):
         raise ShapeError(f"unravel_index: expected a shape with elements, got {shape}")
-    rest = as_variable(indices) % math.prod(shape)
+    flat = as_variable(indices) % math.prod(shape)
     found = []
     for length in reversed(shape):
-        found.append(rest % length)
-        rest = rest // length
+        found.append(flat % length)
+        flat = flat // length
     return tuple(reversed(found))

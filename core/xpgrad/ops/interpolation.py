@@ -1,13 +1,13 @@
-"""Interpolation in tables, and integration of them."""
+"""Interpolation and integration of tabulated functions."""
 
 from typing import Any
 
-from xpgrad.array_api.arithmetic import remainder
-from xpgrad.array_api.broadcasting import broadcast_to
+from xpgrad.array_api.elementwise.arithmetic import remainder
+from xpgrad.array_api.elementwise.extrema import clip
 from xpgrad.array_api.indexing import take
-from xpgrad.array_api.manipulation import checked_axes, concat, reshape
-from xpgrad.array_api.searching import searchsorted
-from xpgrad.array_api.selection import clip, where
+from xpgrad.array_api.manipulation import broadcast_to, concat, reshape
+from xpgrad.array_api.searching import searchsorted, where
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.sorting import argsort
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.array_api.utility import diff
@@ -35,25 +35,25 @@ def interp(
         In ascending order, unless there is a `period`.
     ys : Variable or array, shape (N,)
     left, right : scalar or Variable, optional
-        Values outside of `xs`; by default those at its ends.
+        Values below and above `xs`; by default the first and the last of `ys`.
     period : float, optional
-        The function repeats itself; `left` and `right` are then not used.
+        Period of the function; `left` and `right` are then ignored.
 
     Returns
     -------
     Variable, shape of `x`
-        All three arrays get gradients. At a point of the table the derivative is that of the line on its right.
+        All three arrays get gradients. At a point of the table the derivative is that of the segment to its right.
     """
     x, xs, ys = as_variable(x), as_variable(xs), as_variable(ys)
     if xs.ndim != 1 or xs.shape != ys.shape or not xs.size:
-        raise ShapeError(f"interp: expected two tables of one length, got shapes {xs.shape} and {ys.shape}")
+        raise ShapeError(f"interp: expected xs and ys of one length, got shapes {xs.shape} and {ys.shape}")
     if period is not None:
         x, xs = remainder(x, abs(period)), remainder(xs, abs(period))
         order = argsort(as_variable(xs.array))
         xs, ys = take(xs, order), take(ys, order)
         xs, ys = concat([xs[-1:] - abs(period), xs, xs[:1] + abs(period)]), concat([ys[-1:], ys, ys[:1]])
         left = right = None
-    left, right = (ys[0] if left is None else left), (ys[-1] if right is None else right)
+    below, above = (ys[0] if left is None else left), (ys[-1] if right is None else right)
     if xs.size == 1:
         inside = broadcast_to(ys, shape=x.shape) if x.ndim else reshape(ys, shape=())
     else:
@@ -61,7 +61,7 @@ def interp(
         line = reshape(at, shape=(-1,))
         x0, y0, x1, y1 = (reshape(take(a, i), shape=x.shape) for i in (line, line + 1) for a in (xs, ys))
         inside = y0 + (y1 - y0) / (x1 - x0) * (x - x0)
-    return where(x < xs[0], left, where(x > xs[-1], right, inside))
+    return where(x < xs[0], below, where(x > xs[-1], above, inside))
 
 
 def trapezoid(y: AnyArray, /, x: AnyArray | None = None, *, dx: Operand = 1.0, axis: int = -1) -> Variable:
@@ -71,9 +71,9 @@ def trapezoid(y: AnyArray, /, x: AnyArray | None = None, *, dx: Operand = 1.0, a
     ----------
     y : Variable or array, floating-point
     x : Variable or array, optional
-        Where the values lie: a vector, or of the shape of `y`.
+        Coordinates of the values: a vector, or an array of the shape of `y`.
     dx : scalar or Variable
-        Their distance, where there is no `x`.
+        Distance of the values, if `x` is not given.
     axis : int
     """
     y = as_variable(y)

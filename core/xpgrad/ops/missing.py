@@ -1,11 +1,15 @@
-"""Missing values: NaN and infinities replaced, and statistics that leave them out."""
+"""Missing values: NaN and infinities replaced, and statistics that ignore NaN."""
 
-from xpgrad.array_api.copying import astype, imag, real
+import math
+from collections.abc import Callable
+
 from xpgrad.array_api.creation import zeros_like
-from xpgrad.array_api.logical import isinf, isnan, logical_not
-from xpgrad.array_api.products import cumulative_prod, prod
-from xpgrad.array_api.selection import where
-from xpgrad.array_api.statistical import Axis, count_of, cumulative_sum, sum_by_count
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.complex_parts import imag, real
+from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import Axis
+from xpgrad.array_api.statistical import count_of, cumulative_prod, cumulative_sum, prod, sum_by_count
 from xpgrad.array_api.statistical import max as max_
 from xpgrad.array_api.statistical import min as min_
 from xpgrad.array_api.statistical import sum as sum_
@@ -17,12 +21,12 @@ from xpgrad.types import AnyArray, Dtype
 def nan_to_num(
     x: AnyArray, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Variable:
-    """`x` with finite numbers instead of NaN and infinities, elementwise; the gradient of what is replaced is 0.
+    """`x` with finite numbers instead of NaN and infinities, elementwise; replaced elements have the gradient 0.
 
     Parameters
     ----------
     x : Variable or array
-        Of a complex number, each part is replaced by itself.
+        Real and imaginary parts of complex numbers are replaced separately.
     nan : float
     posinf, neginf : float, optional
         By default the largest and the smallest number of the dtype.
@@ -46,34 +50,34 @@ def _finite(x: Variable, nan: float, largest: float, smallest: float) -> Variabl
 
 
 def nansum(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Sum over `axis` of what is not NaN; 0 if there is nothing."""
+    """Sum over `axis` of the elements that are not NaN; 0 if there are none."""
     return sum_(where(isnan(x), 0.0, x), axis=axis, keepdims=keepdims)
 
 
 def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
-    """Product over `axis` of what is not NaN; 1 if there is nothing."""
+    """Product over `axis` of the elements that are not NaN; 1 if there are none."""
     return prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
-    """Sums along `axis` of what is not NaN up to each place."""
+    """Cumulative sums along `axis`, in which NaN counts as 0."""
     return cumulative_sum(where(isnan(x), 0.0, x), axis=axis, dtype=dtype)
 
 
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
-    """Products along `axis` of what is not NaN up to each place."""
+    """Cumulative products along `axis`, in which NaN counts as 1."""
     return cumulative_prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype)
 
 
 def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Mean over `axis` of what is not NaN; NaN if there is nothing."""
+    """Mean over `axis` of the elements that are not NaN; NaN if there are none."""
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
     return sum_by_count(where(present, x, zeros_like(x)), count, axis=axis, keepdims=keepdims)
 
 
 def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
-    """Variance over `axis` of what is not NaN, as in `var`."""
+    """Variance over `axis` of the elements that are not NaN, as in `var`."""
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
     x = as_variable(x)
@@ -85,14 +89,16 @@ def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdi
 
 
 def nanmax(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Maximum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
-    missing = isnan(x)
-    y = max_(where(missing, -float("inf"), x), axis=axis, keepdims=keepdims)
-    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)
+    """Maximum over `axis` of the elements that are not NaN; NaN if there are none. Ties share the gradient equally."""
+    return _extremum(max_, -math.inf, x, axis, keepdims)
 
 
 def nanmin(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Minimum over `axis` of what is not NaN; NaN if there is nothing. Elements that tie share the gradient equally."""
+    """Minimum over `axis` of the elements that are not NaN; NaN if there are none. Ties share the gradient equally."""
+    return _extremum(min_, math.inf, x, axis, keepdims)
+
+
+def _extremum(reduce: Callable[..., Variable], neutral: float, x: AnyArray, axis: Axis, keepdims: bool) -> Variable:
     missing = isnan(x)
-    y = min_(where(missing, float("inf"), x), axis=axis, keepdims=keepdims)
-    return where(all_(missing, axis=axis, keepdims=keepdims), float("nan"), y)
+    y = reduce(where(missing, neutral, x), axis=axis, keepdims=keepdims)
+    return where(all_(missing, axis=axis, keepdims=keepdims), math.nan, y)

@@ -5,15 +5,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.extrema import maximum, minimum
+from xpgrad.array_api.elementwise.logical import isnan, logical_not
+from xpgrad.array_api.elementwise.rounding import floor
+from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take_along_axis
-from xpgrad.array_api.logical import isnan, logical_not
 from xpgrad.array_api.manipulation import expand_dims, permute_dims, reshape, squeeze, stack
-from xpgrad.array_api.rounding import floor
-from xpgrad.array_api.rounding import round as round_
-from xpgrad.array_api.selection import maximum, minimum, where
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import Axis, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
-from xpgrad.array_api.statistical import Axis, count_of, reduced_axes
+from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -21,14 +23,14 @@ from xpgrad.types import WHOLE, AnyArray
 
 
 def partition(x: AnyArray, kth: Any, /, *, axis: int | None = -1) -> Variable:
-    """`x` in an order along `axis` in which element `kth` is where sorting would put it, lesser ones before it.
+    """`x` in an order along `axis` with element `kth` in its sorted position, and smaller elements before it.
 
     Parameters
     ----------
     x : Variable or array, real
     kth : int or sequence of int
     axis : int or None
-        None takes the flattened array. The standard has no partial order, so this sorts.
+        None partitions the flattened array. The standard has no partial sort, so this sorts.
     """
     x, axis = _line(x, axis)
     _check(x, kth, axis, "partition")
@@ -36,7 +38,7 @@ def partition(x: AnyArray, kth: Any, /, *, axis: int | None = -1) -> Variable:
 
 
 def argpartition(x: AnyArray, kth: Any, /, *, axis: int | None = -1) -> Variable:
-    """The indices with which `partition` takes the elements of `x` along `axis`; they have no gradient."""
+    """Indices that would partition `x` along `axis`, as in `partition`; no gradient."""
     x, axis = _line(x, axis)
     _check(x, kth, axis, "argpartition")
     return argsort(x, axis=axis)
@@ -59,18 +61,18 @@ METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Variable:
-    """Quantiles over `axis`: what the fraction `q` of the elements does not exceed.
+    """Quantiles over `axis`: the values that the fraction `q` of the elements does not exceed.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
-        There must be at least one element to choose from. Where there is a NaN, the result is NaN.
+        With at least one element over `axis`. The result is NaN if any of them is.
     q : float, or array or sequence of float, from 0 to 1
         A constant; it gets no gradient.
     axis : int, tuple of int or None
     method : str
-        What to take between two elements: "linear" interpolates, "midpoint" takes their mean, "lower", "higher" and
-        "nearest" one of the two.
+        The result between two elements: "linear" interpolates, "midpoint" is their mean, "lower", "higher" and
+        "nearest" are one of the two.
     keepdims : bool
 
     Returns
@@ -83,10 +85,10 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
 def nanquantile(
     x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Variable:
-    """Quantiles over `axis` of what is not NaN, as in `quantile`; NaN if there is nothing."""
+    """Quantiles over `axis` of the elements that are not NaN, as in `quantile`; NaN if there are none."""
     x = as_variable(x)
     missing = isnan(x)
-    last = count_of(logical_not(missing), x, axis=axis) - 1  # in single precision, as are places counted from it
+    last = count_of(logical_not(missing), x, axis=axis) - 1  # at least float32, so that positions are exact
     return _quantile(where(missing, float("inf"), x), q, axis, method, keepdims, functools.partial(_of_numbers, last))
 
 
@@ -110,14 +112,14 @@ def _quantile(x: Any, q: Any, axis: Axis, method: str, keepdims: bool, chosen: C
 
 
 def _of_all(lines: Variable, method: str) -> Callable[[float], Variable]:
-    """Return the function from a fraction to what lies there along the last axis; NaN if there is a NaN."""
+    """Return the function from a fraction to the quantiles along the last axis; NaN if there is a NaN."""
     ordered, missing = sort(lines, axis=-1), any_(isnan(lines), axis=-1)
     last, dtype = lines.shape[-1] - 1, lines.dtype
     return lambda f: astype(where(missing, float("nan"), _at(ordered, f * last, method)), dtype, copy=False)
 
 
 def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float], Variable]:
-    """Return the function from a fraction to what lies there along the last axis, in order, up to the place `last`."""
+    """Return the function from a fraction to the quantiles of the elements up to `last` along the sorted last axis."""
     ordered = sort(lines, axis=-1)
     integer = lines.node.spec.backend.default_dtype("int")
 
@@ -134,9 +136,9 @@ def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float
         elif method != "linear":
             weight = where(weight > 0, {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}[method], weight)
         weight = astype(weight, lines.dtype, copy=False)
-        one, other = element(low), element(minimum(low + 1, maximum(last, 0.0)))
-        between = where(weight > 0, (other - one) * weight, 0.0)  # the difference may be infinite
-        return where(last < 0, float("nan"), one + between)
+        lower, upper = element(low), element(minimum(low + 1, maximum(last, 0.0)))
+        between = where(weight > 0, (upper - lower) * weight, 0.0)  # the difference may be infinite
+        return where(last < 0, float("nan"), lower + between)
 
     return at
 
@@ -160,7 +162,7 @@ def _fraction(q: Any) -> float:
 
 
 def _at(ordered: Variable, place: float, method: str) -> Variable:
-    """Return what lies at a place between elements along the last axis."""
+    """Return the value at a fractional position along the last axis."""
     low = min(math.floor(place), ordered.shape[-1] - 1)
     high = min(low + 1, ordered.shape[-1] - 1)
     weight = place - low
@@ -179,20 +181,22 @@ def percentile(
     x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Variable:
     """Quantiles over `axis`, as in `quantile`, with `q` from 0 to 100."""
-    q = [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
-    return quantile(x, q, axis=axis, method=method, keepdims=keepdims)
+    return quantile(x, _hundredths(q), axis=axis, method=method, keepdims=keepdims)
 
 
 def nanpercentile(
     x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Variable:
-    """Quantiles over `axis` of what is not NaN, as in `quantile`, with `q` from 0 to 100; NaN if there is nothing."""
-    q = [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
-    return nanquantile(x, q, axis=axis, method=method, keepdims=keepdims)
+    """Quantiles over `axis` of the elements that are not NaN, as in `nanquantile`, with `q` from 0 to 100."""
+    return nanquantile(x, _hundredths(q), axis=axis, method=method, keepdims=keepdims)
+
+
+def _hundredths(q: Any) -> Any:
+    return [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
 
 
 def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Median over `axis` of what is not NaN; NaN if there is nothing."""
+    """Median over `axis` of the elements that are not NaN; NaN if there are none."""
     return nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 

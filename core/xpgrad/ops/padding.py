@@ -29,40 +29,40 @@ MODES: dict[str, Places] = {
     "symmetric": _mirrored,
     "wrap": lambda i, n: i % n,
 }
-"""From a mode to the place in an axis of length n from which place i of the padded one is filled."""
+"""For each mode, the index into an axis of length n from which index i of the padded axis is filled."""
 
 
 def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Variable:
-    """`x` with more elements before and behind each axis.
+    """`x` with more elements before and after each axis.
 
     Parameters
     ----------
     x : Variable or array
     pad_width : int, pair of int, or a pair for each axis
-        How many elements before and behind.
+        Number of elements before and after.
     mode : str
         "constant" fills with `constant_values`; "edge" repeats the last element; "reflect" mirrors at the last element,
-        "symmetric" behind it; "wrap" begins anew at the other end. What is taken several times gets the sum of the
-        gradients.
+        "symmetric" at the edge after it; "wrap" continues from the other end. Elements that are repeated get the sum
+        of the gradients.
     constant_values : scalar
     """
     x = as_variable(x)
     widths = _pairs(pad_width, x.ndim)
     if mode == "constant":
-        shape = tuple(n + before + behind for n, (before, behind) in zip(x.shape, widths, strict=True))
+        shape = tuple(n + before + after for n, (before, after) in zip(x.shape, widths, strict=True))
         spec = x.node.spec
         made = spec.backend.namespace.full(shape, plugins.plain(constant_values), dtype=spec.dtype, device=spec.device)
         inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True))
         return setitem(made, x, index=inside)
     if mode not in MODES:
         raise ValueError(f"pad: expected the mode constant, {', '.join(MODES)}, got {mode!r}")
-    for axis, (before, behind) in enumerate(widths):
+    for axis, (before, after) in enumerate(widths):
         n = x.shape[axis]
-        if not before and not behind:
+        if not before and not after:
             continue
         if not n:
             raise ShapeError(f"pad: the mode {mode} needs elements, got shape {x.shape}")
-        places = [MODES[mode](i, n) for i in range(-before, n + behind)]
+        places = [MODES[mode](i, n) for i in range(-before, n + after)]
         indices = x.node.spec.backend.asarray(places, device=x.node.spec.device)
         x = take(x, indices, axis=axis)
     return x
@@ -80,4 +80,4 @@ def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
         pairs = [(given[0], given[-1])] * ndim if len(given) <= 2 else []
     if len(pairs) != ndim or any(len(pair) != 2 or pair[0] < 0 or pair[1] < 0 for pair in pairs):
         raise ShapeError(f"pad: expected a number, a pair or a pair for each of {ndim} axes, got {pad_width!r}")
-    return [(int(before), int(behind)) for before, behind in pairs]
+    return [(int(before), int(after)) for before, after in pairs]

@@ -11,12 +11,12 @@ from xpgrad.types import AnyArray, Array, Operand
 
 
 def kron(a: AnyArray, b: AnyArray, /) -> Variable:
-    """Kronecker product: each element of `a` times the whole of `b`.
+    """Kronecker product: each element of `a` times the array `b`.
 
     Parameters
     ----------
     a, b : Variable or array, numeric
-        The one with fewer axes gets axes of length 1 in front.
+        The one with fewer axes gets leading axes of length 1.
     """
     a, b = as_variable(a), as_variable(b)
     ndim = max(a.ndim, b.ndim)

@@ -1,13 +1,13 @@
-"""Sums at positions: what a gather's gradient does, as functions of their own; and statistics of segments."""
+"""Sums at indices, as in the gradient of a gather, and statistics of segments."""
 
 from typing import Any
 
-from xpgrad.array_api.broadcasting import broadcast_to
-from xpgrad.array_api.copying import astype
+from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.indexing import prepared
-from xpgrad.array_api.manipulation import checked_axes, reshape
-from xpgrad.array_api.scattering import scatter
-from xpgrad.array_api.selection import where
+from xpgrad.array_api.manipulation import broadcast_to, reshape
+from xpgrad.array_api.searching import where
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.array_api.shared.scattering import scatter
 from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.plugins import plugins
@@ -19,12 +19,12 @@ from xpgrad.types import AnyArray, Array, Index, Namespace, Operand
 
 
 def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
-    """A copy of `x` with `values` added at `index`; positions that occur more than once get every value.
+    """A copy of `x` with `values` added at `index`; indices that occur more than once get the sum.
 
     Parameters
     ----------
     x : Variable or array
-    index : as between square brackets
+    index : as in ``x[index]``
     values : Variable, array or scalar
         Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
     """
@@ -36,7 +36,7 @@ def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
 
 
 def index_add(x: AnyArray, indices: AnyArray, values: Operand, /, *, axis: int = 0) -> Variable:
-    """A copy of `x` with slices of `values` added along one axis, each at its index; indices may repeat.
+    """A copy of `x` with slices of `values` added at `indices` along one axis; indices may repeat.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _stretched(values: Any, spec: Spec, shape: tuple[int, ...]) -> Variable:
 
 
 def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
-    """Sums of those rows of `x` that belong to the same segment.
+    """Sums of the rows of `x` in each segment.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
 
 def segment_mean(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
-    """Means of those rows of `x` that belong to the same segment, as in `segment_sum`; 0 where a segment is empty."""
+    """Means of the rows of `x` in each segment, as in `segment_sum`; 0 where a segment is empty."""
     x, ids = _rows(x, segments, "segment_mean")
     spec = x.node.spec
     total = segment_sum(astype(x, spec.wide, copy=False), ids, num_segments)
@@ -99,26 +99,24 @@ def _count(x: Variable, ids: Array, num_segments: int) -> Variable:
 
 
 def segment_max(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
-    """Maxima of those rows of `x` that belong to the same segment, as in `segment_sum`; -inf where it is empty.
+    """Maxima of the rows of `x` in each segment, as in `segment_sum`; -inf where it is empty.
 
     Elements that tie share the gradient equally.
     """
-    x, ids = _rows(x, segments, "segment_max")
-    return _segment_extremum(x, ids, num_segments, False)
+    return _segment_extremum(*_rows(x, segments, "segment_max"), num_segments, False)
 
 
 def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
-    """Minima of those rows of `x` that belong to the same segment, as in `segment_sum`; inf where it is empty.
+    """Minima of the rows of `x` in each segment, as in `segment_sum`; inf where it is empty.
 
     Elements that tie share the gradient equally.
     """
-    x, ids = _rows(x, segments, "segment_min")
-    return _segment_extremum(x, ids, num_segments, True)
+    return _segment_extremum(*_rows(x, segments, "segment_min"), num_segments, True)
 
 
 @elementwise(x=lambda xp, gy: gy)
 def _valued(xp: Namespace, x: Operand, value: Operand, /) -> Array:
-    """The second array, with the gradient of the first: a value that is known better than it can be summed."""
+    """The second array, with the gradient of the first: the exact value of a sum that is rounded."""
     return xp.asarray(value, copy=True)
 
 
@@ -135,7 +133,7 @@ def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool
 
 
 def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: bool) -> tuple[Array, Array]:
-    """Return the extreme of each segment, and 1 for each element that is one, 0 for the others."""
+    """Return the extremum of each segment, and 1 for each element that equals it, 0 for the others."""
     xp, shape = spec.backend.namespace, (num_segments, *spec.shape[1:])
     extreme = xp.full(shape, float("inf") if smallest else -float("inf"), dtype=spec.dtype, device=spec.device)
     if spec.size:
@@ -160,18 +158,19 @@ def _rows(x: Any, segments: Any, operation: str) -> tuple[Variable, Array]:
 
 
 def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0) -> Variable:
-    """How often each number from 0 on occurs in `x`, or the sum of the `weights` where it does.
+    """Number of occurrences of each integer from 0 on in `x`, or the sum of their `weights`.
 
     Parameters
     ----------
-    x : Variable or array of int, shape (N,), not negative
+    x : Variable or array of int, shape (N,), nonnegative
     weights : Variable or array, shape (N,), optional
     minlength : int
-        The result has at least so many elements, and at least ``max(x) + 1``.
+        The result has at least this number of elements, and at least ``max(x) + 1``.
     """
     ids = as_variable(x)
     backend = ids.node.spec.backend
     length = max(minlength, int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
+    counts: Array = weights
     if weights is None:
-        weights = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
-    return segment_sum(weights, ids, length)
+        counts = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
+    return segment_sum(counts, ids, length)

@@ -1,4 +1,4 @@
-"""Sets of values, as sorted vectors without repetition; what they hold keeps its gradient."""
+"""Sets of values, as sorted vectors without repetition; the elements keep their gradients."""
 
 from xpgrad.array_api.indexing import take
 from xpgrad.array_api.manipulation import concat, reshape
@@ -8,13 +8,13 @@ from xpgrad.types import AnyArray
 
 
 def _unique(x: Variable) -> Variable:
-    """Return the different elements of a vector in order: of equal ones, the first."""
+    """Return the unique elements of a vector, sorted; of equal ones, the first."""
     xp = x.node.spec.backend.xp
     return take(x, xp.unique_all(x.array).indices, axis=0)
 
 
 def nunique(x: AnyArray, /) -> Variable:
-    """Number of different elements, a 0-d integer without a gradient."""
+    """Number of unique elements, a 0-d integer without a gradient."""
     x = as_variable(x)
     backend = x.node.spec.backend
     count = backend.xp.unique_values(x.array).shape[0]
@@ -22,14 +22,14 @@ def nunique(x: AnyArray, /) -> Variable:
 
 
 def union1d(a: AnyArray, b: AnyArray, /) -> Variable:
-    """The elements of both arrays, sorted, each once; the gradient goes to where it occurs first."""
+    """The unique elements of both arrays, sorted; the gradient goes to the first occurrence."""
     return _unique(concat([reshape(a, shape=(-1,)), reshape(b, shape=(-1,))]))
 
 
 def setdiff1d(a: AnyArray, b: AnyArray, /) -> Variable:
-    """The elements of `a` that are not in `b`, sorted, each once; the gradient goes to where it occurs first."""
+    """The unique elements of `a` that are not in `b`, sorted; the gradient goes to the first occurrence."""
     values = _unique(reshape(a, shape=(-1,)))
     others = beside(values.node.spec, b, "setdiff1d")
     xp = values.node.spec.backend.xp
-    gone = xp.any(xp.equal(xp.reshape(values.array, shape=(-1, 1)), xp.reshape(others, shape=(1, -1))), axis=1)
-    return values[xp.logical_not(gone)]
+    removed = xp.any(xp.equal(xp.reshape(values.array, shape=(-1, 1)), xp.reshape(others, shape=(1, -1))), axis=1)
+    return values[xp.logical_not(removed)]

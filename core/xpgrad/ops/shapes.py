@@ -1,4 +1,4 @@
-"""Numbers of axes, and default dtypes."""
+"""Leading axes, and default dtypes."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from xpgrad.types import AnyArray, Dtype
 
 
 def atleast_nd(x: AnyArray, /, *, ndim: int) -> Variable:
-    """`x` with axes of length 1 in front, up to `ndim` of them."""
+    """`x` with leading axes of length 1, so that it has at least `ndim` axes."""
     x = as_variable(x)
     return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)
 

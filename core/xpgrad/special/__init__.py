@@ -4,7 +4,7 @@ They are what SciPy looks for when it is handed arrays of a library that it does
 p-values are differentiable. Derivatives by shape parameters exist too. `catalogue` lists them all.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from xpgrad.special.logistic import expit as expit
 from xpgrad.special.logistic import log_expit as log_expit
@@ -13,10 +13,12 @@ from xpgrad.special.logistic import logit as logit
 from xpgrad.special.logistic import logsumexp as logsumexp
 from xpgrad.special.logistic import softmax as softmax
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from xpgrad.special.catalogue import *  # noqa: F403
-    from xpgrad.special.catalogue import __all__ as __all__
-else:
+
+    __all__: list[str]
+
+if not _typing.TYPE_CHECKING:
     import importlib as _importlib
 
     from xpgrad.listing import missing_name as _missing_name

@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.sweep import Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import transforming
@@ -43,10 +42,10 @@ class Trace:
         self._roots = [x._node for x in roots]
         self.captured, self._functions = self._explored()
 
-    def _explored(self) -> tuple[list[VariableNode], list[FunctionNode]]:
+    def _explored(self) -> tuple[list[VariableNode], list[FunctionBase]]:
         """Return the nodes at the border that are no roots, and the functions on this side of it."""
         captured: dict[VariableNode, None] = {}
-        functions: dict[FunctionNode, None] = {}
+        functions: dict[FunctionBase, None] = {}
         seen = set(self._roots)
         waiting = [y._node for y in reversed(self.outputs)]
         while waiting:
@@ -80,7 +79,7 @@ class Trace:
         wanted = {border[i] for i in targets}
         pairs = zip(self.outputs, cotangents, strict=True)
         seeds = [(y._node, g if recorded else g._array) for y, g in pairs if g is not None]
-        active: dict[FunctionNode, bool] = {}
+        active: dict[FunctionBase, bool] = {}
         for f in sorted(self._functions, key=lambda f: f.rank):
             inputs = [node for node in f.inputs or () if node is not None and node.requires_grad]
             leading = [node for node in inputs if node in wanted or node.creator_node in active]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from xpgrad import array_api
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
-from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Call
 from xpgrad.transforms.gradient import documented, grad
@@ -133,15 +133,15 @@ def _is_tall(call: Call) -> bool:
     return not any(_may_end(f) for f in _functions(call.outputs))
 
 
-def _may_end(f: FunctionNode) -> bool:
+def _may_end(f: FunctionBase) -> bool:
     """Tell whether the gradient of `f` is a user's code, which need not be differentiable itself."""
     library, _, rest = type(f).__module__.partition(".")
     return library != "xpgrad" or rest.startswith("transforms.") or f.implementation() is not f
 
 
-def _functions(outputs: Sequence[Variable]) -> Iterator[FunctionNode]:
+def _functions(outputs: Sequence[Variable]) -> Iterator[FunctionBase]:
     """Yield the functions that `outputs` were computed by, each once."""
-    seen: set[FunctionNode] = set()
+    seen: set[FunctionBase] = set()
     waiting = [y._node.live_creator() for y in outputs]
     while waiting:
         f = waiting.pop()

@@ -74,7 +74,8 @@ def run(f: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R
         results = iter([constant_variable(y._array) for y in trace.outputs])
     leaves = [next(results) if is_output else leaf for leaf, is_output in zip(*replay.outputs, strict=True)]
     replay.forget()
-    return replay.structure.build(leaves)
+    y: R = replay.structure.build(leaves)
+    return y
 
 
 class Replay:

@@ -10,13 +10,17 @@ class WatchedFunction(Protocol):
     pullback: Any  # None for users' functions
     stack: Any
     _origin: Any  # the function during whose rule it was applied, in debug mode
-    _hooks: Any
-    _guards: Any  # of the arrays that it kept
 
     @property
     def label(self) -> str:
         """Short text that names the function."""
         ...
+
+    @property
+    def _hooks(self) -> dict[str, Any] | None: ...
+
+    @property
+    def _guards(self) -> Any: ...  # of the arrays that it kept
 
     def kept_inputs(self) -> tuple[Any, ...]:
         """Return one array for each input, None for those that were not kept."""

@@ -75,7 +75,7 @@ MATRICES: dict[str, Callable[[Any], Any]] = {
     "pinv": xp.linalg.pinv,
 }
 ALL = [(name, f, X) for name, f in PROGRAMS.items()]
-ALL += [(name, lambda x, f=f: xp.sum(f(x) ** 2), SQUARE) for name, f in MATRICES.items()]  # type: ignore[misc]
+ALL += [(name, lambda x, f=f: xp.sum(f(x) ** 2), SQUARE) for name, f in MATRICES.items()]  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["raw", "recorded"])

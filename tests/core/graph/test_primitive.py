@@ -8,7 +8,7 @@ import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable, primitive
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.application import plan_for
+from xpgrad.graph.general import plan_for
 
 
 def test_the_shape_of_a_result_may_depend_on_values() -> None:

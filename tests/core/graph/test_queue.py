@@ -1,4 +1,4 @@
-"""The order of a sweep: by rank, then by discovery; with one candidate that may not have to wait."""
+"""The order of a sweep: by rank, then by discovery; one candidate may not have to wait."""
 
 import random
 from dataclasses import dataclass
@@ -26,8 +26,10 @@ def sweep(start, inputs):
             if creator not in seen:
                 seen.add(creator)
                 candidate = creator if candidate is None else queue.candidate(candidate, creator)
-        first = candidate is not None and not queue.batch and (not queue.ranks or candidate.rank > -queue.ranks[0])
-        f = candidate if first else queue.after(candidate)
+        if candidate is not None and (queue.batch or (queue.ranks and candidate.rank <= -queue.ranks[0])):
+            queue.push(candidate)
+            candidate = None
+        f = queue.pop() if candidate is None else candidate
     return order
 
 
@@ -69,12 +71,15 @@ def test_functions_of_one_rank_come_in_the_order_in_which_they_were_added() -> N
     assert [queue.pop(), queue.pop()] == [functions[1], None]
 
 
-def test_a_candidate_of_lower_rank_stays_one_and_of_equal_rank_waits() -> None:
+def test_a_candidate_of_higher_rank_stays_one_and_of_equal_rank_waits() -> None:
     queue = RankQueue()
     high, low, other = Function(2), Function(1), Function(2, 1)
     assert queue.candidate(high, low) is high
+    assert queue.candidate(high, None) is high
     assert queue.candidate(high, other) is None
-    assert [queue.after(None) for _ in range(4)] == [high, other, low, None]
+    assert [queue.pop() for _ in range(4)] == [high, other, low, None]
+    assert queue.candidate(low, high) is high
+    assert [queue.pop(), queue.pop()] == [low, None]
 
 
 def test_what_is_added_while_a_batch_runs_waits_for_its_end() -> None:
@@ -82,5 +87,6 @@ def test_what_is_added_while_a_batch_runs_waits_for_its_end() -> None:
     for f in batch:
         queue.push(f)
     assert queue.pop() is batch[0]
-    assert queue.after(found) is batch[1]
+    queue.push(found)
+    assert queue.pop() is batch[1]
     assert queue.pop() is found

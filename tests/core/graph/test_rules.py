@@ -87,7 +87,7 @@ def main_diagonal(xp, x, /):
     return xp.linalg.diagonal(x)
 
 
-@primitive(x=lambda xp, gy, x, y: xp.special.xlogy(gy, 2.0 + xp.square(xp.projected(y, x, x, axis=(0,)))))
+@primitive(x=lambda xp, gy, x, y: xp.special.xlogy(gy, 2.0 + xp.square(xp.standardize_backward(y, x, x, axis=(0,)))))
 def elsewhere(xp, x, /):
     return xp.square(x)
 

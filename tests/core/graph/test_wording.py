@@ -163,3 +163,55 @@ def test_device_of_another_library_in_creation_says_how() -> None:
 def test_misspelt_device_is_told_what_was_meant(wrong: str, meant: str) -> None:
     with pytest.raises(xpgrad.SpecifierError, match=f"did you mean '{meant}'"):
         xpgrad.get_device(wrong)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        ((2, 4), (3, 5), "a has 4 columns but b has 3 rows"),
+        ((4,), (3,), "a has 4 elements but b has 3 elements"),
+        ((2, 4), (3,), "a has 4 columns but b has 3 elements"),
+        ((4,), (3, 2), "a has 4 elements but b has 3 rows"),
+        ((2, 4), (), "b has no axes, but vectors, matrices or stacks of matrices are needed"),
+        ((2, 3, 4), (5, 4, 3), "the stacks of matrices do not broadcast"),
+    ],
+)
+def test_shapes_without_a_matrix_product_are_named(
+    a: tuple[int, ...], b: tuple[int, ...], text: str, device: xpgrad.Device
+) -> None:
+    x, y = placed(np.ones(a), device), placed(np.ones(b), device)
+    calls: list[Callable[[], Any]] = [
+        lambda: Variable(x) @ Variable(y), lambda: Variable(x) @ y, lambda: xp.matmul(x, Variable(y)),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(xpgrad.ShapeError) as caught:
+            call()
+        assert str(caught.value) == f"matmul: {text}; got a {a}, b {b}, float64 on {device.backend.name}"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v: xp.vecdot(v(2, 4), v(2, 3)),
+        lambda v: xp.tensordot(v(2, 4), v(2, 3), axes=1),
+        lambda v: xp.linalg.solve(v(3, 3), v(4, 2)),
+        lambda v: xp.linalg.inv(v(3, 2)),
+        lambda v: xp.linalg.trace(v(3)),
+        lambda v: xp.reshape(v(3), (4,)),
+        lambda v: xp.broadcast_to(v(3), (4,)),
+        lambda v: xp.concat([v(3, 2), v(3, 3)]),
+        lambda v: xp.stack([v(3), v(2)]),
+        lambda v: xp.sum(v(3), axis=4),
+        lambda v: v(3)[7],
+        lambda v: ~v(3),
+    ],
+)
+def test_no_message_shows_the_signature_or_the_classes_of_a_library(
+    call: Callable[[Any], Any], device: xpgrad.Device
+) -> None:
+    with pytest.raises(Exception, match=r": ") as caught:
+        call(lambda *shape: Variable(placed(np.ones(shape), device)))
+    text = str(caught.value)
+    name = text.partition(":")[0]
+    assert not any(word in text for word in ("gufunc", "core dimension", "_array_object", " object at 0x"))
+    assert f"{name}: {name}" not in text

@@ -28,7 +28,7 @@ def test_blocks(name):
 @pytest.mark.parametrize(
     ("blocks", "error", "text"),
     [
-        (lambda v: np.block([[v], v]), ValueError, r"expected all arrays equally deep in lists, got depths \[0, 1\]"),
+        (lambda v: np.block([[v], v]), ValueError, r"expected lists nested to one depth, got depths \[0, 1\]"),
         (lambda v: np.block([[v], []]), ValueError, "got an empty list"),
         (lambda v: np.block([(v, v)]), TypeError, "tuple"),
     ],
@@ -93,7 +93,7 @@ def test_what_an_edit_refuses():
         np.delete(v, 3, axis=1)
     with pytest.raises(IndexError, match="insert: expected an index into an axis of 3, got 4"):
         np.insert(v, 4, 1.0, axis=1)
-    with pytest.raises(IndexError, match="delete: expected an axis of an array with 2 of them, got 2"):
+    with pytest.raises(IndexError, match="delete: expected an axis of an array with 2 axes, got 2"):
         np.delete(v, 0, axis=2)
     with pytest.raises(xpgrad.ShapeError, match="delete: expected a mask of 3 elements, got 2"):
         np.delete(v, [True, False], axis=1)

@@ -264,7 +264,7 @@ def test_detection_of_mutations_takes_the_call_paths_that_run_without_it(device,
         return [x * z, 2.0 * x, xp.exp(x), x[0], xp.sum(x, axis=0), xp.concat([x, z]), xp.where(x > 0, x, z)]
 
     compute()
-    for module in ("primitive", "parameterised", "several"):
+    for module in ("calls", "parameterised", "n_ary", "general"):
         path = importlib.import_module(f"xpgrad.graph.{module}")
         guarded = path.apply
         monkeypatch.setattr(

@@ -31,7 +31,7 @@ x.backward(retain="grad")  # error: call-arg | reportCallIssue
 x.grad * 2.0  # error: operator | reportOptionalOperand
 x.name = 3  # error: assignment | reportAttributeAccessIssue
 Parameter(name=3)  # error: arg-type | reportArgumentType
-xpgrad.grad(x)  # error: call-arg | reportCallIssue
+xpgrad.grad(x)  # error: call-arg, arg-type | reportCallIssue, reportArgumentType
 xpgrad.using_config("train")  # error: call-arg | reportCallIssue
 transforms.grad(3)  # error: arg-type | reportArgumentType
 transforms.checkpoint(own)(x, scael=2.0)  # error: call-arg | reportCallIssue

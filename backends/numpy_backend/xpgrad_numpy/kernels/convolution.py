@@ -202,7 +202,7 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geo
     return y
 
 
-def window_products(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
+def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Return the sums over batch and windows of windows times `g`."""
     found = layout(geometry)
     result = np.result_type(x, g)
@@ -230,5 +230,5 @@ def window_products(x: Array, g: Array, /, geometry: Geometry, groups: int) -> A
 CONVOLUTION: dict[str, Kernel] = {
     "convolution": convolution,
     "transposed_convolution": transposed_convolution,
-    "window_products": window_products,
+    "convolution_filter_backward": convolution_filter_backward,
 }

@@ -54,7 +54,7 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
     gx = np.subtract(ONES.get(y.dtype, 1), y)
-    if np.maximum.reduce(y, None, None, None, False, 0) > NEARLY_ONE:
+    if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
         if y.ndim:
             places = np.nonzero(y > NEARLY_ONE)
             gx[places] = expit(np.negative(x[places]))
@@ -86,12 +86,12 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     return gx
 
 
-def softmax_of_score(x: Array, score: Array | None, /) -> Array:
+def softmax_from_log(x: Array, score: Array | None, /) -> Array:
     """Return the exponentials of the result of `log_softmax`, which is computed if it is not given."""
     return np.exp(log_softmax(x, 1) if score is None else score)
 
 
-def softmax_of_score_x(gy: Array, y: Array, /) -> Array:
+def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
     """Return the gradient of a softmax along axis 1."""
     return softmax_x(gy, y, 1)
 
@@ -119,7 +119,7 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     return np.subtract(gy, gx, out=gx)
 
 
-def logsumexp(x: Array, /, axis: Any, keepdims: bool) -> Array:
+def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
     """Return the logarithm of the sum of exponentials, with one new array of the size of `x`."""
     if is_half(x.dtype):
         return logsumexp(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
@@ -134,8 +134,8 @@ def logsumexp(x: Array, /, axis: Any, keepdims: bool) -> Array:
 def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
     """Return ``gy * exp(x - y)`` in one new array."""
     if is_half(y.dtype):
-        wide = (each.astype(SINGLE) for each in (gy, x, y))
-        return logsumexp_x(*wide, x_spec, axis, keepdims).astype(y.dtype)
+        gy, x, wide = gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)
+        return logsumexp_x(gy, x, wide, x_spec, axis, keepdims).astype(y.dtype)
     if not keepdims and axis is not None:
         axes = axis if isinstance(axis, int) else tuple(axis)
         gy, y = np.expand_dims(gy, axes), np.expand_dims(y, axes)
@@ -222,7 +222,7 @@ def labels_count(t: Array, /, spec: Spec, ignore_label: int) -> Array:
     return np.asarray(np.count_nonzero(t != ignore_label) or 1, wide(spec.dtype))
 
 
-def weighted(x: Array, weights: Array, share: Array, /) -> Array:
+def masked_product(x: Array, weights: Array, share: Array, /) -> Array:
     """Return ``x * (weights * share)``, and 0 where a weight is 0."""
     y = x * (weights * share)
     zero = weights == 0
@@ -267,12 +267,12 @@ NEURAL: dict[str, Kernel] = {
     "affine": affine,
     "affine.x": affine_x,
     "affine.b": affine_b,
-    "softmax_of_score": softmax_of_score,
-    "softmax_of_score.x": softmax_of_score_x,
+    "softmax_from_log": softmax_from_log,
+    "softmax_from_log.x": softmax_from_log_x,
     "labels_one_hot": labels_one_hot,
     "labels_weight": labels_weight,
     "labels_count": labels_count,
-    "weighted": weighted,
+    "masked_product": masked_product,
     "cross_entropy": cross_entropy,
     "cross_entropy.x": cross_entropy_x,
 }

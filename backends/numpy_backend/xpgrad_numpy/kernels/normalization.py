@@ -48,7 +48,7 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     return mean, var
 
 
-def standardized(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
+def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
     for rows in _blocks(x.shape, axis):
@@ -57,7 +57,7 @@ def standardized(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: floa
     return y
 
 
-def projected(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
+def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
     y = np.empty(g.shape, np.result_type(g, direction, scale))
@@ -73,7 +73,7 @@ def projected(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     return y
 
 
-def scaled(x: Array, gamma: Array, beta: Array, /) -> Array:
+def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
     """Return ``x * gamma + beta``, `beta` added in place if shape and dtype allow it."""
     y = np.multiply(x, gamma)
     if y.ndim and np.result_type(y, beta) == y.dtype and np.broadcast_shapes(y.shape, beta.shape) == y.shape:
@@ -83,7 +83,7 @@ def scaled(x: Array, gamma: Array, beta: Array, /) -> Array:
 
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
-    "standardized": standardized,
-    "projected": projected,
-    "scaled": scaled,
+    "standardize": standardize,
+    "standardize_backward": standardize_backward,
+    "scale_and_shift": scale_and_shift,
 }

@@ -8,7 +8,7 @@ from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 from xpgrad_numpy.kernels.windows import elements, exact
 
 
-def window_maxima(x: Array, /, geometry: Geometry) -> Array:
+def max_pool(x: Array, /, geometry: Geometry) -> Array:
     """Return the largest elements of windows."""
     shape = (*x.shape[:2], *geometry.out)
     if not exact(geometry):
@@ -33,10 +33,10 @@ def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> Array:
     return divided(g, count)
 
 
-def dealt(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return images on which each element is shared by the largest elements of its window."""
     if is_half(g.dtype):
-        return dealt(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
+        return max_pool_backward(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
     share, zero = _shares(g, x, top, geometry), g.dtype.type(0)
     if exact(geometry):
         y = np.empty(x.shape, share.dtype)
@@ -49,10 +49,10 @@ def dealt(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     return y
 
 
-def collected(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+def max_pool_gather(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return means over the largest elements of windows."""
     if is_half(g.dtype):
-        return collected(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
+        return max_pool_gather(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
     y, count = np.zeros(top.shape, g.dtype), np.zeros(top.shape, g.dtype)
     for _, image, window in elements(geometry):
         largest = x[image] == top[window]
@@ -63,7 +63,7 @@ def collected(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
 
 
 POOLING: dict[str, Kernel] = {
-    "window_maxima": window_maxima,
-    "dealt": dealt,
-    "collected": collected,
+    "max_pool": max_pool,
+    "max_pool_backward": max_pool_backward,
+    "max_pool_gather": max_pool_gather,
 }

@@ -6,7 +6,7 @@ from itertools import count
 
 import numpy as np
 
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 
 
 def sinc(x: Array, /) -> Array:
@@ -75,4 +75,4 @@ def _series(n: int, eps: float) -> list[float]:
 
 
 _PI = {dtype: np.asarray(math.pi, dtype) for dtype in map(np.dtype, ("float32", "float64"))}
-SINC = {"special.sinc": sinc, "special.sinc_of": sinc_of}
+SINC: dict[str, Kernel] = {"special.sinc": sinc, "special.sinc_of": sinc_of}

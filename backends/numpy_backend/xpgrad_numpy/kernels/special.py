@@ -18,7 +18,13 @@ ellipkm1 exp1 expi hyp1f1 spence
 bei ber dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kei ker kve modstruve ndtri_exp owens_t struve
 wrightomega yv"""
 ORDERED = {"expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma"}
-NUMPYS = {"special.cbrt": np.cbrt, "special.exp2": np.exp2, "fmod": np.fmod, "logaddexp2": np.logaddexp2, **SINC}
+NUMPYS: dict[str, Kernel] = {
+    "special.cbrt": np.cbrt,
+    "special.exp2": np.exp2,
+    "fmod": np.fmod,
+    "logaddexp2": np.logaddexp2,
+    **SINC,
+}
 """NumPy's own functions: vectorised, and as accurate as SciPy's."""
 HALF = np.dtype(np.float16)
 PARTS = {

@@ -62,17 +62,17 @@ def fold(x: Array, /, geometry: Geometry) -> Array:
     return y
 
 
-def window_sums(x: Array, /, geometry: Geometry) -> Array:
+def sum_pool(x: Array, /, geometry: Geometry) -> Array:
     """Return the sums of windows, without making the windows."""
     if is_half(x.dtype):
-        return window_sums(x.astype(SINGLE), geometry).astype(x.dtype)
+        return sum_pool(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros((*x.shape[:2], *geometry.out), x.dtype)
     for _, image, window in elements(geometry):
         y[window] += x[image]
     return y
 
 
-def spread(x: Array, /, geometry: Geometry) -> Array:
+def unpool(x: Array, /, geometry: Geometry) -> Array:
     """Return images with each element added to all positions of its window."""
     shape = (*x.shape[:2], *geometry.size)
     if exact(geometry):
@@ -81,7 +81,7 @@ def spread(x: Array, /, geometry: Geometry) -> Array:
             y[image] = x
         return y
     if is_half(x.dtype):
-        return spread(x.astype(SINGLE), geometry).astype(x.dtype)
+        return unpool(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros(shape, x.dtype)
     for _, image, window in elements(geometry):
         y[image] += x[window]
@@ -91,6 +91,6 @@ def spread(x: Array, /, geometry: Geometry) -> Array:
 WINDOWS: dict[str, Kernel] = {
     "windows": windows,
     "fold": fold,
-    "window_sums": window_sums,
-    "spread": spread,
+    "sum_pool": sum_pool,
+    "unpool": unpool,
 }

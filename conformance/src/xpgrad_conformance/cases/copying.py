@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xpgrad.array_api.copying import copy
+from xpgrad.array_api.shared.copying import copy
 from xpgrad_conformance.table.case import Case
 
 CASES = (

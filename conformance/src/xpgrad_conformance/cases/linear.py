@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xpgrad.array_api.linear import transposed_matmul
+from xpgrad.array_api.shared.primitives import transposed_matmul
 from xpgrad_conformance.table.case import Case, Input
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xpgrad.array_api.selection import gate
+from xpgrad.array_api.shared.primitives import gate
 from xpgrad_conformance.table.case import Case, Input
 
 TWO = (Input(), Input())

@@ -46,7 +46,7 @@ INSIDE = {
     "setitem": ("scatter_add",),
     "linear": ("affine",),
     "softmax_cross_entropy": (
-        "cross_entropy", "softmax_of_score", "labels_one_hot", "labels_weight", "labels_count", "weighted",
+        "cross_entropy", "softmax_from_log", "labels_one_hot", "labels_weight", "labels_count", "masked_product",
     ),
     "convolve": ("convolve_full",),
     "vector_norm": ("linalg.euclidean_norm", "linalg.power_norm"),

@@ -41,8 +41,9 @@ def kept_names(f: FunctionNode) -> set[str]:
         return {f"x{i}" for i in inputs} | {f"y{i}" for i in outputs}
     definition = f.pullback.definition
     first, second = (*definition.inputs, None)[:2]
-    names = {name for place, name in (("a", first), ("b", second), ("c", "y")) if name and hasattr(f, place)}
-    rest = getattr(f, "d", None)
+    slots = (("first", first), ("second", second), ("result", "y"))
+    names = {name for slot, name in slots if name and hasattr(f, slot)}
+    rest = getattr(f, "rest", None)
     if isinstance(rest, dict):
         names |= {name for name, value in rest.items() if name in definition.inputs and _holds_arrays(value)}
     return names

@@ -1,7 +1,7 @@
 """Linear algebra: the standard's extension `linalg`, differentiable to any order.
 
-Functions take stacks of matrices, which lie in the last two axes. Where a matrix has to be Hermitian, the gradient is
-Hermitian too. Factors that are determined but for a sign, a phase or a basis have the gradient of functions that do not
+Functions take stacks of matrices, in the last two axes. Where a matrix has to be Hermitian, the gradient is
+Hermitian too. Factors that are determined up to a sign, a phase or a basis have the gradient of functions that do not
 depend on that choice.
 """
 
@@ -14,10 +14,10 @@ from xpgrad.array_api.linalg.diagonals import diagonal, trace
 from xpgrad.array_api.linalg.eigen import eig, eigh, eigvals, eigvalsh
 from xpgrad.array_api.linalg.factorizations import cholesky, qr
 from xpgrad.array_api.linalg.norms import matrix_norm, vector_norm
-from xpgrad.array_api.linalg.powers import cross, matrix_power
+from xpgrad.array_api.linalg.products import cross, matrix_power, outer
 from xpgrad.array_api.linalg.singular import matrix_rank, pinv, svd, svdvals
 from xpgrad.array_api.linalg.solving import inv, solve
-from xpgrad.array_api.linear import matmul, matrix_transpose, outer, tensordot, vecdot
+from xpgrad.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from xpgrad.listing import listed as _listed
 
 __all__ = [

@@ -3,13 +3,15 @@
 import math
 from typing import Literal
 
-from xpgrad.array_api.copying import astype, real
+from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.complex_parts import real
+from xpgrad.array_api.elementwise.magnitude import abs
 from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
-from xpgrad.array_api.magnitude import abs
 from xpgrad.array_api.manipulation import expand_dims
-from xpgrad.array_api.precision import reduced
-from xpgrad.array_api.statistical import Axis, max, min, reduced_count, sum, with_kept_axes
+from xpgrad.array_api.shared.axes import Axis, reduced_count, with_kept_axes
+from xpgrad.array_api.shared.precision import reduced
+from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive
@@ -42,12 +44,12 @@ def _power_rule(
 
 @primitive(extension="linalg", label="vector_norm", x=_power_rule)
 def power_norm(xp: Namespace, x: AnyArray, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The sum over `axis` of powers `ord` of numbers that are not negative, to the power ``1 / ord``."""
+    """The sum over `axis` of powers `ord` of nonnegative numbers, to the power ``1 / ord``."""
     return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
-    """Return the largest of numbers that are not negative; 0 where there is none."""
+    """Return the maximum of nonnegative numbers; 0 for none."""
     pick = max if reduced_count(x.node.spec, axis) else sum
     return pick(x, axis=axis, keepdims=keepdims)
 
@@ -59,7 +61,7 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
     ----------
     x : Variable or array, floating-point
     axis : int, tuple of int or None
-        The axes that make a vector; None takes all.
+        The axes of the vectors; None for all axes.
     keepdims : bool
         Leave these axes with length 1.
     ord : int or float
@@ -72,9 +74,9 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
 
     Notes
     -----
-    The gradient of a zero vector is 0, and so is that of elements that are 0 unless the norm is smooth there; ties of
-    the largest, or smallest, modulus share it equally. Without elements the norm is 0, but for negative `ord`, where
-    it is infinite; there is no smallest modulus.
+    The gradient of a zero vector is 0, and so is that of zero elements where the norm is not smooth; elements that tie
+    for the largest or smallest modulus share the gradient equally. The norm of no elements is 0, or infinite for
+    negative `ord`, but there is no smallest modulus.
     """
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     x = as_variable(x)

@@ -1,7 +1,7 @@
-"""Sweeps within a sweep, for rules that differentiate the cotangents which they are given.
+"""Sweeps within a sweep, for rules that differentiate the cotangents that they are given.
 
-Users asked for one backward computation, so these call no hook, and debug mode watches none of them: what they find is
-part of the rule that runs them, whose result is looked at.
+The user asked for one backward computation, so these sweeps call no hooks and debug mode does not check them, but only
+the result of the rule that runs them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.config import WATCHED, set_hooks, switches, using_config
-from xpgrad.graph.application import output
 from xpgrad.graph.backward import between
-from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.lazy import dense
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Pullback
 from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, as_array, constant_variable
@@ -21,7 +20,7 @@ from xpgrad.types import Array
 
 
 class NotRepeatable(Exception):
-    """A sweep within a sweep has failed: what lies behind was released, or cannot be differentiated again."""
+    """A sweep within a sweep has failed: part of the graph was released, or cannot be differentiated again."""
 
 
 class InnerSweep(Sweep):
@@ -31,12 +30,12 @@ class InnerSweep(Sweep):
     ----------
     *args, **kwargs : those of `Sweep`
     measured : bool
-        Add up the moduli of what arrives at the watched values.
+        Sum the moduli of the contributions to the watched values.
 
     Attributes
     ----------
     moduli : dict from key to array
-        These sums: large where a cotangent is small because large contributions cancel.
+        These sums: large where a cotangent is small because of cancellation.
     """
 
     def __init__(self, *args: Any, measured: bool = False, **kwargs: Any) -> None:
@@ -47,10 +46,10 @@ class InnerSweep(Sweep):
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
         return gy
 
-    def _listeners(self, f: FunctionNode) -> list[Any]:
+    def _listeners(self, f: FunctionBase) -> list[Any]:
         return []
 
-    def _narrowed(self, f: FunctionNode, pullback: Pullback) -> Pullback:
+    def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         narrowed = super()._narrowed(f, getattr(pullback, "inner", pullback))
         return MeasuredPullback(narrowed, self) if self.measured and self._meets_watched(f) else narrowed
 
@@ -59,7 +58,7 @@ class InnerSweep(Sweep):
             self.measure(node, gx)
         super()._deposit(node, gx, borrowed)
 
-    def _meets_watched(self, f: FunctionNode) -> bool:
+    def _meets_watched(self, f: FunctionBase) -> bool:
         return any(node is not None and key_of(node) in self.watch for node in f.inputs)
 
     def measure(self, node: VariableNode, gx: Any) -> None:
@@ -74,7 +73,7 @@ class InnerSweep(Sweep):
 
 
 class MeasuredPullback(Pullback):
-    """The pullback of one application in a sweep that measures what it makes."""
+    """The pullback of one application in a sweep that measures its results."""
 
     __slots__ = ()
 
@@ -85,9 +84,9 @@ class MeasuredPullback(Pullback):
         self.record = lambda f, gy, node: _measured(sweep, f, inner.record(f, gy, node))
 
 
-def _measured(sweep: InnerSweep, f: FunctionNode, gxs: Sequence[Any]) -> Sequence[Any]:
+def _measured(sweep: InnerSweep, f: FunctionBase, gxs: Sequence[Any]) -> Sequence[Any]:
     for node, gx in zip(f.inputs, gxs, strict=False):  # a pullback may stop at the last needed input
-        if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to that shape
+        if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to it
             sweep.measure(node, gx)
     return gxs
 
@@ -118,14 +117,14 @@ def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded:
     return sweep
 
 
-def repeated(sweep: Sweep, f: FunctionNode, recorded: bool) -> tuple[list[Any], list[Any]]:
-    """Return what `sweep` has found at the outputs of `f`: cotangents, and the sums of the moduli of their parts.
+def repeated(sweep: Sweep, f: FunctionBase, recorded: bool) -> tuple[list[Any], list[Any]]:
+    """Return the cotangents that `sweep` found at the outputs of `f`, and the sums of the moduli of their parts.
 
     Parameters
     ----------
     sweep : Sweep
-        One that runs the rule of `f` now.
-    f : FunctionNode
+        The one that is running the rule of `f`.
+    f : FunctionBase
     recorded : bool
         Return the cotangents as Variables that depend on the outputs.
     """
@@ -145,20 +144,21 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
     totals = _inner(pairs, keys, recorded, False).totals
     found = [totals.get(key) for key in keys]
     return [
-        g if g is None or isinstance(g, Variable) else output(g, x._node.spec) for g, x in zip(found, xs, strict=True)
+        g if g is None or isinstance(g, Variable) else output(g, x._node.spec, None, 0)
+        for g, x in zip(found, xs, strict=True)
     ]
 
 
 class Derivative:
-    """The derivative of `ys` with respect to `xs` from which they were computed, as a map of directions.
+    """The derivative of `ys` with respect to `xs`, from which they were computed, as a linear map.
 
-    A pullback is linear in its cotangents, so its own pullback is the derivative, whatever cotangents it is made for.
-    Those are taken without a pattern, so that no rule meets a special case.
+    A pullback is linear in its cotangents, so its own pullback is the derivative, whatever the cotangents. Irregular
+    ones are used, so that no rule meets a special case.
     """
 
     def __init__(self, ys: Sequence[Variable], xs: Sequence[Variable]) -> None:
         self.ys, self.xs = ys, xs
-        self.cotangents = [Variable(_without_pattern(y)) for y in ys]
+        self.cotangents = [Variable(_irregular(y)) for y in ys]
         self.gradients = pulled_back(ys, self.cotangents, xs, True)
 
     def along(self, directions: Sequence[Variable | None], recorded: bool) -> list[Variable | None]:
@@ -171,7 +171,7 @@ class Derivative:
         return pulled_back([g for g, _ in pairs], [d for _, d in pairs], self.cotangents, recorded)
 
 
-def _without_pattern(y: Variable) -> Any:
+def _irregular(y: Variable) -> Any:
     spec = y._node.spec
     xp = spec.backend.xp
     ones = spec.backend.ones(spec)

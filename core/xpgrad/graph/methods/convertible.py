@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xpgrad.graph.node import VariableNode
     from xpgrad.graph.variable import Variable
 else:
-    Declared = object  # the operators and methods declared there are bound by `array_api.operators`
+    Declared = object  # the operators and methods declared there are bound by `array_api.array_object`
 
 Number = TypeVar("Number")
 API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"

@@ -1,11 +1,12 @@
 """The operators and methods of `Variable` that are defined above it, declared for type checkers and readers.
 
-The differentiable functions are bound by `array_api.operators`, where they are documented. All others are documented
+The differentiable functions are bound by `array_api.array_object`, where they are documented. All others are documented
 here, and bound by the modules that define them: `graph.backward`, those beside this one, and Chainer's.
 """
 
 # These are declarations, not definitions:
 # mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 # ruff: noqa: D102
 
 from collections.abc import Callable, Mapping, Sequence

@@ -38,7 +38,7 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geo
     return _by_image("transposed_convolution", shape, 1, x, W, b, geometry=geometry, groups=groups)
 
 
-def window_products(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
+def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Return the gradient of filters: the sum, over the chunks of the batch, of what each adds to it."""
     shape = (g.shape[1], x.shape[1] // groups, *geometry.ksize)
     x, g = whole(x, range(1, x.ndim)), whole(g, range(1, g.ndim))
@@ -60,7 +60,7 @@ def window_products(x: Array, g: Array, /, geometry: Geometry, groups: int) -> A
 
 
 def _part(options: dict[str, Any], x: Any, g: Any) -> Any:
-    return computed(MODULE, "window_products", options, x, g)[None]
+    return computed(MODULE, "convolution_filter_backward", options, x, g)[None]
 
 
 def _by_image(name: str, shape: Shape, kept: int, x: Array, *others: Array | None, **options: Any) -> Array:
@@ -94,5 +94,5 @@ KERNELS: dict[str, Kernel] = {
     "fold": fold,
     "convolution": convolution,
     "transposed_convolution": transposed_convolution,
-    "window_products": window_products,
+    "convolution_filter_backward": convolution_filter_backward,
 }

@@ -27,7 +27,8 @@ def variable(x: Any, lead: Any = None) -> Any:
     """Return a Variable over the tensor `x`, or over a scalar in the dtype of `lead`."""
     if isinstance(x, (bool, int, float, complex)) and lead is not None:
         return as_variable(torch.as_tensor(x, dtype=lead.dtype, device=lead.array.device))
-    return as_variable(x)
+    tensor: Any = x
+    return as_variable(tensor)
 
 
 def indices(x: Any) -> torch.Tensor:

@@ -6,7 +6,7 @@ from tests.core.graph.leaves import leaf, seeded, spread
 
 from xpgrad import Variable, grad
 from xpgrad import array_api as xp
-from xpgrad.array_api.lazy_product import MAX_PRODUCTS, MAX_ROWS, Product, product
+from xpgrad.array_api.shared.lazy_product import MAX_PRODUCTS, MAX_ROWS, Product, product
 from xpgrad.testing.arrays import on_host, placed
 
 

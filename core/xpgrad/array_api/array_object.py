@@ -1,59 +1,60 @@
-"""The methods and attributes of `Variable` that are functions of this package, with arguments as NumPy has them."""
+"""The array object: the operators, methods and attributes of `Variable` that are functions of this package."""
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api import (
-    copying,
+    data_types,
     indexing,
-    linear,
+    linear_algebra,
     manipulation,
-    products,
-    rounding,
     searching,
-    selection,
     sorting,
     statistical,
     utility,
 )
+from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison, complex_parts, extrema, magnitude, rounding
 from xpgrad.array_api.linalg import diagonals
-from xpgrad.array_api.statistical import Axis
+from xpgrad.array_api.shared import copying
+from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
+from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import Dtype
 
 
 def transpose(x: Variable, /, *axes: Any) -> Variable:
-    """Return the array with its axes in the order `axes`, given one by one or as one sequence; reversed by default."""
+    """Return the array with its axes in the order `axes`, single arguments or one sequence; reversed by default."""
     if not axes and x.ndim == 2:
-        return linear.matrix_transpose(x)
+        return linear_algebra.matrix_transpose(x)
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes or None
     order = tuple(range(x.ndim))[::-1] if order is None else tuple(order)
     return manipulation.permute_dims(x, axes=order)
 
 
 def reshape(x: Variable, /, *shape: Any, copy: bool | None = None) -> Variable:
-    """Return the same elements in another shape, given length by length or as one sequence."""
+    """Return the same elements in another shape: single lengths or one sequence."""
     lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     return manipulation.reshape(x, shape=tuple(lengths), copy=copy)
 
 
 def flatten(x: Variable, /) -> Variable:
-    """Return the elements in one axis."""
+    """Return the array flattened to one axis."""
     return manipulation.reshape(x, shape=(-1,))
 
 
 def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
     """Return the array with two axes swapped."""
     order = list(range(x.ndim))
-    (first,), (second,) = (manipulation.checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
+    (first,), (second,) = (checked_axes((axis,), x.ndim, "swapaxes") for axis in (axis1, axis2))
     order[first], order[second] = second, first
     return manipulation.permute_dims(x, axes=tuple(order))
 
 
 def squeeze(x: Variable, /, axis: Any = None) -> Variable:
-    """Return the array without the axes `axis`, by default without all those of length 1."""
+    """Return the array without the axes `axis`, by default without all axes of length 1."""
     if axis is None:
         axis = tuple(i for i, length in enumerate(x.shape) if length == 1)
     return manipulation.squeeze(x, axis=axis)
@@ -104,54 +105,54 @@ def argmin(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -
 
 def argsort(x: Variable, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Variable:
     """Return the indices that sort the array along `axis`, or the flattened array if that is None."""
-    x, axis = _line(x, axis)
+    x, axis = _along(x, axis)
     return sorting.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
 def cumsum(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
-    """Return the sum of all elements up to each one along `axis`, by default in the flattened array."""
-    x, axis = _line(x, axis)
+    """Return the cumulative sum along `axis`, by default in the flattened array."""
+    x, axis = _along(x, axis)
     return statistical.cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 def cumprod(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
-    """Return the product of all elements up to each one along `axis`, by default in the flattened array."""
-    x, axis = _line(x, axis)
-    return products.cumulative_prod(x, axis=axis, dtype=dtype)
+    """Return the cumulative product along `axis`, by default in the flattened array."""
+    x, axis = _along(x, axis)
+    return statistical.cumulative_prod(x, axis=axis, dtype=dtype)
 
 
-def _line(x: Variable, axis: int | None) -> tuple[Variable, int]:
-    """Return the array and its axis; the flattened one where there is no `axis` to go along."""
+def _along(x: Variable, axis: int | None) -> tuple[Variable, int]:
+    """Return the array and its axis, or the flattened array and 0 if `axis` is None or the array 0-d."""
     return (flatten(x), 0) if axis is None or not x.ndim else (x, axis)
 
 
 def round(x: Variable, /, decimals: int = 0) -> Variable:
-    """Return the array rounded to so many `decimals`, to tens and hundreds if they are negative; without a gradient."""
+    """Return the array rounded to `decimals` places, negative for tens and hundreds; without a gradient."""
     spec = x.node.spec
     if not decimals or (decimals > 0 and not spec.differentiable):
         return rounding.round(x)
     scale = 10.0 ** abs(decimals)
     y = rounding.round(x * scale) / scale if decimals > 0 else rounding.round(x / scale) * scale
-    return y if spec.differentiable else copying.astype(y, spec.dtype)
+    return y if spec.differentiable else data_types.astype(y, spec.dtype)
 
 
 def dot(x: Variable, other: Any, /) -> Variable:
-    """Return the product of vectors or matrices, or with a scalar: the sum over the last axis and the last but one."""
+    """Return the product with a scalar, a vector or matrices: the sum over the last and the second to last axis."""
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
         return x * other  # type: ignore[no-any-return]  # of Any
-    return linear.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
+    return linear_algebra.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
 
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
-    """Return the diagonals of the matrices in two axes, along the last axis."""
+    """Return the diagonals of the matrices in two axes, as the last axis."""
     return diagonals.diagonal(_matrices(x, axis1, axis2, "diagonal"), offset=offset)
 
 
 def _matrices(x: Variable, axis1: int, axis2: int, name: str) -> Variable:
     """Return the array with these two axes last."""
     if x.ndim < 2:
-        raise ShapeError(f"{name}: expected an array with two axes at least, got shape {x.shape}")
+        raise ShapeError(f"{name}: expected an array with at least two axes, got shape {x.shape}")
     return manipulation.moveaxis(x, (axis1, axis2), (-2, -1))
 
 
@@ -162,15 +163,15 @@ def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dt
 
 def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
     """Return the elements at `indices`, of any shape, along `axis`, by default of the flattened array."""
-    x, axis = _line(x, axis)
-    (axis,) = manipulation.checked_axes((axis,), x.ndim, "take")
+    x, axis = _along(x, axis)
+    (axis,) = checked_axes((axis,), x.ndim, "take")
     at = _integers(x, indices)
     taken = indexing.take(x, flatten(at), axis=axis)
     return manipulation.reshape(taken, shape=x.shape[:axis] + at.shape + x.shape[axis + 1 :])
 
 
 def repeat(x: Variable, repeats: Any, /, axis: int | None = None) -> Variable:
-    """Return the elements along `axis`, by default of the flattened array, each so many times."""
+    """Return each element `repeats` times along `axis`, by default of the flattened array."""
     counts = operator.index(repeats) if plugins.is_scalar(repeats) else _integers(x, repeats)
     return manipulation.repeat(x, counts, axis=axis)
 
@@ -181,16 +182,16 @@ def _integers(x: Variable, numbers: Any) -> Variable:
         return as_variable(numbers)
     backend, device = x.node.spec.backend, x.node.spec.device
     made = constant_variable(backend.asarray(numbers, device=device))
-    return made if made.size else copying.astype(made, backend.default_dtype("int"))
+    return made if made.size else data_types.astype(made, backend.default_dtype("int"))
 
 
 def copy(x: Variable, /) -> Variable:
-    """Return a copy in memory of its own, through which the gradient goes."""
+    """Return a copy in new memory; the gradient passes through it."""
     return copying.copy(x)
 
 
 def detach(x: Variable, /) -> Variable:
-    """Return a Variable over the same array that requires no gradient and is in no graph."""
+    """Return a Variable of the same array that requires no gradient and is in no graph."""
     return constant_variable(x.array)
 
 
@@ -198,16 +199,16 @@ METHODS: dict[str, Any] = {
     "__getitem__": indexing.index_operator,
     "__setitem__": indexing.assign,
     "T": property(transpose, doc="The array with its axes reversed."),
-    "mT": property(linear.matrix_transpose, doc="The array with its last two axes swapped."),
+    "mT": property(linear_algebra.matrix_transpose, doc="The array with its last two axes swapped."),
     "all": all,
     "any": any,
     "argmax": argmax,
     "argmin": argmin,
     "argsort": argsort,
-    "astype": copying.astype,
-    "clip": selection.clip,
-    "conj": copying.conj,
-    "conjugate": copying.conj,
+    "astype": data_types.astype,
+    "clip": extrema.clip,
+    "conj": complex_parts.conj,
+    "conjugate": complex_parts.conj,
     "copy": copy,
     "cumprod": cumprod,
     "cumsum": cumsum,
@@ -215,14 +216,14 @@ METHODS: dict[str, Any] = {
     "diagonal": diagonal,
     "dot": dot,
     "flatten": flatten,
-    "imag": property(copying.imag, doc="Imaginary part, elementwise."),
+    "imag": property(complex_parts.imag, doc="Imaginary part, elementwise."),
     "max": statistical.max,
     "mean": mean,
     "min": statistical.min,
     "nonzero": searching.nonzero,
-    "prod": products.prod,
+    "prod": statistical.prod,
     "ravel": flatten,
-    "real": property(copying.real, doc="Real part, elementwise."),
+    "real": property(complex_parts.real, doc="Real part, elementwise."),
     "repeat": repeat,
     "reshape": reshape,
     "round": round,
@@ -235,3 +236,50 @@ METHODS: dict[str, Any] = {
     "transpose": transpose,
     "var": var,
 }
+_BINARY = {
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.remainder,
+    "and": bitwise.bitwise_and,
+    "or": bitwise.bitwise_or,
+    "xor": bitwise.bitwise_xor,
+    "lshift": bitwise.bitwise_left_shift,
+    "rshift": bitwise.bitwise_right_shift,
+    "matmul": linear_algebra.matmul,
+}
+_COMPARISONS = {
+    "eq": comparison.equal,
+    "ne": comparison.not_equal,
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+}
+_UNARY: dict[str, Callable[..., Any]] = {
+    "__abs__": magnitude.abs,
+    "__invert__": bitwise.bitwise_invert,
+    "__neg__": arithmetic.negative,
+    "__pos__": arithmetic.positive,
+}
+
+
+def bind() -> None:
+    """Give Variable its operators and methods."""
+    for name, function in _BINARY.items():
+        forward, reflected = operators(function)
+        _set(f"__{name}__", forward)
+        _set(f"__r{name}__", reflected)
+    forward, reflected = arithmetic.power_operators
+    _set("__pow__", forward)
+    _set("__rpow__", reflected)
+    for name, function in _COMPARISONS.items():
+        _set(f"__{name}__", operators(function)[0])
+    for name, function in (_UNARY | METHODS).items():
+        _set(name, function)
+
+
+def _set(name: str, function: Callable[..., Any]) -> None:
+    setattr(Variable, name, function)

@@ -1,11 +1,11 @@
-"""Powers of matrices, and the cross product."""
+"""Powers of matrices, and products of vectors: outer and cross."""
 
 from typing import Any
 
-from xpgrad.array_api.arithmetic import positive
+from xpgrad.array_api.elementwise.arithmetic import positive
 from xpgrad.array_api.linalg.checks import square
 from xpgrad.array_api.linalg.solving import inv
-from xpgrad.array_api.linear import matmul
+from xpgrad.array_api.linear_algebra import matmul
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
@@ -14,7 +14,7 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 
 def matrix_power(x: AnyArray, n: int, /) -> Variable:
-    """Return square matrices to a whole power, by repeated squaring.
+    """Return integer powers of square matrices, by repeated squaring.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Variable:
     try:
         power = n.__index__()
     except AttributeError:
-        raise TypeError(f"matrix_power: expected a whole number as n, got {n!r}") from None
+        raise TypeError(f"matrix_power: expected an integer as n, got {n!r}") from None
     if not power:
         spec = x.node.spec
         xp = spec.backend.xp
@@ -73,11 +73,19 @@ def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Ar
     x1, x2 : Variable or array, numeric
         The axes other than `axis` broadcast.
     axis : int
-        The axis of the components, counted from the back, so negative.
+        The axis of the components, negative: counted from the last axis.
     """
     if not (-min(x1.ndim, x2.ndim) <= axis < 0) or x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ShapeError(
-            f"cross: expected vectors of length 3 along the same axis, counted from the back; got shapes "
+            f"cross: expected vectors of length 3 along a negative axis; got shapes "
             f"{tuple(x1.shape)} and {tuple(x2.shape)}, axis {axis}"
         )
     return xp.linalg.cross(x1, x2, axis=axis)
+
+
+def outer(x1: AnyArray, x2: AnyArray, /) -> Variable:
+    """Return the product of each element of the vector `x1` with each of the vector `x2`."""
+    x1, x2 = as_variable(x1), as_variable(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
+    return x1[:, None] * x2[None, :]

@@ -1,0 +1,1 @@
+"""The standard's elementwise functions, a file for each kind."""

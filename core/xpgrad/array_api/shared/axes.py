@@ -1,0 +1,44 @@
+"""Axes of arrays: validation, and the shapes of reductions."""
+
+import math
+from collections.abc import Sequence
+
+from xpgrad.backend.spec import Spec
+from xpgrad.types import WHOLE, Array, Namespace, Shape
+
+Axis = int | Sequence[int] | None
+Axes = int | Sequence[int]
+
+
+def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
+    """Return `axis` as a tuple of distinct axes, none negative."""
+    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
+        raise IndexError(f"{operation}: expected distinct axes of an array with {ndim} axes, got {axis}")
+    return tuple(a % ndim for a in given)
+
+
+def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Return the axes that a reduction over `axis` removes, sorted and none negative."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = (axis,) if not isinstance(axis, Sequence) else axis
+    return tuple(sorted(int(a) % ndim for a in given)) if ndim else ()
+
+
+def kept_shape(spec: Spec, axis: Axis) -> Shape:
+    """Return the shape that a reduction of `spec` over `axis` has with ``keepdims=True``."""
+    axes = reduced_axes(axis, spec.ndim)
+    return tuple(1 if i in axes else n for i, n in enumerate(spec.shape))
+
+
+def reduced_count(spec: Spec, axis: Axis) -> int:
+    """Return the number of elements of `spec` that a reduction over `axis` combines into one."""
+    return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
+
+
+def with_kept_axes(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
+    """Return the cotangent of a reduction in a shape that broadcasts against the input."""
+    if keepdims or axis is None:
+        return gy
+    return xp.reshape(gy, shape=kept_shape(x_spec, axis))

@@ -1,0 +1,243 @@
+"""The call paths of primitives without parameters: one input, two inputs, an input and a constant.
+
+The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand: one look-up for
+this thread's mode, one for the plan of the array type, the array library's own call, and the making of a node. What
+the look-ups do not find, and what is out of the ordinary (mixed dtypes or devices, hooks, debug mode), goes to
+`general.apply`, which checks everything. What the kernel raises goes to `general.after_error`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import switches
+from xpgrad.graph.application import Application
+from xpgrad.graph.definition import Definition
+from xpgrad.graph.general import after_error, apply, operate, planned
+from xpgrad.graph.outputs import output
+from xpgrad.graph.variable import Variable
+
+Function = Callable[..., Any]
+PLAIN_SCALARS = frozenset((bool, int, float, complex))
+variable_types: set[type] = {Variable}
+"""Types of Variables that take the call paths; a class that derives from `Variable` may add itself."""
+
+
+def unary(definition: Definition) -> Function:
+    """Return the function of one input."""
+    plans, same = definition.plans, definition.same_dtype and definition.elementwise
+    keep_first, keep_result = _kept(definition, (True,))
+    differentiable, shape_is_known = bool(definition.rules), definition.elementwise
+
+    def unary(x: Any, /) -> Variable:
+        try:
+            node = x._node
+            array = x._array
+            plan = plans[type(array)]
+        except (AttributeError, KeyError):  # no Variable, or the first array of its type
+            return unary(x) if planned(definition, x) else apply(definition, (x,), {})
+        mode = switches().mode
+        if mode > 1:
+            return apply(definition, (x,), {})
+        try:
+            out = plan.kernel(array)
+        except Exception as error:
+            return after_error(error, definition, (x,), [array], {})
+        if type(out) is not plan.array_type:
+            out = plan.restore(out)
+        spec = node.spec
+        if not (same and spec.differentiable):
+            given = spec
+            spec = plan.outcomes.get(given)
+            if spec is None or not (shape_is_known or out.shape == spec.shape):  # a shape may depend on values
+                spec = plan.outcome(given, out, array)
+        if mode or not node.requires_grad or not differentiable or not spec.differentiable:
+            return output(out, spec, None, 0)
+        f = Application()
+        f.pullback = plan.by_bits[1]
+        f.inputs = (node,)
+        if keep_first:
+            f.first = array
+        if keep_result:
+            f.result = out
+        return output(out, spec, f, node.rank)
+
+    return unary
+
+
+def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C901 - see its docstring
+    """Return the function of two inputs; an operator leaves what is no operand to Python.
+
+    It has more branches than other functions may have: a call for what a constant needs costs 8 % of a chain of them.
+    """
+    general = operate if is_operator else _applied
+    plans, scalars_fit, same = (
+        definition.plans,
+        definition.elementwise,
+        definition.same_dtype and definition.elementwise,
+    )
+    rule1, rule2 = (x in definition.rules for x in definition.inputs)
+    kept_by_bits = [
+        _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
+    ]
+    keep_first, keep_second, keep_result = kept_by_bits[1]
+
+    def binary(x1: Any, x2: Any, /) -> Any:  # noqa: C901 - as above
+        try:
+            node1 = x1._node
+            array1 = x1._array
+            plan = plans[type(array1)]
+        except (AttributeError, KeyError):  # as above
+            return binary(x1, x2) if planned(definition, x1) else general(definition, x1, x2)
+        mode = switches().mode
+        if mode > 1:
+            return general(definition, x1, x2)
+        spec: Any = node1.spec
+        kind = type(x2)
+        if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
+            node2 = x2._node
+            array2 = x2._array
+            if node2.spec is not spec or not same or not spec.differentiable:
+                given = spec, node2.spec
+                spec = plan.outcomes.get(given)
+                if spec is None and not (type(array1) is type(array2) and plan.takes(*given)):
+                    return general(definition, x1, x2)
+        elif (kind is float or kind is int) and scalars_fit:
+            array2 = spec.constants.get(x2)
+            if array2 is None:
+                if not spec.differentiable:
+                    return general(definition, x1, x2)
+                array2 = plan.backend.prepare(x2, spec)
+            node2 = None
+        elif kind is type(array1) and plan.takes_any_array:
+            node2 = None
+            array2 = x2
+        else:
+            scalar = plain_scalar(x2, kind) if scalars_fit else x2
+            return general(definition, x1, x2) if scalar is x2 else binary(x1, scalar)
+        try:
+            out = plan.kernel(array1, array2)
+        except Exception as error:
+            return after_error(error, definition, (x1, x2), [array1, array2], {})
+        if type(out) is not plan.array_type:
+            out = plan.restore(out)
+        if node2 is None:
+            if kind is not float and kind is not int:
+                same_spec = same and out.dtype is spec.dtype and out.shape == spec.shape
+            else:
+                same_spec = same
+            if not same_spec or not spec.differentiable:
+                spec = plan.backend.spec(out)
+            if mode or not rule1 or not node1.requires_grad or not spec.differentiable:
+                return output(out, spec, None, 0)
+            f = Application()
+            f.pullback = plan.by_bits[1]
+            f.inputs = (node1,)
+            if kind is float or kind is int:
+                f.rest = x2  # for the label
+            if keep_first:
+                f.first = array1
+            if keep_second:
+                f.second = array2
+            if keep_result:
+                f.result = out
+            return output(out, spec, f, node1.rank)
+        if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
+            spec = plan.outcome(given, out, array1, array2)  # pyright: ignore[reportPossiblyUnboundVariable]  # node2 is no None
+        needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
+        if mode or not needed or not spec.differentiable:
+            return output(out, spec, None, 0)
+        f = Application()
+        f.pullback = plan.by_bits[needed]
+        f.inputs = (node1, node2)
+        first, second, result = kept_by_bits[needed]
+        if first:
+            f.first = array1
+        if second:
+            f.second = array2
+        if result:
+            f.result = out
+        rank = node1.rank
+        if needed != 1 and (needed == 2 or node2.rank > rank):
+            rank = node2.rank
+        return output(out, spec, f, rank)
+
+    return binary
+
+
+def reflected(definition: Definition) -> Function:
+    """Return the reflected operator, for a scalar or an array on the left."""
+    plans, scalars_fit, same = (
+        definition.plans,
+        definition.elementwise,
+        definition.same_dtype and definition.elementwise,
+    )
+    keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
+    differentiable = definition.inputs[1] in definition.rules
+
+    def reflected(x2: Any, x1: Any, /) -> Any:
+        try:
+            node = x2._node
+            own = x2._array
+            plan = plans[type(own)]
+        except (AttributeError, KeyError):  # as above
+            return reflected(x2, x1) if planned(definition, x2) else operate(definition, x1, x2)
+        mode = switches().mode
+        if mode > 1:
+            return operate(definition, x1, x2)
+        spec = node.spec
+        kind = type(x1)
+        is_scalar = kind is float or kind is int
+        if is_scalar and scalars_fit:
+            constant = spec.constants.get(x1)
+            if constant is None:
+                if not spec.differentiable:
+                    return operate(definition, x1, x2)
+                constant = plan.backend.prepare(x1, spec)
+        elif kind is type(own) and plan.takes_any_array:
+            constant = x1
+        else:
+            scalar = plain_scalar(x1, kind) if scalars_fit else x1
+            return operate(definition, x1, x2) if scalar is x1 else reflected(x2, scalar)
+        try:
+            out = plan.kernel(constant, own)
+        except Exception as error:
+            return after_error(error, definition, (x1, x2), [constant, own], {})
+        if type(out) is not plan.array_type:
+            out = plan.restore(out)
+        if not is_scalar or not same or not spec.differentiable:
+            spec = plan.backend.spec(out)
+        if mode or not differentiable or not node.requires_grad or not spec.differentiable:
+            return output(out, spec, None, 0)
+        f = Application()
+        f.pullback = plan.by_bits[2]
+        f.inputs = (None, node)
+        if is_scalar:
+            f.rest = x1  # for the label
+        if keeps_constant:
+            f.first = constant
+        if keeps_own:
+            f.second = own
+        if keeps_result:
+            f.result = out
+        return output(out, spec, f, node.rank)
+
+    return reflected
+
+
+def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Return for each input, and for the output, whether it is kept."""
+    kept = definition.kept(needed)
+    return tuple([name in kept for name in (*definition.inputs, "y")])
+
+
+def plain_scalar(x: Any, kind: type) -> Any:
+    """Return a library's scalar as Python's, anything else as it is."""
+    if kind in PLAIN_SCALARS or not issubclass(kind, plugins.scalar_types):
+        return x
+    scalar = x.item()
+    return scalar if type(scalar) in PLAIN_SCALARS else x
+
+
+def _applied(definition: Definition, x1: Any, x2: Any) -> Variable:
+    return apply(definition, (x1, x2), {})

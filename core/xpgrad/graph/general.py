@@ -1,0 +1,169 @@
+"""The general way to call a primitive, with every check, for what its call path does not take.
+
+A kernel is never called again with arguments for which it raised: its error is explained from what it raised. Only a
+parameter that few libraries take, as a list for a tuple, is converted after the error, and the kernel called with that.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import GUARDED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
+from xpgrad.errors import UnknownArray
+from xpgrad.graph import carried
+from xpgrad.graph.application import Application, DebugApplication
+from xpgrad.graph.definition import Definition
+from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted
+from xpgrad.graph.outputs import output
+from xpgrad.graph.pullback import Plan
+from xpgrad.graph.variable import Variable
+from xpgrad.graph.wording import raise_explained
+from xpgrad.types import Array
+from xpgrad.watch import inspection
+from xpgrad.watch.observation import observed
+
+
+def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
+    """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
+    mode = switches().mode
+    if mode & (WATCHED | GUARDED) == GUARDED:
+        return guarded(definition, operands, parameters)  # type: ignore[no-any-return]  # a Variable
+    operands = list(operands[0]) if definition.variadic else operands
+    if plugins.carriers:
+        operands = [carried.operand(x) for x in operands]
+    parameters = plain_parameters(parameters)
+    backend, lead = common_backend(definition.name, operands)
+    if definition.elementwise:
+        operands = promoted(operands, backend)
+    arrays, nodes, scalar = _split(operands, backend, lead)
+    plan = plan_for(definition, type(lead), backend)
+    function: Application | None = None
+    if mode & WATCHED:
+        function = _watched(plan, nodes, parameters, scalar)
+        out = _run_watched(function, plan, operands, arrays, parameters)
+    else:
+        out = _run(plan, arrays, parameters)
+    spec = backend.spec(out)
+    needed = tuple(
+        node is not None and node.requires_grad and (definition.variadic or x in definition.rules)
+        for x, node in zip(definition.inputs * (len(nodes) if definition.variadic else 1), nodes, strict=True)
+    )
+    if mode & NO_GRAD or True not in needed or not spec.differentiable:
+        return output(out, spec, None, 0)
+    function = Application() if function is None else function
+    function.pullback = plan.pullback(needed)
+    function.pullback.retention.keep(function, arrays, nodes, out, parameters, scalar)
+    function.inputs = tuple(nodes)
+    rank = max(node.rank for node, need in zip(nodes, needed, strict=True) if need)
+    y = output(out, spec, function, rank)
+    if mode & GUARDED or (mode & WATCHED and config.debug):
+        function.guard()
+    return y
+
+
+def operate(definition: Definition, x1: Any, x2: Any) -> Any:
+    """Do what `apply` does for an operator, which leaves what is no operand to Python."""
+    if not (is_operand(x1) and is_operand(x2)):
+        if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
+            return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
+        return NotImplemented
+    if switches().mode & (WATCHED | GUARDED) == GUARDED:
+        return guarded(definition, (x1, x2), {}, "operator" if isinstance(x1, Variable) else "reflected")
+    return apply(definition, (x1, x2), {})
+
+
+def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any], path: str = "public") -> Any:
+    """Call a primitive as without the detection of mutations, by the same call path, and guard what it keeps.
+
+    So what programs are tested with is what runs without it.
+    """
+    y = called_with(unguarded_mode(), definition.paths[path], *operands, **parameters)
+    function = y._node.creator_node if isinstance(y, Variable) else None
+    if isinstance(function, Application):
+        function.guard()
+    return y
+
+
+def after_error(
+    error: Exception, definition: Definition, operands: Sequence[Any], arrays: list[Any], parameters: dict[str, Any]
+) -> Variable:
+    """Explain the error of a kernel that a call path has called with `arrays`, made of `operands`, and `parameters`.
+
+    Call paths leave some checks until then. What they pass on differs from what `apply` passes only in the parameters:
+    operands that are to be cast never get that far.
+    """
+    variadic = definition.variadic
+    backend, _ = common_backend(definition.name, operands[0] if variadic else operands)
+    plain = plain_parameters(parameters)
+    if any(plain[name] is not value for name, value in parameters.items()):
+        return apply(definition, operands, plain)
+    raise_explained(error, definition, arrays, parameters, backend)
+
+
+def plan_for(definition: Definition, kind: type, backend: Backend | None = None) -> Plan:
+    """Return the plan of a primitive for arrays of type `kind`, resolved once."""
+    plan: Plan | None = definition.plans.get(kind)
+    if plan is None:
+        backend = backend or plugins.by_type.get(kind)
+        if backend is None:
+            raise UnknownArray(f"{definition.name}: {kind.__qualname__} is not an array of an installed backend")
+        plan = definition.plans[kind] = Plan(definition, backend)
+    return plan
+
+
+def planned(definition: Definition, x: Any) -> bool:
+    """Make the plan for the array of `x`, if there is none for its type yet; tell whether that was so."""
+    kind = type(getattr(x, "_array", None))
+    if kind in definition.plans or kind not in plugins.by_type:
+        return False
+    plan_for(definition, kind)
+    return True
+
+
+def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list[Any], list[Any], Any]:
+    """Return the arrays for the kernel, the nodes of Variables, and the last scalar among `operands`, or None."""
+    spec = backend.spec(lead)
+    arrays, nodes, scalar = [], [], None
+    for x in operands:
+        node, array = (x._node, x._array) if isinstance(x, Variable) else (None, x)
+        if _is_scalar(array):
+            scalar = array.item() if hasattr(array, "item") else array
+            array = backend.prepare(scalar, spec)
+        nodes.append(node)
+        arrays.append(array)
+    return arrays, nodes, scalar
+
+
+def _is_scalar(x: Any) -> bool:
+    return type(x) not in plugins.by_type and x is not None and plugins.is_scalar(x)
+
+
+def _watched(plan: Plan, nodes: list[Any], parameters: dict[str, Any], scalar: Any) -> Application:
+    """Return an application that hooks can be told of before there is an output."""
+    function: Application = DebugApplication()
+    function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
+    function._origin = function.stack = None
+    function.rest = parameters if scalar is None else scalar  # for the label
+    if config.debug:
+        inspection.note(function)
+    return function
+
+
+def _run_watched(
+    function: Application, plan: Plan, operands: Sequence[Any], arrays: list[Any], parameters: dict[str, Any]
+) -> Array:
+    given = [x._array if isinstance(x, Variable) else x for x in operands]
+    visible = tuple([carried.visible(array) for array in given if type(array) in plugins.by_type])
+    return observed(
+        function, "forward", inspection.hooks_of(function), (visible,), lambda: _run(plan, arrays, parameters),
+        arrays=lambda out: (out,), operands=arrays,
+    )  # fmt: skip
+
+
+def _run(plan: Plan, arrays: list[Any], parameters: dict[str, Any]) -> Array:
+    try:
+        out = plan.kernel(*([arrays] if plan.definition.variadic else arrays), **parameters)
+    except Exception as error:
+        raise_explained(error, plan.definition, arrays, parameters, plan.backend)
+    return out if type(out) is plan.array_type else plan.restore(out)

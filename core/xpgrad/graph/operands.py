@@ -1,0 +1,166 @@
+"""The operands of one call: of one library and one device, and promoted where the library would not do it."""
+
+from collections.abc import Sequence
+from types import EllipsisType, NoneType
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
+from xpgrad.graph.slot import slot
+from xpgrad.graph.variable import Variable
+from xpgrad.types import WHOLE, Array
+
+_NESTED = (list, tuple, slice, NoneType, EllipsisType, *WHOLE)
+"""Types of what occurs in the tuples that parameters are: lengths, axes, and what stands in an index."""
+
+
+def is_operand(x: Any) -> bool:
+    """Tell whether functions take `x`: a Variable, an array of a backend, or a scalar."""
+    if isinstance(x, Variable) or type(x) in plugins.by_type or plugins.is_scalar(x):
+        return True
+    try:
+        plugins.backend_of(x)
+    except UnknownArray:
+        return False
+    return True
+
+
+def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
+    """Return the backend of the arrays among `operands`, and the first of them.
+
+    Raises
+    ------
+    UnknownArray
+        There is no array, or something that is none.
+    BackendMismatch, DeviceMismatch
+        They are of two libraries, or on two devices.
+    ChangedArray
+        The shape or dtype of a Variable's array was changed in place.
+    """
+    lead: Any = None
+    found: Backend | None = None
+    for x in operands:
+        array = x._array if isinstance(x, Variable) else x
+        if array is None and isinstance(x, Variable):
+            raise UnknownArray(f"{name}: the Variable is uninitialised; give it data first")
+        if array is None or (type(array) not in plugins.by_type and plugins.is_scalar(array)):
+            continue
+        backend = _backend_of(name, array)
+        backend.check(array)
+        if isinstance(x, Variable):
+            x._current(name)
+        if found is None:
+            found, lead = backend, array
+        else:
+            _check_together(name, found, lead, backend, array)
+    if found is None:
+        kinds = ", ".join(type(x).__name__ for x in operands) or "nothing"
+        raise UnknownArray(
+            f"{name}: expected at least one Variable or array, got {kinds}; make one with xpgrad.array_api.asarray"
+        )
+    return found, lead
+
+
+def _backend_of(name: str, array: Any) -> Backend:
+    backend = plugins.by_type.get(type(array))
+    if backend is not None:
+        return backend
+    if isinstance(array, (list, tuple, str, dict)):
+        raise UnknownArray(
+            f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}; {plugins.remedy(array)}"
+        )
+    try:
+        return plugins.backend_of(array)
+    except UnknownArray as error:
+        raise UnknownArray(f"{name}: {error}") from None
+
+
+def _check_together(name: str, found: Backend, lead: Array, backend: Backend, array: Array) -> None:
+    if backend is not found:
+        raise BackendMismatch(
+            f"{name}: arrays of two libraries, {found.name} on {found.device_of(lead)} and {backend.name} on "
+            f"{backend.device_of(array)}; move one with to_device"
+        )
+    if backend.handle_of(array) != backend.handle_of(lead):
+        raise DeviceMismatch(
+            f"{name}: arrays of two devices, {found.device_of(lead)} and {backend.device_of(array)}; "
+            "move one with to_device"
+        )
+
+
+def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
+    """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast.
+
+    So are those of several floating-point dtypes, where the library's operators would leave that to whether one is 0-d.
+    """
+    if not backend.zero_dimensional_widen:
+        operands = _widened(operands, backend)
+    scalars = [x for x in operands if not isinstance(x, Variable) and type(x) not in plugins.by_type and x is not None]
+    if not scalars:
+        return operands
+    values = [x.item() if hasattr(x, "item") else x for x in scalars]
+    kind = next((k for k in (complex, float) if any(isinstance(v, k) for v in values)), None)
+    if kind is None:
+        return operands
+    return [
+        _cast(x, _weak_target(array, kind, backend), backend)
+        for x, array in zip(operands, _arrays(operands), strict=True)
+    ]
+
+
+def _arrays(operands: Sequence[Any]) -> list[Any]:
+    """Return the arrays among `operands`, those of Variables too; None for each of the others."""
+    arrays = [x._array if isinstance(x, Variable) else x for x in operands]
+    return [a if type(a) in plugins.by_type else None for a in arrays]
+
+
+def _cast(x: Any, target: Any, backend: Backend) -> Any:
+    if target is None:
+        return x
+    return slot.functions.astype(x, target) if isinstance(x, Variable) else backend.xp.astype(x, target)
+
+
+def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
+    """Return operands whose floating-point arrays, or whose integer arrays, have the dtype to which they promote."""
+    arrays = _arrays(operands)
+    counts = [a is not None and backend.spec(a).differentiable for a in arrays]
+    if not any(counts):
+        counts = [a is not None and backend.is_kind(a.dtype, "integral") for a in arrays]
+    dtypes = [a.dtype for a, counted in zip(arrays, counts, strict=True) if counted]
+    if len(set(dtypes)) < 2:
+        return operands
+    target = backend.namespace.result_type(*dtypes)
+    return [
+        _cast(x, target if counted and array.dtype != target else None, backend)
+        for x, array, counted in zip(operands, arrays, counts, strict=True)
+    ]
+
+
+def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
+    """Return the dtype that `array` must have to meet a Python scalar of type `kind`; None if it is left as it is."""
+    if array is None or backend.is_kind(array.dtype, ("bool", "complex floating")):
+        return None
+    if backend.is_kind(array.dtype, "real floating"):
+        return None if kind is float else backend.namespace.result_type(array.dtype, backend.namespace.complex64)
+    return backend.default_dtype(kind.__name__)
+
+
+def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as libraries take them; those that are so already are the same objects."""
+    return {name: _plain(name, value) for name, value in parameters.items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a parameter as libraries take it: lists as tuples, a length as a shape, a library's scalar as Python's."""
+    if name == "shape" and isinstance(value, WHOLE):
+        return (int(value),)
+    if isinstance(value, slice):  # in an index
+        parts = [value.start, value.stop, value.step]
+        plain = [part if part is None or type(part) is int else part.__index__() for part in parts]
+        return value if all(a is b for a, b in zip(plain, parts, strict=True)) else slice(*plain)
+    if isinstance(value, (list, tuple)) and all(isinstance(item, _NESTED) for item in value):
+        items = tuple([_plain("", item) for item in value])
+        same = type(value) is tuple and all(a is b for a, b in zip(items, value, strict=True))
+        return value if same else items
+    return plugins.plain(value)

@@ -1,0 +1,24 @@
+"""What type checkers are told to leave alone: little, and always with its code and its reason."""
+
+import re
+
+from tests.docs.documents import ROOT
+
+FOLDERS = "core", "backends", "plugins", "conformance"
+MAX_IGNORES = 110
+IGNORES = {
+    f"{path.relative_to(ROOT)}:{number}": line
+    for folder in FOLDERS
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    for number, line in enumerate(path.read_text().splitlines(), 1)
+    if re.search(r"#\s*(type|pyright):\s*ignore", line)
+}
+
+
+def test_each_has_its_code_and_its_reason() -> None:
+    form = re.compile(r"  # (type|pyright): ignore\[[A-Za-z-]+(,[A-Za-z-]+)*\]  # \S.*$")
+    assert [place for place, line in IGNORES.items() if not form.search(line)] == []
+
+
+def test_there_are_few() -> None:
+    assert len(IGNORES) <= MAX_IGNORES
