@@ -7,7 +7,7 @@ the look-ups do not find, and what is out of the ordinary (mixed dtypes or devic
 """
 
 # A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:
-# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportPossiblyUnbound=false
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportPossiblyUnboundVariable=false
 
 from collections.abc import Callable
 from typing import Any
