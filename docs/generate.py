@@ -1,4 +1,4 @@
-"""Writes what the pages take from the code: `python docs/generate.py`. The tests compare."""
+"""Writes the generated parts of the documentation: `python docs/generate.py`. A test compares them with the code."""
 
 import importlib
 import inspect
@@ -15,12 +15,12 @@ CERTIFICATES = DOCS / "conformance"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.special", "xpgrad.ops", "xpgrad.functions"
 HEADER = """# Kernels
 
-Every kernel of this version: how it is called, what it returns, and what stands in for it by default. A backend may
-give any of them ([backends.md](backends.md#kernels) has the rules); those that it does not give are computed by their
-default, with the functions of its namespace. Arrays come by position, parameters by name, always all of them. The last
-column has the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x` from the cotangent `gy`
-and what the rule of `f` asks for; by default it is the formula of the rule, and a recorded sweep always takes that.
-`x_spec` is shape, dtype and device of `x`, `y` is the output.
+Every kernel of this version: its arguments, what it returns, and its default implementation. A backend may replace
+any of them (see the rules in [backends.md](backends.md#kernels)); for the others the default is used, with the
+functions of the backend's namespace. Arrays are passed by position and parameters by name; all of them are always
+passed. The last column lists the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`,
+computed from the cotangent `gy` and the arguments of the rule of `f`. Their default is the formula of the rule, which
+a recorded sweep always uses. `x_spec` is shape, dtype and device of `x`; `y` is the output.
 
 This page is written by `python docs/generate.py`.
 """
@@ -62,9 +62,7 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     name = declaration.name
     if declaration.body is None:
         call = "scatter_add(spec, [(index, value), ...])"
-        return (
-            f"| `{call}` | zeros of `spec` with every value added at its index | none: every backend must give it | |"
-        )
+        return f"| `{call}` | zeros of `spec` with all values added at their index | none: a backend must have it | |"
     arrays = list(inspect.signature(declaration.body).parameters)[1 : declaration.arrays + 1]
     call = f"{name}({', '.join([*arrays, *(f'{p}=' for p in declaration.parameters)])})"
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
@@ -75,7 +73,7 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
 
 
 def _asked(pullback: Declaration) -> tuple[str, ...]:
-    """Return what the rule of a gradient takes behind the namespace."""
+    """Return the parameters of the rule of a gradient, without the namespace."""
     assert pullback.rule is not None
     code = pullback.rule.__code__
     return code.co_varnames[1 : code.co_argcount]
@@ -103,14 +101,12 @@ def certified() -> str:
 
 
 def facts() -> str:
-    """Return the table of facts."""
-    return "\n".join(
-        ["| fact | what is there |", "|---|---|", *(f"| `{fact}` | {text} |" for fact, text in FACTS.items())]
-    )
+    """Return the table of capabilities."""
+    return "\n".join(["| fact | meaning |", "|---|---|", *(f"| `{fact}` | {text} |" for fact, text in FACTS.items())])
 
 
 def backends(text: str) -> str:
-    """Return the page on backends with its tables in their places."""
+    """Return the page on backends with its generated tables."""
     for mark, table_ in (("facts", facts()), ("certified", certified())):
         begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
         before, _, rest = text.partition(begin)

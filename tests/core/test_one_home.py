@@ -117,7 +117,8 @@ def public() -> dict[str, Function]:
     found = {f"{space}.{name}": getattr(module, name) for space, module in spaces.items() for name in module.__all__}
     found |= {f"np.{name}": function for name, function in {**FUNCTIONS, **UFUNCS}.items()}
     found |= {f"np.{name}": getattr(np, name) for name in ("cbrt", "exp2")}  # found by their names in `special`
-    found |= {f"Variable.{name}": function for name, function in array_object.METHODS.items() if _is_of(array_object, function)}
+    methods = array_object.METHODS.items()
+    found |= {f"Variable.{name}": function for name, function in methods if _is_of(array_object, function)}
     found |= {f"chx.{name}": _of_chx(getattr(chx, name)) for name in chx.__all__ if _is_routine(getattr(chx, name))}
     return found
 
@@ -185,7 +186,7 @@ def outcome(function: Function, arrays: tuple[Any, ...]) -> tuple[Any, Graph] | 
 
 
 def _calls(one: Graph, other: Graph) -> bool:
-    """Tell whether all that `other` computes is in `one`, too."""
+    """Return whether all that `other` computes is in `one`, too."""
     return len(one) == len(other) and all(a >= b > Counter() for a, b in zip(one, other, strict=True))
 
 

@@ -19,7 +19,7 @@ def blocks(path: Path) -> list[str]:
 
 
 def is_session(block: str) -> bool:
-    """Tell whether a block is an interactive session."""
+    """Return whether a block is an interactive session."""
     return block.lstrip().startswith(">>>")
 
 

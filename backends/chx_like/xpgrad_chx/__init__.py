@@ -156,7 +156,7 @@ globals().update({new: globals()[old] for new, old in RENAMED.items()})
 
 
 def is_available() -> _bool:
-    """Tell whether these arrays can be used, which they can wherever NumPy can."""
+    """Return whether these arrays can be used, which they can wherever NumPy can."""
     return True
 
 

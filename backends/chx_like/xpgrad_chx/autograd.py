@@ -36,11 +36,11 @@ class Autograd(Memory):
         return self
 
     def is_grad_required(self, backprop_id: BackpropId | None = None) -> bool:
-        """Tell whether the array keeps a gradient for an id."""
+        """Return whether the array keeps a gradient for an id."""
         return self._graph is not None and resolved(backprop_id, "is_grad_required") in self._graph.required
 
     def is_backprop_required(self, backprop_id: "BackpropId | AnyGraph | None" = None) -> bool:
-        """Tell whether what is computed from the array now has a gradient for an id, or for any."""
+        """Return whether what is computed from the array now has a gradient for an id, or for any."""
         if self._graph is None:
             return False
         node = self._graph.variable.node

@@ -126,7 +126,7 @@ class ChainerxBackend(Backend):
         return spec
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype` is of a kind of the standard's `isdtype`."""
         return self._buffers.is_kind(dtype, kind)
 
     def dtype_name(self, dtype: Dtype) -> str:
@@ -178,7 +178,7 @@ class ChainerxBackend(Backend):
         return over(ndarray, device.handle.buffers.from_host(array, fallback), device.handle)
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether `array` shares its memory with another."""
+        """Return whether `array` shares its memory with another."""
         return array._device.buffers.is_view(array._data)  # type: ignore[no-any-return]  # its answer
 
     def check(self, array: Array) -> None:

@@ -165,7 +165,7 @@ def force_backprop_mode(which: Any = None) -> _Mode:
 
 
 def is_backprop_required(backprop_id: BackpropId | None = None, context: Context | None = None) -> bool:
-    """Tell whether operations are recorded for an id now."""
+    """Return whether operations are recorded for an id now."""
     wanted = resolved(backprop_id, "is_backprop_required")
     core = bool(xpgrad.config.enable_backprop)
     for mode in reversed(modes.get()):

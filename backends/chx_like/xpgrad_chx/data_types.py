@@ -19,7 +19,7 @@ def _known(x: Any) -> Any:
 
 
 def can_cast(from_: Any, to: Dtype, /) -> bool:
-    """Tell whether a dtype, or that of an array, promotes to another."""
+    """Return whether a dtype, or that of an array, promotes to another."""
     return bool(np.can_cast(_known(from_), to))
 
 

@@ -157,7 +157,7 @@ def leaves(items: Iterable[Any]) -> Iterable[Any]:
 
 
 def busy(outputs: Iterable[Node] = ()) -> bool:
-    """Tell whether there are special nodes, beside `outputs` that are in between and keep a gradient.
+    """Return whether there are special nodes, beside `outputs` that are in between and keep a gradient.
 
     Nodes that were special for an expired id only are none any more.
     """
@@ -192,7 +192,7 @@ def ids_behind(nodes: Iterable[Node]) -> frozenset[BackpropId]:
 
 
 def reaches(node: Node, backprop_id: BackpropId) -> bool:
-    """Tell whether a gradient of an id that arrives at `node` goes anywhere."""
+    """Return whether a gradient of an id that arrives at `node` goes anywhere."""
     if not node.requires_grad or (backprop_id is DEFAULT and not special):
         return node.requires_grad
     return any(_keeps(each, backprop_id) for each in _walk([node], backprop_id))

@@ -117,11 +117,11 @@ class Methods(Arithmetic, Autograd):
         return call("min", (self,), {"axis": axis, "keepdims": keepdims})
 
     def all(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Tell whether all elements along `axis` are true."""
+        """Return whether all elements along `axis` are true."""
         return call("all", (self,), {"axis": axis, "keepdims": keepdims})
 
     def any(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Tell whether any element along `axis` is true."""
+        """Return whether any element along `axis` is true."""
         return call("any", (self,), {"axis": axis, "keepdims": keepdims})
 
     def argmax(self, axis: int | None = None) -> Any:
@@ -221,7 +221,7 @@ class Methods(Arithmetic, Autograd):
         return made
 
     def _is_computed(self) -> bool:
-        """Tell whether a gradient goes on from this array to what it was computed from."""
+        """Return whether a gradient goes on from this array to what it was computed from."""
         return (
             self._graph is not None
             and self._graph.variable.creator_node is not None

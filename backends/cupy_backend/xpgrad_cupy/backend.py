@@ -183,7 +183,7 @@ class CuPyBackend(Backend):
     # Arrays
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype`, which is one of NumPy's, is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype`, which is one of NumPy's, is of a kind of the standard's `isdtype`."""
         return bool(np.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
@@ -223,18 +223,18 @@ class CuPyBackend(Backend):
         return CUDA, device.handle.id
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether `array` shares its memory with another."""
+        """Return whether `array` shares its memory with another."""
         return array.base is not None
 
     def has_nan(self, array: Array) -> bool:
-        """Tell whether any element is not a number."""
+        """Return whether any element is not a number."""
         if array.dtype.kind not in "fc":
             return False
         with array.device:
             return bool(cupy.isnan(array).any())
 
     def same_values(self, a: Array, b: Array) -> bool:
-        """Tell whether two arrays of one shape hold equal values, NaNs counting as equal."""
+        """Return whether two arrays of one shape hold equal values, NaNs counting as equal."""
         with a.device:
             return super().same_values(a, b)
 
@@ -273,7 +273,7 @@ def number_of(args: Any) -> int | None:
 
 
 def is_device(obj: object) -> bool:
-    """Tell whether `obj` is CuPy's own device object."""
+    """Return whether `obj` is CuPy's own device object."""
     return isinstance(obj, cupy.cuda.Device)
 
 

@@ -90,7 +90,7 @@ class NumPyBackend(Backend):
         return super()._new_spec(shape, dtype, device)
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype` is of a kind of the standard's `isdtype`."""
         if isinstance(dtype, np.dtype) and is_foreign(dtype):
             kinds = (kind,) if isinstance(kind, str) else kind
             return is_foreign_float(dtype) and not {"real floating", "numeric"}.isdisjoint(kinds)
@@ -165,11 +165,11 @@ class NumPyBackend(Backend):
         return made
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether `array` shares its memory with another."""
+        """Return whether `array` shares its memory with another."""
         return array.base is not None
 
     def has_nan(self, array: Array) -> bool:
-        """Tell whether any element is not a number."""
+        """Return whether any element is not a number."""
         return array.dtype.kind in "fc" and bool(np.isnan(array).any())
 
     def fingerprint(self, array: Array) -> Any:

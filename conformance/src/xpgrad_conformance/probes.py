@@ -181,7 +181,7 @@ def _has_dtype(device: Device, name: str) -> bool:
 
 
 def has_function(backend: Backend, name: str) -> bool:
-    """Tell whether the library has a function of the standard, or its plugin a kernel of this name."""
+    """Return whether the library has a function of the standard, or its plugin a kernel of this name."""
     if name in table.declared and any(True for _ in backend.xp.providers(name)):
         return True
     try:

@@ -93,7 +93,7 @@ class Subject:
         return self.backend.xp
 
     def has(self, *facts: str) -> bool:
-        """Tell whether none of these facts is declared missing, on this device too."""
+        """Return whether none of these facts is declared missing, on this device too."""
         return self.capabilities.lacking(facts, self.index) is None
 
     @functools.cached_property

@@ -72,7 +72,7 @@ class PretendBackend(ArrayAPIBackend):
         return scatter_add
 
     def is_kind(self, dtype: Any, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype` is of a kind of the standard's `isdtype`."""
         return self.library.inner.is_kind(dtype, kind)
 
     def default_dtype(self, kind: str) -> Any:
@@ -84,7 +84,7 @@ class PretendBackend(ArrayAPIBackend):
         return self.library.inner.dtype_name(dtype)
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether writing to `array` could show in another array."""
+        """Return whether writing to `array` could show in another array."""
         return self.library.inner.is_view(array.inner)
 
     def copy(self, array: Array) -> Array:

@@ -10,11 +10,11 @@ _CHAPTERS = {
     "creation": """
         arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril triu zeros
         zeros_like""",
-    "data types": "astype broadcast_shapes can_cast finfo iinfo isdtype result_type",
+    "data types": "astype can_cast finfo iinfo isdtype result_type",
     "linear algebra": "matmul matrix_transpose tensordot vecdot",
     "manipulation": """
-        broadcast_arrays broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll squeeze stack
-        tile unstack""",
+        broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
+        squeeze stack tile unstack""",
     "indexing": "take take_along_axis",
     "searching": "argmax argmin count_nonzero nonzero searchsorted where",
     "sets": "isin unique_all unique_counts unique_inverse unique_values",

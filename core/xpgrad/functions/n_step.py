@@ -20,6 +20,7 @@ __all__ = ["n_step_bigru", "n_step_bilstm", "n_step_birnn", "n_step_gru", "n_ste
 State = tuple[Variable, ...]
 Step = Callable[[Variable, Variable, State], State]
 Sequences = tuple[Variable, ...]
+Weights = Sequence[Sequence[AnyArray]]
 
 
 class Unit(NamedTuple):
@@ -42,13 +43,7 @@ class Unit(NamedTuple):
 
 
 def n_step_lstm(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    cx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of units with a long short-term memory.
 
@@ -103,13 +98,7 @@ def n_step_lstm(
 
 
 def n_step_bilstm(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    cx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of long short-term memory in both directions.
 
@@ -133,12 +122,7 @@ def n_step_bilstm(
 
 
 def n_step_gru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units.
 
@@ -170,12 +154,7 @@ def n_step_gru(
 
 
 def n_step_bigru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units in both directions.
 
@@ -186,14 +165,9 @@ def n_step_bigru(
 
 
 def n_step_rnn(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
-) -> tuple[Variable, Sequences]:
+) -> tuple[Variable, Sequences]:  # fmt: skip
     """Return the last outputs and all outputs of layers of plain recurrent units.
 
     A step computes ``h = activation(ws[l][0] x + ws[l][1] h + bs[l][0] + bs[l][1])``.
@@ -221,14 +195,9 @@ def n_step_rnn(
 
 
 def n_step_birnn(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
-) -> tuple[Variable, Sequences]:
+) -> tuple[Variable, Sequences]:  # fmt: skip
     """Return the last outputs and all outputs of layers of plain recurrent units in both directions.
 
     The units are those of `n_step_rnn`; the order of directions is that of `n_step_bilstm`.

@@ -3,7 +3,9 @@
 `windows` and `fold` are each other's gradient, and so are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
@@ -14,6 +16,9 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = ["im2col"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @primitive(x=lambda xp, gy, geometry: xp.fold(gy, geometry=geometry))
@@ -158,9 +163,37 @@ def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spe
     if not spec.differentiable:
         raise invalid(function, f"{name} of a floating-point dtype", f"{name} is {spec!r}")
     if spec.ndim < 3 if ndim is None else spec.ndim != ndim + 2:
-        axes = "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
-        raise invalid(function, f"{name} of shape (N, C, *D) with {axes} D", f"{name} is {spec!r}")
+        raise invalid(function, f"{name} of shape (N, C, *D) with {_axes(ndim)} D", f"{name} is {spec!r}")
     return spec
+
+
+def in_dimensions(
+    name: str, body: Callable[Concatenate[str, int | None, P], R]
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return a function of images for any number of axes D, and those for one, two and three.
+
+    Their names are `name` and "nd", "1d", ... Each calls `body` with its name, and the number of axes or None.
+    """
+    summary = (body.__doc__ or "").partition("\n")[0].rstrip(".")
+    signature = inspect.signature(body)
+    public = signature.replace(parameters=list(signature.parameters.values())[2:])
+
+    def define(ndim: int | None) -> Callable[P, R]:
+        full_name = f"{name}_{ndim or 'n'}d"
+
+        def function(*args: P.args, **kwargs: P.kwargs) -> R:
+            return body(full_name, ndim, *args, **kwargs)
+
+        function.__module__, function.__name__, function.__qualname__ = body.__module__, full_name, full_name
+        function.__doc__ = body.__doc__ if ndim is None else f"{summary}; it is `{name}_nd` for {_axes(ndim)}."
+        vars(function)["__signature__"] = public
+        return function
+
+    return define(None), define(1), define(2), define(3)
+
+
+def _axes(ndim: int | None) -> str:
+    return "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
 
 
 def im2col(

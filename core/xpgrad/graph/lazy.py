@@ -54,16 +54,17 @@ class Gathered:
 
     def add(self, item: Any) -> None:
         """Add a contribution, dense or lazy."""
-        if not isinstance(item, Lazy):
-            self._add_dense(item, False)
-            return
-        waiting = self.lazy.get(type(item))
+        kind = type(item)
+        waiting = self.lazy.get(kind)
         if waiting is None:
-            waiting = self.lazy[type(item)] = [0]
+            if not isinstance(item, Lazy):
+                self._add_dense(item, False)
+                return
+            waiting = self.lazy[kind] = [0]
         waiting.append(item)
         waiting[0] += item.cost()
         if waiting[0] > (item.limit or self.size) and len(waiting) > 2:
-            self._compute(type(item))
+            self._compute(kind)
 
     def _compute(self, kind: type[Lazy]) -> None:
         self._add_dense(kind.total(self.lazy.pop(kind)[1:], self.recorded), True)

@@ -43,17 +43,25 @@ class RankQueue:
         return self.batch.pop()
 
     def candidate(self, earlier: Any, f: Any) -> Any:
-        """Add one or both of two functions that were just discovered, `f` may be None; return what was not, or None.
+        """Add one or both of two functions that were just discovered; return what was not added, or None.
 
-        `earlier` need not wait if its rank is higher; functions of one rank keep their order.
+        The one of higher rank need not wait; those of one rank keep their order.
+
+        Parameters
+        ----------
+        earlier : FunctionBase
+        f : FunctionBase or None
         """
         if f is None:
             return earlier
-        if f.rank >= earlier.rank:
-            self.push(earlier)
-            earlier = None
+        if f.rank < earlier.rank:
+            self.push(f)
+            return earlier
+        self.push(earlier)
+        if f.rank > earlier.rank:
+            return f
         self.push(f)
-        return earlier
+        return None
 
     def __repr__(self) -> str:
         ranks = sorted(self._waiting, reverse=True)

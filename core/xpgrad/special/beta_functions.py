@@ -5,8 +5,10 @@ from typing import Any, SupportsIndex
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, gammaln, stirling_error
-from xpgrad.special.operands import fitted, special
+from xpgrad.special.operands import as_floating, special
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = ["beta", "betaln", "binom", "multigammaln", "poch"]
 
 
 @special(
@@ -14,12 +16,7 @@ from xpgrad.types import AnyArray, Array, Namespace, RealOperand
     b=lambda xp, gy, a, b: gy * (xp.special.psi(b) - xp.special.psi(a + b)),
 )
 def betaln(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
-    """Logarithm of the absolute value of the beta function, elementwise.
-
-    Parameters
-    ----------
-    a, b : Variable or array, real
-    """
+    """Logarithm of the absolute value of the beta function, elementwise."""
     positive = (a > 0) & (b > 0)
     p, q = xp.where(positive, a, 1.0), xp.where(positive, b, 1.0)
     small, large = xp.minimum(p, q), xp.maximum(p, q)
@@ -39,12 +36,7 @@ def betaln(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
     b=lambda xp, gy, a, b, y: gy * (y * (xp.special.psi(b) - xp.special.psi(a + b))),
 )
 def beta(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
-    """Beta function, ``gamma(a) * gamma(b) / gamma(a + b)``, elementwise.
-
-    Parameters
-    ----------
-    a, b : Variable or array, real
-    """
+    """Beta function, ``gamma(a) * gamma(b) / gamma(a + b)``, elementwise."""
     return (
         xp.special.gammasgn(a) * xp.special.gammasgn(b) * xp.special.gammasgn(a + b) * xp.exp(xp.special.betaln(a, b))
     )
@@ -57,10 +49,7 @@ def beta(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
 def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     """Binomial coefficient of real numbers, elementwise.
 
-    Parameters
-    ----------
-    n, k : Variable or array, real
-        For integers with k > n the result is 0, and its gradient NaN.
+    For integers with k > n the result is 0, and its gradient NaN.
     """
     whole = xp.round(xp.clip(k, 0.0, 20.0))
     exact = k == whole
@@ -81,12 +70,7 @@ def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     m=lambda xp, gy, z, m, y: gy * (y * xp.special.psi(z + m)),
 )
 def poch(xp: Namespace, z: RealOperand, m: RealOperand, /) -> Array:
-    """Pochhammer symbol, ``gamma(z + m) / gamma(z)``, elementwise.
-
-    Parameters
-    ----------
-    z, m : Variable or array, real
-    """
+    """Pochhammer symbol, ``gamma(z + m) / gamma(z)``, elementwise."""
     return (
         xp.special.gammasgn(z + m) * xp.special.gammasgn(z) * xp.exp(xp.special.gammaln(z + m) - xp.special.gammaln(z))
     )
@@ -101,7 +85,7 @@ def multigammaln(a: AnyArray, d: SupportsIndex, /) -> Variable:
         Greater than ``(d - 1) / 2``.
     d : int
     """
-    (a,) = fitted("multigammaln", (a,))
+    (a,) = as_floating("multigammaln", (a,))
     total: Any = int(d) * (int(d) - 1) / 4 * math.log(math.pi)
     for j in range(int(d)):
         total = gammaln(a - j / 2) + total

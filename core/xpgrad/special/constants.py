@@ -1,4 +1,4 @@
-"""Numbers that series of special functions need, computed at the first import; and the sum of a power series."""
+"""Coefficients of series, computed at the first import, and Horner's rule."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ STIRLING = tuple(b / (2 * j * (2 * j - 1)) for j, b in enumerate(BERNOULLI[:9], 
 
 
 def _zeta_less_one(s: int) -> float:
-    """Return ``zeta(s) - 1`` by summation up to 20 and the Euler–Maclaurin formula from there."""
+    """Return ``zeta(s) - 1`` by the Euler–Maclaurin formula from 20 on."""
     n = 20
     tail = n ** (1 - s) / (s - 1) + n**-s / 2
     factor = s * n ** (-s - 1.0)

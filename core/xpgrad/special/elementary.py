@@ -3,17 +3,22 @@
 import functools
 import math
 from itertools import count
-from typing import Any
+from typing import cast
 
-from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.array_api.elementwise.exponential import exp, expm1, log1p
 from xpgrad.array_api.elementwise.magnitude import abs as abs_
 from xpgrad.array_api.elementwise.trigonometric import sin
 from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import sine, sine_and_cosine
-from xpgrad.special.operands import either, fitted, special
-from xpgrad.special.quadrature import legendre, summed
+from xpgrad.special.operands import composed, special, where_scalars
+from xpgrad.special.quadrature import unit_integral
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = [
+    "boxcox", "boxcox1p", "cbrt", "cosdg", "cosm1", "cotdg", "exp2", "exp10", "exprel", "exprel_of", "inv_boxcox",
+    "inv_boxcox1p", "log1prel_of", "radian", "sinc", "sinc_of", "sindg", "tandg",
+]  # fmt: skip
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
 DEGREE = math.pi / 180
@@ -23,16 +28,13 @@ DEGREE = math.pi / 180
 def cbrt(xp: Namespace, x: AnyArray, /) -> Array:
     """Real cube root, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the gradient is infinite.
+    At 0 the gradient is infinite.
     """
     size = xp.abs(x)
     plain = (size > 0) & ~xp.isinf(size)
     safe = xp.where(plain, size, 1.0)
     y = xp.pow(safe, xp.full_like(safe, 1 / 3))
-    y = y - (y - safe / (y * y)) / 3  # a third in floating-point is none
+    y = y - (y - safe / (y * y)) / 3  # 1 / 3 is rounded
     y = xp.where(plain, y, size)
     return xp.where(x < 0, -y, y)
 
@@ -43,71 +45,39 @@ def _complex_exp2(x: Variable) -> Variable:
 
 @special(of_complex=_complex_exp2, x=lambda xp, gy, y: gy * (y * LOG_2))
 def exp2(xp: Namespace, x: AnyArray, /) -> Array:
-    """Power of 2, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array
-    """
+    """Power of 2, elementwise."""
     return xp.pow(xp.full_like(x, 2.0), x)
 
 
 @special(x=lambda xp, gy, y: gy * (y * LOG_10))
 def exp10(xp: Namespace, x: AnyArray, /) -> Array:
-    """Power of 10, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Power of 10, elementwise."""
     return xp.pow(xp.full_like(x, 10.0), x)
 
 
 @special(x=lambda xp, gy, x: gy * -xp.sin(x))
 def cosm1(xp: Namespace, x: AnyArray, /) -> Array:
-    """``cos(x) - 1``, accurate near 0, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """``cos(x) - 1``, accurate near 0, elementwise."""
     half = xp.sin(0.5 * x)
     return -2 * half * half
 
 
-def _unit(xp: Namespace, f: Any, x: Array) -> Array:
-    """Return the integrals of `f` from 0 to 1."""
-    nodes, weights = legendre(24)
-    return summed(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], x)
-
-
 @special(x=lambda xp, gy, x: gy * xp.special.exprel_of(x, n=1))
 def exprel(xp: Namespace, x: AnyArray, /) -> Array:
-    """``(exp(x) - 1) / x``, and 1 at 0, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """``(exp(x) - 1) / x``, and 1 at 0, elementwise."""
     zero = x == 0
-    endless = xp.isinf(x)
-    safe = xp.where(zero | endless, 1.0, x)
-    edge = either(xp, x > 0, math.inf, 0.0, x)
-    return xp.where(zero, 1.0, xp.where(endless, edge, xp.expm1(safe) / safe))
+    infinite = xp.isinf(x)
+    safe = xp.where(zero | infinite, 1.0, x)
+    edge = where_scalars(xp, x > 0, math.inf, 0.0, x)
+    return xp.where(zero, 1.0, xp.where(infinite, edge, xp.expm1(safe) / safe))
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.exprel_of(x, n=n + 1))
 def exprel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `exprel` of order `n`, the integral of ``u**n * exp(x * u)`` from 0 to 1, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    n : int
-    """
+    """Derivative of `exprel` of order `n`, the integral of ``u**n * exp(x * u)`` from 0 to 1, elementwise."""
     near = xp.abs(x) < 4
     small = xp.where(near, x, 0.0)[..., None]
-    inner = _unit(xp, lambda u: u**n * xp.exp(small * u), x)
+    inner = unit_integral(xp, lambda u: u**n * xp.exp(small * u), 24, x)
     large = xp.where(near, 4.0, x)
     outer = xp.expm1(large) / large
     for k in range(1, n + 1):
@@ -117,16 +87,10 @@ def exprel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.log1prel_of(x, n=n + 1))
 def log1prel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of ``log(1 + x) / x`` of order `n`, which is smooth at 0, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real, greater than -1
-    n : int
-    """
+    """Derivative of ``log(1 + x) / x`` of order `n`, which is smooth at 0, elementwise, for `x` greater than -1."""
     near = xp.abs(x) < 0.6
     small = xp.where(near, x, 0.0)[..., None]
-    inner = (-1) ** n * math.factorial(n) * _unit(xp, lambda u: u**n / (1 + small * u) ** (n + 1), x)
+    inner = (-1) ** n * math.factorial(n) * unit_integral(xp, lambda u: u**n / (1 + small * u) ** (n + 1), 24, x)
     large = xp.where(near, 1.0, x)
     outer = xp.log1p(large) / large
     for k in range(1, n + 1):
@@ -134,16 +98,16 @@ def log1prel_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     return xp.where(near, inner, outer)
 
 
-_SINC_TERMS = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
+_SINC_COEFFICIENTS = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
 
 
 def _complex_sinc(x: Variable) -> Variable:
-    """Return `sinc` of complex numbers: near 0 a power series, so that its derivatives are right there, too."""
+    """Return `sinc` of complex numbers: near 0 by a power series, so that derivatives are accurate there too."""
     z = x * math.pi
     small = abs_(z) < 0.5
     square = where(small, z * z, 0.0)
-    series = square * _SINC_TERMS[-1] + _SINC_TERMS[-2]
-    for term in _SINC_TERMS[-3::-1]:
+    series = square * _SINC_COEFFICIENTS[-1] + _SINC_COEFFICIENTS[-2]
+    for term in _SINC_COEFFICIENTS[-3::-1]:
         series = series * square + term
     away = where(small, 1.0, z)
     return where(small, series, sin(away) / away)
@@ -151,12 +115,7 @@ def _complex_sinc(x: Variable) -> Variable:
 
 @special(of_complex=_complex_sinc, x=lambda xp, gy, x: gy * xp.special.sinc_of(x, n=1))
 def sinc(xp: Namespace, x: AnyArray, /) -> Array:
-    """Normalised sine ``sin(pi * x) / (pi * x)``, elementwise; 1 at 0, and 0 at the other integers.
-
-    Parameters
-    ----------
-    x : Variable or array
-    """
+    """Normalised sine ``sin(pi * x) / (pi * x)``, elementwise; 1 at 0, and 0 at the other integers."""
     zero = x == 0
     safe = xp.where(zero, 1.0, x)
     return xp.where(zero, 1.0, sine(xp, safe) / (math.pi * safe))
@@ -164,24 +123,18 @@ def sinc(xp: Namespace, x: AnyArray, /) -> Array:
 
 @functools.lru_cache(16)
 def _sinc_series(n: int) -> list[float]:
-    """Return the coefficients of the power series of the derivative of order `n`, as many as count up to 1."""
-    found: list[float] = []
+    """Return the coefficients of the power series of the derivative of order `n` that matter up to 1."""
+    coefficients: list[float] = []
     for k in count((n + 1) // 2):
-        found.append((-1) ** k * math.pi ** (2 * k) / ((2 * k + 1) * math.factorial(2 * k - n)))
-        if abs(found[-1]) < 1e-18 * math.pi**n:
-            return found
+        coefficients.append((-1) ** k * math.pi ** (2 * k) / ((2 * k + 1) * math.factorial(2 * k - n)))
+        if abs(coefficients[-1]) < 1e-18 * math.pi**n:
+            return coefficients
     raise AssertionError  # the factorial outgrows the power
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.sinc_of(x, n=n + 1))
 def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `sinc` of order `n`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    n : int
-    """
+    """Derivative of `sinc` of order `n`, elementwise."""
     near = xp.abs(x) < 1
     small = xp.where(near, x, 0.0)
     square = small * small
@@ -192,8 +145,8 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     sin_large, cos_large = sine_and_cosine(xp, large)
     outer = sin_large / (math.pi * large)
     for k in range(1, n + 1):
-        turned = (sin_large, cos_large, -sin_large, -cos_large)[k % 4]
-        outer = (math.pi ** (k - 1) * turned - k * outer) / large
+        rotated = (sin_large, cos_large, -sin_large, -cos_large)[k % 4]
+        outer = (math.pi ** (k - 1) * rotated - k * outer) / large
     return xp.where(near, inner * small if n % 2 else inner, outer)
 
 
@@ -204,10 +157,7 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Box–Cox transform ``(x**lmbda - 1) / lmbda``, and ``log(x)`` at ``lmbda == 0``, elementwise.
 
-    Parameters
-    ----------
-    x, lmbda : Variable or array, real
-        `x` not negative; elsewhere the result is NaN.
+    `x` is not negative; elsewhere the result is NaN.
     """
     inside = x > 0
     log = xp.log(xp.where(inside, x, 1.0))
@@ -215,93 +165,50 @@ def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     return xp.where(inside, log * xp.special.exprel(lmbda * log), xp.where(x == 0, edge, math.nan))
 
 
+@composed
 def boxcox1p(x: RealOperand, lmbda: RealOperand, /) -> Variable:
-    """Return the Box–Cox transform of ``1 + x``, accurate near 0, elementwise.
-
-    Parameters
-    ----------
-    x, lmbda : Variable or array, real
-        `x` greater than -1.
-    """
-    x, lmbda = fitted("boxcox1p", (x, lmbda))
-    log = x.__array_namespace__().log1p(x)
-    return log * exprel(lmbda * log)  # type: ignore[no-any-return]  # a primitive
+    """Return the Box–Cox transform of ``1 + x``, accurate near 0, elementwise, for `x` greater than -1."""
+    log = log1p(cast("Variable", x))
+    return log * exprel(lmbda * log)
 
 
+@composed
 def inv_boxcox1p(y: RealOperand, lmbda: RealOperand, /) -> Variable:
-    """Return the inverse of `boxcox1p` in its first argument, elementwise.
-
-    Parameters
-    ----------
-    y, lmbda : Variable or array, real
-        ``lmbda * y`` greater than -1.
-    """
-    y, lmbda = fitted("inv_boxcox1p", (y, lmbda))
-    return y.__array_namespace__().expm1(y * log1prel_of(lmbda * y, n=0))  # type: ignore[no-any-return]  # a primitive
+    """Return the inverse of `boxcox1p` in its first argument, elementwise, for ``lmbda * y`` greater than -1."""
+    return expm1(y * log1prel_of(cast("Variable", lmbda) * y, n=0))
 
 
+@composed
 def inv_boxcox(y: RealOperand, lmbda: RealOperand, /) -> Variable:
-    """Return the inverse of `boxcox` in its first argument, elementwise.
-
-    Parameters
-    ----------
-    y, lmbda : Variable or array, real
-        ``lmbda * y`` greater than -1.
-    """
-    y, lmbda = fitted("inv_boxcox", (y, lmbda))
-    return y.__array_namespace__().exp(y * log1prel_of(lmbda * y, n=0))  # type: ignore[no-any-return]  # a primitive
+    """Return the inverse of `boxcox` in its first argument, elementwise, for ``lmbda * y`` greater than -1."""
+    return exp(y * log1prel_of(cast("Variable", lmbda) * y, n=0))
 
 
 @special(x=lambda xp, gy, x: gy * (DEGREE * xp.special.cosdg(x)))
 def sindg(xp: Namespace, x: AnyArray, /) -> Array:
-    """Sine of an angle in degrees, exact at right angles, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real, degrees
-    """
+    """Sine of an angle `x` in degrees, exact at right angles, elementwise."""
     return sine(xp, x / 180)
 
 
 @special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))
 def cosdg(xp: Namespace, x: AnyArray, /) -> Array:
-    """Cosine of an angle in degrees, exact at right angles, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real, degrees
-    """
+    """Cosine of an angle `x` in degrees, exact at right angles, elementwise."""
     return sine_and_cosine(xp, (x + 90) / 180)[0]
 
 
 @special(x=lambda xp, gy, y: gy * (DEGREE * (1 + y * y)))
 def tandg(xp: Namespace, x: AnyArray, /) -> Array:
-    """Tangent of an angle in degrees, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real, degrees
-    """
+    """Tangent of an angle `x` in degrees, elementwise."""
     return xp.special.sindg(x) / xp.special.cosdg(x)
 
 
 @special(x=lambda xp, gy, y: gy * (-DEGREE * (1 + y * y)))
 def cotdg(xp: Namespace, x: AnyArray, /) -> Array:
-    """Cotangent of an angle in degrees, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real, degrees
-    """
+    """Cotangent of an angle `x` in degrees, elementwise."""
     return xp.special.cosdg(x) / xp.special.sindg(x)
 
 
+@composed
 def radian(d: RealOperand, m: RealOperand, s: RealOperand, /) -> Variable:
-    """Return an angle of degrees, minutes and seconds in radians, elementwise.
-
-    Parameters
-    ----------
-    d, m, s : Variable or array, real
-    """
-    d, m, s = fitted("radian", (d, m, s))
-    return DEGREE * (d + m / 60 + s / 3600)
+    """Return an angle of degrees, minutes and seconds in radians, elementwise."""
+    return DEGREE * (cast("Variable", d) + m / 60 + s / 3600)

@@ -4,22 +4,27 @@ Each family is closed under differentiation: NIST DLMF 19.2, 19.16 and 22.20.
 """
 
 import math
+from typing import cast
 
+from xpgrad.array_api.elementwise.arithmetic import sqrt
+from xpgrad.array_api.elementwise.trigonometric import cos, sin
 from xpgrad.graph.variable import Variable
 from xpgrad.special.integrals import ellipkm1
-from xpgrad.special.operands import fitted, special
-from xpgrad.special.quadrature import integral, summed
+from xpgrad.special.operands import composed, special
+from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = [
+    "agm", "carlson", "ellipe", "ellipe_of", "ellipeinc", "ellipj", "ellipkinc", "elliprc", "elliprd", "elliprf",
+    "elliptic_of", "jacobi_am",
+]  # fmt: skip
 
 
 @special(m=lambda xp, gy, m: gy * (-0.5 * xp.special.ellipe_of(m, n=1)))
 def ellipe(xp: Namespace, m: AnyArray, /) -> Array:
-    """Complete elliptic integral of the second kind for the parameter `m`, elementwise.
+    """Complete elliptic integral of the second kind for the parameter `m`, up to 1, elementwise.
 
-    Parameters
-    ----------
-    m : Variable or array, real, up to 1
-        Above 1 the result is NaN; at 1 the derivative is infinite.
+    Above 1 the result is NaN; at 1 the derivative is infinite.
     """
     return xp.special.ellipe_of(m, n=0)
 
@@ -28,10 +33,7 @@ def ellipe(xp: Namespace, m: AnyArray, /) -> Array:
 def ellipe_of(xp: Namespace, m: AnyArray, /, n: int) -> Array:
     """Integral of ``sin(u)**(2 * n) * (1 - m * sin(u)**2)**(1 / 2 - n)`` over a right angle, elementwise.
 
-    Parameters
-    ----------
-    m : Variable or array, real, up to 1
-    n : int
+    `m` is up to 1.
 
     Notes
     -----
@@ -48,7 +50,7 @@ def ellipe_of(xp: Namespace, m: AnyArray, /, n: int) -> Array:
         slope = (0.5 - n) * xp.log1p(xp.exp(2 * (v - half[..., None])))
         return xp.exp((2 * n + 1) * v + slope - 1.5 * xp.log1p(xp.exp(2 * v)))
 
-    total = summed(xp, f, [k / count for k in range(count)], [1 / count] * count, width) * width
+    total = weighted_sum(xp, f, *trapezoids(count, 1.0), width) * width
     edge = 1.0 if n == 0 else math.inf
     return xp.where(inside, total, xp.where(m == 1, edge, xp.full_like(m, math.nan)))
 
@@ -76,27 +78,27 @@ def elliptic_of(xp: Namespace, phi: RealOperand, m: RealOperand, /, n: int, powe
 
     Notes
     -----
-    Whole half-turns, then Gauss's rule for the Gudermannian of the angle, in whose terms the integrand is smooth.
+    Whole half-turns, then Gauss's rule for the inverse Gudermannian of the angle, of which the integrand is smooth.
     """
     phi, m = xp.broadcast_arrays(phi, m)
     turns = xp.round(phi / math.pi)
     angle = phi - turns * math.pi
-    whole = _to(xp, xp.full_like(angle, math.pi / 2), xp.where((turns == 0) | (m > 1), 0.0, m), n, power)
-    y = _to(xp, angle, m, n, power) + xp.where(turns == 0, 0.0, 2 * turns * whole)
+    whole = _up_to(xp, xp.full_like(angle, math.pi / 2), xp.where((turns == 0) | (m > 1), 0.0, m), n, power)
+    y = _up_to(xp, angle, m, n, power) + xp.where(turns == 0, 0.0, 2 * turns * whole)
     square = xp.sin(angle) ** 2
     outside = (m * square > 1) | ((m > 1) & (turns != 0))
     return xp.where(outside, math.nan, y)
 
 
-def _to(xp: Namespace, angle: Array, m: Array, n: int, power: float) -> Array:
-    high = xp.minimum(xp.asinh(xp.abs(xp.tan(angle))), xp.full_like(angle, 38.0))  # a right angle may be a little more
+def _up_to(xp: Namespace, angle: Array, m: Array, n: int, power: float) -> Array:
+    high = xp.minimum(xp.asinh(xp.abs(xp.tan(angle))), xp.full_like(angle, 38.0))  # the tangent may be infinite
     safe = xp.where(m * xp.sin(angle) ** 2 > 1, 0.0, m)
     low = xp.zeros_like(high)
-    each = safe[..., None]
+    column = safe[..., None]
 
     def f(u: Array) -> Array:
         tanh, cosh = xp.tanh(u), xp.cosh(u)
-        rest = 1 - each + each / (cosh * cosh)
+        rest = 1 - column + column / (cosh * cosh)
         return tanh ** (2 * n) * rest ** (power - n) / cosh
 
     y = integral(xp, f, low, high, 32, 12)
@@ -110,10 +112,7 @@ def _to(xp: Namespace, angle: Array, m: Array, n: int, power: float) -> Array:
 def ellipkinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the first kind, elementwise.
 
-    Parameters
-    ----------
-    phi, m : Variable or array, real
-        Angle and parameter; ``m * sin(u)**2`` less than 1 up to `phi`.
+    ``m * sin(u)**2`` is less than 1 up to the angle `phi`.
     """
     return xp.special.elliptic_of(phi, m, n=0, power=-0.5)
 
@@ -125,10 +124,7 @@ def ellipkinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
 def ellipeinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the second kind, elementwise.
 
-    Parameters
-    ----------
-    phi, m : Variable or array, real
-        Angle and parameter; ``m * sin(u)**2`` less than 1 up to `phi`.
+    ``m * sin(u)**2`` is less than 1 up to the angle `phi`.
     """
     return xp.special.elliptic_of(phi, m, n=0, power=0.5)
 
@@ -144,17 +140,13 @@ def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
 def jacobi_am(xp: Namespace, u: RealOperand, m: RealOperand, /) -> Array:
     """Amplitude of Jacobi's elliptic functions, the inverse of `ellipkinc` in its first argument, elementwise.
 
-    Parameters
-    ----------
-    u, m : Variable or array, real
-        Argument, and a parameter from 0 to 1; elsewhere the result is NaN.
+    The parameter `m` is from 0 to 1; elsewhere the result is NaN.
 
     Notes
     -----
     The descending Landen transformation.
     """
     u, m = xp.broadcast_arrays(u, m)
-    one = m == 1
     inside = (m >= 0) & (m < 1)
     safe = xp.where(inside, m, 0.5)
     a, b, c = xp.ones_like(safe), xp.sqrt(1 - safe), xp.sqrt(safe)
@@ -165,31 +157,24 @@ def jacobi_am(xp: Namespace, u: RealOperand, m: RealOperand, /) -> Array:
     phi = 2.0 ** len(ratios) * a * u
     for ratio in ratios[::-1]:
         phi = 0.5 * (phi + xp.asin(ratio * xp.sin(phi)))
-    return xp.where(inside, phi, xp.where(one, xp.atan(xp.sinh(u)), math.nan))
+    return xp.where(inside, phi, xp.where(m == 1, xp.atan(xp.sinh(u)), math.nan))
 
 
+@composed
 def ellipj(u: RealOperand, m: RealOperand, /) -> tuple[Variable, Variable, Variable, Variable]:
     """Return Jacobi's elliptic functions sn, cn, dn, and the amplitude, elementwise.
 
-    Parameters
-    ----------
-    u, m : Variable or array, real
-        Argument, and a parameter from 0 to 1.
+    The parameter `m` is from 0 to 1.
     """
-    u, m = fitted("ellipj", (u, m))
-    xp, phi = u.__array_namespace__(), jacobi_am(u, m)
-    sine, cosine = xp.sin(phi), xp.cos(phi)
-    return sine, cosine, xp.sqrt(cosine * cosine + (1 - m) * (sine * sine)), phi
+    phi = jacobi_am(u, m)
+    sn, cn = sin(phi), cos(phi)
+    return sn, cn, sqrt(cn * cn + (1 - m) * (sn * sn)), phi
 
 
+@composed
 def agm(a: RealOperand, b: RealOperand, /) -> Variable:
-    """Return the arithmetic-geometric mean, elementwise.
-
-    Parameters
-    ----------
-    a, b : Variable or array, real, positive
-    """
-    a, b = fitted("agm", (a, b))
+    """Return the arithmetic-geometric mean of positive numbers, elementwise."""
+    a, b = cast("Variable", a), cast("Variable", b)
     total = a + b
     return (0.25 * math.pi) * total / ellipkm1((a / total) * (b / total) * 4)
 
@@ -202,11 +187,7 @@ def agm(a: RealOperand, b: RealOperand, /) -> Variable:
 def carlson(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, /, i: int, j: int, k: int) -> Array:
     """Integral from 0 on of ``(t + a)**(-1/2 - i) * (t + b)**(-1/2 - j) * (t + c)**(-1/2 - k)``, elementwise.
 
-    Parameters
-    ----------
-    a, b, c : Variable or array, real, not negative
-        At most one of them 0, else the result is infinite or NaN.
-    i, j, k : int
+    `a`, `b` and `c` are not negative, and at most one is 0; else the result is infinite or NaN.
 
     Notes
     -----
@@ -214,7 +195,7 @@ def carlson(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, /, i:
     """
     ends, powers = xp.broadcast_arrays(a, b, c), (i, j, k)
     inside = (ends[0] >= 0) & (ends[1] >= 0) & (ends[2] >= 0)
-    lost = xp.zeros_like(ends[0])  # twice the power of t that the ends at 0 take away
+    lost = xp.zeros_like(ends[0])  # twice the exponent of t in the denominator for the inputs that are 0
     for end, n in zip(ends, powers, strict=True):
         lost = lost + (2 * n + 1) * xp.astype(end == 0, lost.dtype)
     ones = [xp.where(inside & (lost < 2), end, 1.0) for end in ends]
@@ -231,39 +212,32 @@ def carlson(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, /, i:
             total = total - (n + 0.5) * xp.log(t + end[..., None])
         return xp.exp(total)
 
-    y = summed(xp, f, [n / count for n in range(count)], [1 / count] * count, width) * width
+    y = weighted_sum(xp, f, *trapezoids(count, 1.0), width) * width
     return xp.where(inside, xp.where(lost < 2, y, math.inf), math.nan)
 
 
+@composed
 def elliprf(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the first kind, elementwise.
 
-    Parameters
-    ----------
-    x, y, z : Variable or array, real, not negative
-        At most one of them 0.
+    The inputs are not negative, and at most one is 0.
     """
     return 0.5 * carlson(x, y, z, i=0, j=0, k=0)
 
 
+@composed
 def elliprd(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the second kind, elementwise.
 
-    Parameters
-    ----------
-    x, y, z : Variable or array, real, not negative
-        `z` positive, and at most one of the others 0.
+    The inputs are not negative, `z` is positive, and at most one of the others is 0.
     """
     return 1.5 * carlson(x, y, z, i=0, j=0, k=1)
 
 
+@composed
 def elliprc(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return Carlson's degenerate elliptic integral, elementwise.
 
-    Parameters
-    ----------
-    x, y : Variable or array, real
-        `x` not negative, `y` positive; below 0 the result is NaN, where SciPy gives a principal value.
+    `x` is not negative, and `y` is positive; below 0 the result is NaN, where SciPy gives a principal value.
     """
-    x, y = fitted("elliprc", (x, y))
     return 0.5 * carlson(x, y, y, i=0, j=0, k=0)

@@ -2,8 +2,10 @@
 
 import math
 
-from xpgrad.special.operands import either, special
+from xpgrad.special.operands import special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = ["entr", "huber", "kl_div", "pseudo_huber", "rel_entr", "xlog1py", "xlogy"]
 
 
 @special(
@@ -11,19 +13,16 @@ from xpgrad.types import AnyArray, Array, Namespace, RealOperand
     x2=lambda xp, gy, x1, x2: gy * (x1 / _safe(xp, x1, x2)),
 )
 def xlogy(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
-    """``x1 * log(x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
+    """``x1 * log(x2)``, and 0 where `x1` is 0 and `x2` is not NaN, elementwise.
 
-    Parameters
-    ----------
-    x1, x2 : Variable or array, real
-        Where both are 0 both gradients are 0.
+    Where both are 0 both gradients are 0.
     """
     zero = (x1 == 0) & ~xp.isnan(x2)
     return xp.where(zero, 0.0, x1 * xp.log(xp.where(zero, 1.0, x2)))
 
 
 def _safe(xp: Namespace, x1: Array, x2: Array, edge: float = 0.0) -> Array:
-    """Return `x2`, and another number where `x1` is 0 and `x2` at the edge of the logarithm's domain."""
+    """Return `x2`, replaced where `x1` is 0 and `x2` at the edge of the logarithm's domain."""
     return xp.where((x1 == 0) & (x2 == edge), 1.0 + edge, x2)
 
 
@@ -32,12 +31,9 @@ def _safe(xp: Namespace, x1: Array, x2: Array, edge: float = 0.0) -> Array:
     x2=lambda xp, gy, x1, x2: gy * (x1 / (1 + _safe(xp, x1, x2, -1.0))),
 )
 def xlog1py(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
-    """``x1 * log(1 + x2)``, and 0 where `x1` is 0 and `x2` a number, elementwise.
+    """``x1 * log(1 + x2)``, and 0 where `x1` is 0 and `x2` is not NaN, elementwise.
 
-    Parameters
-    ----------
-    x1, x2 : Variable or array, real
-        Where ``x1 == 0`` and ``x2 == -1`` both gradients are 0.
+    Where ``x1 == 0`` and ``x2 == -1`` both gradients are 0.
     """
     zero = (x1 == 0) & ~xp.isnan(x2)
     return xp.where(zero, 0.0, x1 * xp.log1p(xp.where(zero, 0.0, x2)))
@@ -47,14 +43,11 @@ def xlog1py(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
 def entr(xp: Namespace, x: AnyArray, /) -> Array:
     """Entropy ``-x * log(x)``, 0 at 0, minus infinity below it, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The gradient at 0 is infinite, below 0 it is 0.
+    The gradient at 0 is infinite, below 0 it is 0.
     """
     inside = ~(x <= 0)
     safe = xp.where(inside, x, 1.0)
-    return xp.where(inside, -safe * xp.log(safe), either(xp, x == 0, 0.0, -math.inf, x))
+    return xp.where(inside, -safe * xp.log(safe), where_scalars(xp, x == 0, 0.0, -math.inf, x))
 
 
 def _inside(x1: Array, x2: Array) -> Array:
@@ -68,14 +61,11 @@ def _inside(x1: Array, x2: Array) -> Array:
 def rel_entr(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Relative entropy ``x1 * log(x1 / x2)``, elementwise.
 
-    Parameters
-    ----------
-    x1, x2 : Variable or array, real
-        Where `x1` is 0 and `x2` is not negative the result is 0; elsewhere outside of positive numbers it is infinite.
-        There the gradients are 0.
+    Where `x1` is 0 and `x2` is not negative the result is 0; where an input is not positive otherwise,
+    it is infinite. There the gradients are 0.
     """
     value = x1 * _log_ratio(xp, x1, x2)
-    outside = either(xp, (x1 == 0) & (x2 >= 0), 0.0, math.inf, value)
+    outside = where_scalars(xp, (x1 == 0) & (x2 >= 0), 0.0, math.inf, value)
     return xp.where(xp.isnan(x1) | xp.isnan(x2), x1 + x2, xp.where(_inside(x1, x2), value, outside))
 
 
@@ -95,11 +85,8 @@ def _log_ratio(xp: Namespace, x1: Array, x2: Array) -> Array:
 def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Kullback–Leibler divergence ``x1 * log(x1 / x2) - x1 + x2``, elementwise.
 
-    Parameters
-    ----------
-    x1, x2 : Variable or array, real
-        Where `x1` is 0 and `x2` is not negative the result is `x2`; elsewhere outside of positive numbers it is
-        infinite. There the gradients are 0, but for that of `x2` where `x1` is 0.
+    Where `x1` is 0 and `x2` is not negative the result is `x2`; elsewhere outside of positive numbers it is
+    infinite. There the gradients are 0, except that of `x2` where `x1` is 0.
     """
     outside = xp.where((x1 == 0) & (x2 >= 0), x2, math.inf)
     value = x1 * _log_ratio(xp, x1, x2) - x1 + x2
@@ -111,12 +98,9 @@ def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     r=lambda xp, gy, delta, r: gy * xp.where(xp.abs(r) <= delta, r, delta * xp.sign(r)),
 )
 def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
-    """Huber's loss: ``r**2 / 2`` up to `delta`, and from there on linear, elementwise.
+    """Huber's loss: ``r**2 / 2`` up to `delta`, and linear beyond, elementwise.
 
-    Parameters
-    ----------
-    delta, r : Variable or array, real
-        For a negative `delta` the result is infinite.
+    For a negative `delta` the result is infinite.
     """
     size = xp.abs(r)
     loss = xp.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
@@ -130,18 +114,15 @@ def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     """Smooth form of Huber's loss, ``delta**2 * (sqrt(1 + (r / delta)**2) - 1)``, elementwise.
 
-    Parameters
-    ----------
-    delta, r : Variable or array, real
-        For a negative `delta` the result is infinite; at ``delta == 0`` it is 0.
+    For a negative `delta` the result is infinite; at ``delta == 0`` it is 0.
     """
     root = xp.hypot(delta, r)
-    loss = xp.abs(delta) * (r * r) / (root + xp.abs(delta) + either(xp, root == 0, 1.0, 0.0, root))
+    loss = xp.abs(delta) * (r * r) / (root + xp.abs(delta) + where_scalars(xp, root == 0, 1.0, 0.0, root))
     return xp.where(delta < 0, math.inf, loss)
 
 
 def _pseudo_delta(xp: Namespace, delta: Array, r: Array) -> Array:
-    """Return the derivative by `delta` of ``delta * (root - delta)``, which is ``(root - delta)**2 / root``."""
+    """Return the derivative of ``delta * (root - delta)`` with respect to `delta`, ``(root - delta)**2 / root``."""
     root = xp.hypot(delta, r)
     excess = r * (r / (root + delta))
     return excess * (excess / root)

@@ -3,8 +3,12 @@
 import math
 
 from xpgrad.special.constants import polynomial
-from xpgrad.special.operands import either, special
+from xpgrad.special.operands import special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace
+
+__all__ = [
+    "erf", "erfc", "erfcinv", "erfcx", "erfinv", "inverse_mills", "log_ndtr", "mills_excess", "ndtr", "ndtri",
+]  # fmt: skip
 
 ROOT_2 = math.sqrt(2)
 ROOT_PI = math.sqrt(math.pi)
@@ -16,14 +20,14 @@ WINITZKI = 0.147
 KUMMER = tuple(2.0**k / math.prod(range(3, 2 * k + 2, 2)) for k in range(21))
 
 
-def _small(xp: Namespace, x: Array) -> Array:
-    """Return erf for ``abs(x) <= 1`` by Kummer's series, whose terms have one sign."""
+def _near_zero(xp: Namespace, x: Array) -> Array:
+    """Return erf for ``abs(x) <= 1`` by Kummer's series, whose terms have the same sign."""
     square = x * x
     return SLOPE * x * xp.exp(-square) * polynomial(square, KUMMER)
 
 
 def _scaled(xp: Namespace, x: Array) -> Array:
-    """Return erfcx for ``x >= 0.5`` by the trapezoidal rule, with its pole's residue taken out.
+    """Return erfcx for ``x >= 0.5`` by the trapezoidal rule, minus the residue of the pole.
 
     F. Matta, A. Reichel: Uniform computation of the error function and other related functions, Math. Comp. 25 (1971).
     """
@@ -36,7 +40,7 @@ def _scaled(xp: Namespace, x: Array) -> Array:
 
 
 def _gauss(xp: Namespace, x: Array, factor: float = 1.0) -> Array:
-    """Return ``exp(-factor * x * x)``, the square split in two, the first exact, so that rounding is harmless."""
+    """Return ``exp(-factor * x * x)``, accurate for large `x`: part of the square is exact."""
     x = xp.minimum(xp.abs(x), xp.full_like(x, 60.0))
     coarse = xp.floor(16 * x) / 16
     return xp.exp(-factor * coarse * coarse) * xp.exp(-factor * (x - coarse) * (x + coarse))
@@ -44,62 +48,46 @@ def _gauss(xp: Namespace, x: Array, factor: float = 1.0) -> Array:
 
 @special(x=lambda xp, gy, x: gy * (SLOPE * xp.exp(-x * x)))
 def erf(xp: Namespace, x: AnyArray, /) -> Array:
-    """Error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to `x`, elementwise."""
     size = xp.abs(x)
     small = size <= 1
     wide = xp.where(small, 1.0, size)
     tail = 1 - _gauss(xp, wide) * _scaled(xp, wide)
-    return xp.where(small, _small(xp, xp.where(small, x, 0.0)), xp.where(x < 0, -tail, tail))
+    return xp.where(small, _near_zero(xp, xp.where(small, x, 0.0)), xp.where(x < 0, -tail, tail))
 
 
 @special(x=lambda xp, gy, x: gy * (-SLOPE * xp.exp(-x * x)))
 def erfc(xp: Namespace, x: AnyArray, /) -> Array:
-    """Complementary error function, ``1 - erf(x)``, accurate where it is small, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Complementary error function, ``1 - erf(x)``, accurate where it is small, elementwise."""
     size = xp.abs(x)
     small = size < 0.5
     wide = xp.where(small, 0.5, size)
     tail = _gauss(xp, wide) * _scaled(xp, wide)
-    return xp.where(small, 1 - _small(xp, xp.where(small, x, 0.0)), xp.where(x < 0, 2 - tail, tail))
+    return xp.where(small, 1 - _near_zero(xp, xp.where(small, x, 0.0)), xp.where(x < 0, 2 - tail, tail))
 
 
 @special(x=lambda xp, gy, x, y: gy * (-ROOT_2 * (y * xp.special.mills_excess(-ROOT_2 * x))))
 def erfcx(xp: Namespace, x: AnyArray, /) -> Array:
     """Scaled complementary error function, ``exp(x**2) * erfc(x)``, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The result overflows to infinity below about -26 (float32: -9).
+    The result overflows to infinity below about -26 (float32: -9).
     """
     largest = math.log(float(xp.finfo(x.dtype).max)) - 1
     size = xp.abs(x)
     small = size < 0.5
     scaled = _scaled(xp, xp.where(small, 0.5, size))
-    over = (x < 0) & (size > math.sqrt(largest))
-    square = xp.where(over | ~(x < 0.5), 0.0, x * xp.where(over, 0.0, x))
-    grown = xp.exp(square)
-    middle = grown * (1 - _small(xp, xp.where(small, x, 0.0)))
-    return xp.where(small, middle, xp.where(over, math.inf, xp.where(x < 0, 2 * grown - scaled, scaled)))
+    overflows = (x < 0) & (size > math.sqrt(largest))
+    square = xp.where(overflows | ~(x < 0.5), 0.0, x * xp.where(overflows, 0.0, x))
+    growing = xp.exp(square)
+    middle = growing * (1 - _near_zero(xp, xp.where(small, x, 0.0)))
+    return xp.where(small, middle, xp.where(overflows, math.inf, xp.where(x < 0, 2 * growing - scaled, scaled)))
 
 
 @special(x=lambda xp, gy, y: gy * (ROOT_PI / 2 * xp.exp(y * y)))
 def erfinv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of the error function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        From -1 to 1; at these the result and its gradient are infinite, outside it is NaN.
+    From -1 to 1; at these the result and its gradient are infinite, outside it is NaN.
     """
     size = xp.abs(x)
     central = size < 0.5
@@ -114,10 +102,7 @@ def erfinv(xp: Namespace, x: AnyArray, /) -> Array:
 def erfcinv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of the complementary error function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        From 0 to 2; at these the result and its gradient are infinite, outside it is NaN.
+    From 0 to 2; at these the result and its gradient are infinite, outside it is NaN.
     """
     central = (x > 0.5) & (x < 1.5)
     inner = xp.where(central, 1 - x, 0.0)
@@ -143,7 +128,7 @@ def _start(xp: Namespace, x: Array, product: Array) -> Array:
 def _central(xp: Namespace, y: Array, x: Array) -> Array:
     """Return the inverse of erf at small numbers from an approximation `y`, by Halley's method."""
     for _ in range(2):
-        step = (_small(xp, y) - x) / (SLOPE * xp.exp(-y * y))
+        step = (_near_zero(xp, y) - x) / (SLOPE * xp.exp(-y * y))
         y = y - step / (1 + y * step)
     return y
 
@@ -152,24 +137,19 @@ def _inverse_tail(xp: Namespace, q: Array) -> Array:
     """Return the inverse of erfc for ``q <= 0.5`` by Halley's method for its logarithm."""
     inside = q > 0
     safe = xp.where(inside, q, 0.5)
-    wanted = xp.log(safe)
+    goal = xp.log(safe)
     y = _start(xp, safe, safe * (2 - safe))
     for _ in range(3):
         scaled = _scaled(xp, xp.where(y < 0.5, 0.5, y))
-        scaled = xp.where(y < 0.5, xp.exp(y * y) * (1 - _small(xp, xp.where(y < 0.5, y, 0.0))), scaled)
-        off, step = xp.log(scaled) - y * y - wanted, scaled / SLOPE
+        scaled = xp.where(y < 0.5, xp.exp(y * y) * (1 - _near_zero(xp, xp.where(y < 0.5, y, 0.0))), scaled)
+        off, step = xp.log(scaled) - y * y - goal, scaled / SLOPE
         y = y + off * step / (1 - off * (y * step - 0.5))
-    return xp.where(inside, y, either(xp, q == 0, math.inf, math.nan, y))
+    return xp.where(inside, y, where_scalars(xp, q == 0, math.inf, math.nan, y))
 
 
 @special(x=lambda xp, gy, x: gy * (DENSITY * xp.exp(-0.5 * (x * x))))
 def ndtr(xp: Namespace, x: AnyArray, /) -> Array:
-    """Distribution function of the standard normal distribution, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Distribution function of the standard normal distribution, elementwise."""
     low = x < -1
     left = xp.where(low, x, -1.0)
     tail = 0.5 * _scaled(xp, left * (-1 / ROOT_2)) * _gauss(xp, left, 0.5)
@@ -180,10 +160,7 @@ def ndtr(xp: Namespace, x: AnyArray, /) -> Array:
 def log_ndtr(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the distribution function of the standard normal distribution, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The result and its derivatives are finite for very negative numbers too, where it is about ``-x**2 / 2``.
+    The result and its derivatives are finite for large negative `x` too, where it is about ``-x**2 / 2``.
     """
     low = x < -1
     left, right = xp.where(low, x, -1.0), xp.where(low, 0.0, x)
@@ -195,21 +172,16 @@ def log_ndtr(xp: Namespace, x: AnyArray, /) -> Array:
 def ndtri(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `ndtr`: the quantile of the standard normal distribution, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        From 0 to 1; at these the result and its gradient are infinite, outside it is NaN.
+    From 0 to 1; at these the result and its gradient are infinite, outside it is NaN.
     """
     return -ROOT_2 * xp.special.erfcinv(2 * x)
 
 
 @special(x=lambda xp, gy, x, y: gy * (-y * xp.special.mills_excess(x)))
 def inverse_mills(xp: Namespace, x: AnyArray, /) -> Array:
-    """Density of the standard normal distribution over its distribution function, elementwise: about ``-x`` far left.
+    """Density of the standard normal distribution divided by its distribution function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
+    It is about ``-x`` for large negative `x`.
     """
     low = x < 0
     left, right = xp.where(low, x, 0.0), xp.where(low, 0.0, x)
@@ -219,15 +191,11 @@ def inverse_mills(xp: Namespace, x: AnyArray, /) -> Array:
 
 @special(x=lambda xp, gy, x, y: gy * (1 - xp.special.inverse_mills(x) * y))
 def mills_excess(xp: Namespace, x: AnyArray, /) -> Array:
-    """What `inverse_mills` has more than its asymptote ``-x``, elementwise: about ``-1 / x`` far left.
-
-    Parameters
-    ----------
-    x : Variable or array, real
+    """Difference of `inverse_mills` from its asymptote ``-x``, elementwise: about ``-1 / x`` for large negative `x`.
 
     Notes
     -----
-    Far left it is the quotient of two repeated integrals of erfc, by their continued fraction (NIST DLMF 7.18).
+    For large negative `x` it is the quotient of repeated integrals of erfc, by a continued fraction (NIST DLMF 7.18).
     """
     low = x < -3
     z = xp.where(low, x, -3.0) * (-1 / ROOT_2)

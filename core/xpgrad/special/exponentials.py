@@ -1,7 +1,6 @@
 """Exponentials that do not overflow: the logistic function, softmax and its logarithm, and the logarithm of a sum.
 
-These are the primitives, which networks need from the start. `logistic` has them with SciPy's arguments, and
-`xpgrad.functions` with Chainer's.
+These are the primitives. `logistic` has them with SciPy's arguments, and `xpgrad.functions` with Chainer's.
 """
 
 import math
@@ -13,9 +12,9 @@ from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import Array, Namespace
 
 NEARLY_ONE = 0.995
-"""Above this the rule of `expit` takes ``expit(-x)`` for ``1 - y``.
+"""Above this the rule of `expit` uses ``expit(-x)`` for ``1 - y``.
 
-Below it, the difference is right to 100 units in the last place. Few inputs are above, so that a kernel may compute the
+Below it, the difference is accurate to 100 units in the last place. Few inputs are above, so a kernel may compute the
 function for those only.
 """
 
@@ -90,7 +89,7 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
 
 def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
     x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
-    # Where there is nothing but -inf, no part of the sum changes it.
+    # Where all elements are -inf, the gradient is 0.
     known = with_kept_axes(xp, xp.where(y == -math.inf, 0.0, y), x_spec, axis, keepdims)
     return narrowed(xp, with_kept_axes(xp, gy, x_spec, axis, keepdims) * xp.exp(x - known), x_spec)
 
@@ -102,7 +101,7 @@ def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool =
     Parameters
     ----------
     x : Variable or array, real floating-point
-        Where there is nothing but -inf the result is -inf and the gradient 0, as for `logaddexp`.
+        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`.
     axis : int, tuple of int or None
     keepdims : bool
     """

@@ -1,10 +1,12 @@
-"""The gamma function and its relatives: logarithm, logarithmic derivatives, beta function, binomial coefficient."""
+"""The gamma function, its logarithm, sign and reciprocal."""
 
 import math
 
 from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
 from xpgrad.types import AnyArray, Array, Namespace
+
+__all__ = ["gamma", "gammaln", "gammasgn", "loggamma", "rgamma"]
 
 LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 STIRLING_FROM = 9.0
@@ -26,7 +28,7 @@ def _near_2(x: Array) -> Array:
 
 
 def _log_gamma(xp: Namespace, x: Array) -> Array:
-    """Return ``gammaln(x)`` for ``x > 0``; NaN stays NaN."""
+    """Return ``gammaln(x)`` for ``x > 0``, and NaN for NaN."""
     middle = (x >= 0.5) & (x <= 2.5)
     inner = xp.where(middle, x, 2.0)
     low = inner < 1.5
@@ -43,7 +45,7 @@ def _log_gamma(xp: Namespace, x: Array) -> Array:
 
 
 def _reduced(xp: Namespace, x: Array) -> tuple[Array, Array]:
-    """Return the sign at the nearest whole number, 1 if that is even, else -1, and the angle from there."""
+    """Return 1 where the integer nearest to `x` is even, else -1, and ``pi`` times the distance from it."""
     whole = xp.round(x)
     return 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2)), (x - whole) * math.pi
 
@@ -64,10 +66,7 @@ def sine_and_cosine(xp: Namespace, x: Array) -> tuple[Array, Array]:
 def gammaln(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the absolute value of the gamma function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 and negative integers the result is infinite.
+    At 0 and negative integers the result is infinite.
     """
     infinite = xp.isinf(x)
     pole = (x <= 0) & (x == xp.floor(x)) & ~infinite
@@ -83,22 +82,14 @@ def gammaln(xp: Namespace, x: AnyArray, /) -> Array:
 def loggamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the gamma function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        Below 0 the result is NaN: there the gamma function may be negative; `gammaln` takes its absolute value.
+    Below 0, where the gamma function may be negative, the result is NaN; `gammaln` takes its absolute value.
     """
     return xp.where(x < 0, math.nan, xp.special.gammaln(xp.where(x < 0, 1.5, x)))
 
 
 @special()
 def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
-    """Sign of the gamma function, elementwise, NaN at negative integers; it has no gradient.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Sign of the gamma function, elementwise, NaN at negative integers; it has no gradient."""
     whole = xp.floor(x)
     odd = xp.abs(whole - 2 * xp.floor(whole / 2))
     signs = xp.where(x < 0, xp.where(x == whole, math.nan, 1 - 2 * odd), 1.0)
@@ -109,10 +100,7 @@ def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
 def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Gamma function, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The result overflows to infinity above 171.6 (float32: 35).
+    The result overflows to infinity above 171.6 (float32: 35).
     """
     limit = 171.6 if float(xp.finfo(x.dtype).max) > 1e300 else 35.0
     size = xp.where(x < 0, 1 - x, x)
@@ -142,11 +130,6 @@ def gamma(xp: Namespace, x: AnyArray, /) -> Array:
 
 @special(x=lambda xp, gy, x, y: gy * (-y * xp.special.psi(x)))
 def rgamma(xp: Namespace, x: AnyArray, /) -> Array:
-    """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN."""
     pole = (x <= 0) & (x == xp.floor(x))
     return xp.where(pole, 0.0, 1 / xp.special.gamma(xp.where(pole, 1.0, x)))

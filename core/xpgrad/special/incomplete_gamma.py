@@ -1,22 +1,27 @@
-"""Incomplete gamma functions, their inverses, and the distributions that are made of them.
+"""Incomplete gamma functions, their inverses, and the distributions that they define.
 
-Where a backend has nothing better, they are integrals of the gamma distribution's density in ``s = log(t / a)``, over
-the range in which that is not negligible. There the density is ``exp(-a * (exp(s) - 1 - s))`` times a number: of one
-peak, at 0, whatever `a` is. Derivatives by `a` are integrals of the density times powers of ``log(t) - psi(a)``, to
-every order.
+Default bodies integrate the gamma distribution's density over ``s = log(t / a)``, where it is not negligible. It is
+``exp(-a * (exp(s) - 1 - s))`` times a constant, with one peak, at 0, for every `a`. Derivatives of any order with
+respect to `a` are integrals of the density times powers of ``log(t) - psi(a)``.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
-from xpgrad.special.operands import either, fitted, special
+from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars
 from xpgrad.special.quadrature import integral
 from xpgrad.types import Array, Namespace, RealOperand
 
-DROP = 38.0  # by the exponential of which the density is negligible
+__all__ = [
+    "chdtr", "chdtrc", "chdtri", "gammainc", "gammainc_moment", "gammaincc", "gammainccinv", "gammaincinv", "gdtr",
+    "gdtrc", "pdtr", "pdtrc", "pdtri",
+]  # fmt: skip
+
+DROP = 38.0  # exp(-DROP) times the high density is negligible
 NODES = 32
 
 
@@ -25,37 +30,38 @@ def width_of_peak(xp: Namespace, k: Array) -> Array:
     return 0.5 * (k + xp.sqrt(k * (k + 8)))
 
 
-def _weighted(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, upper: bool) -> Array:
-    """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x`, or from `x` on (`upper`)."""
+def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, upper: bool) -> Array:
+    """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x`, or from `x` on if `upper`."""
     k = DROP / a
     right = xp.minimum(xp.sqrt(2 * k), xp.log(2 * k + 2))
     inside = (x > 0) & ~xp.isinf(x)
     edge = xp.log(xp.where(inside, x, 1.0)) - xp.log(a)
     edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 700.0, edge))
     log_factor = 0.5 * xp.log(a) - LOG_ROOT_2_PI - stirling_error(xp, a)
-    wide_a, wide_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
+    columns_of_a, columns_of_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
 
     def density(s: Array) -> Array:
-        value = xp.exp(wide_factor - wide_a * (xp.expm1(s) - s))
+        value = xp.exp(columns_of_factor - columns_of_a * (xp.expm1(s) - s))
         return value if weight is None else value * weight(s)
 
     if upper:
-        endless = edge == 700
-        edge = xp.where(endless, 0.0, edge)
+        infinite = edge == 700
+        edge = xp.where(infinite, 0.0, edge)
         slope = xp.expm1(xp.maximum(edge, xp.zeros_like(edge)))
         bound = k / xp.where(slope > 0, slope, 1.0)
         reach = xp.where(slope * right > k, bound, right)
-        low = xp.where(edge < 0, xp.maximum(edge, _left(xp, k, xp.zeros_like(edge))), edge)
+        low = xp.where(edge < 0, xp.maximum(edge, _left_end(xp, k, xp.zeros_like(edge))), edge)
         total = integral(xp, density, low, xp.where(edge > 0, edge + reach, right), NODES, 2)
-        return xp.where(endless, 0.0, total)
+        return xp.where(infinite, 0.0, total)
     high = xp.minimum(edge, right)
-    low = _left(xp, k, xp.minimum(edge, xp.zeros_like(edge)))
-    cut = xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))  # below, t is nothing beside 1
+    low = _left_end(xp, k, xp.minimum(edge, xp.zeros_like(edge)))
+    # below `cut`, t is negligible compared with 1
+    cut = xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))
     return integral(xp, density, cut, high, NODES, 3) + integral(xp, density, low, cut, NODES, 1)
 
 
-def _left(xp: Namespace, k: Array, top: Array) -> Array:
-    """Return where the density is negligible beside that at `top`, which is not positive."""
+def _left_end(xp: Namespace, k: Array, top: Array) -> Array:
+    """Return a point below which the density is negligible compared with that at `top`, which is not positive."""
     slope = -xp.expm1(top)
     reach = width_of_peak(xp, k)
     bound = k / xp.where(slope > 0, slope, 1.0)
@@ -63,20 +69,20 @@ def _left(xp: Namespace, k: Array, top: Array) -> Array:
 
 
 def _sides(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Return valid parameters and limits, where they are valid, and whether `x` is on the left of the median."""
+    """Return parameters and limits replaced where invalid, where they are valid, and where left of the median."""
     valid = (a > 0) & (x >= 0)
     a, x = xp.where(valid, a, 1.0), xp.where(valid, x, 1.0)
     return a, x, valid, x < xp.maximum(a, xp.full_like(a, 0.3))
 
 
-def _both(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
+def _lower_and_upper(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """Return both incomplete gamma functions, each accurate where it is small."""
     degenerate = (a == 0) & (x >= 0)
     a, x, valid, left = _sides(xp, a, x)
-    lower = _weighted(xp, a, xp.where(left, x, a), None, upper=False)
-    upper = _weighted(xp, a, xp.where(left, a, x), None, upper=True)
-    p = xp.where(valid, xp.where(left, lower, 1 - upper), either(xp, degenerate, 1.0, math.nan, x))
-    q = xp.where(valid, xp.where(left, 1 - lower, upper), either(xp, degenerate, 0.0, math.nan, x))
+    lower = _integral(xp, a, xp.where(left, x, a), None, upper=False)
+    upper = _integral(xp, a, xp.where(left, a, x), None, upper=True)
+    p = xp.where(valid, xp.where(left, lower, 1 - upper), where_scalars(xp, degenerate, 1.0, math.nan, x))
+    q = xp.where(valid, xp.where(left, 1 - lower, upper), where_scalars(xp, degenerate, 0.0, math.nan, x))
     return p, q
 
 
@@ -92,12 +98,9 @@ def _density(xp: Namespace, a: Array, x: Array) -> Array:
 def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised lower incomplete gamma function, elementwise: the distribution function of the gamma distribution.
 
-    Parameters
-    ----------
-    a, x : Variable or array, real
-        The parameter, positive, and the upper limit of the integral, not negative; elsewhere the result is NaN.
+    The parameter `a` is positive and the limit `x` not negative; elsewhere the result is NaN.
     """
-    return _both(xp, a, x)[0]
+    return _lower_and_upper(xp, a, x)[0]
 
 
 @special(
@@ -105,13 +108,8 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     x=lambda xp, gy, a, x: -gy * _density(xp, a, x),
 )
 def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
-    """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise.
-
-    Parameters
-    ----------
-    a, x : Variable or array, real
-    """
-    return _both(xp, a, x)[1]
+    """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise."""
+    return _lower_and_upper(xp, a, x)[1]
 
 
 @special(
@@ -121,11 +119,7 @@ def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
     """Integral from 0 to `x` of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
 
-    Parameters
-    ----------
-    a, x : Variable or array, real
-    n : int
-        At least 1, for which this is the derivative of `gammainc` by `a`.
+    `n` is at least 1, for which this is the derivative of `gammainc` with respect to `a`.
     """
     a, x, valid, left = _sides(xp, a, x)
     centre = (xp.log(a) - xp.special.psi(a) + 0 * x)[..., None]
@@ -134,9 +128,9 @@ def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) ->
         return (s + centre) ** n
 
     if n > 1:
-        return xp.where(valid, _weighted(xp, a, x, weight, upper=False), math.nan)
-    lower = _weighted(xp, a, xp.where(left, x, a), weight, upper=False)
-    upper = _weighted(xp, a, xp.where(left, a, x), weight, upper=True)
+        return xp.where(valid, _integral(xp, a, x, weight, upper=False), math.nan)
+    lower = _integral(xp, a, xp.where(left, x, a), weight, upper=False)
+    upper = _integral(xp, a, xp.where(left, a, x), weight, upper=True)
     return xp.where(valid, xp.where(left, lower, -upper), math.nan)
 
 
@@ -146,17 +140,17 @@ def _moment_slope(xp: Namespace, a: Array, x: Array, n: int) -> Array:
 
 
 def _inverse(xp: Namespace, a: Array, p: Array, q: Array) -> Array:
-    """Return the limit for which the two functions are `p` and `q`: Halley's method for logarithms, in brackets."""
+    """Return the `x` at which the two functions are `p` and `q`, by bracketed Halley iterations on logarithms."""
     valid = (a > 0) & (p >= 0) & (q >= 0)
     inner = valid & (p > 0) & (q > 0)
     a, p, q = xp.where(valid, a, 1.0), xp.where(inner, p, 0.5), xp.where(inner, q, 0.5)
     left = p < q
     goal = xp.log(xp.where(left, p, q))
-    largest = xp.log(-xp.log(xp.minimum(p, q)) + 2) + xp.log(4 * a + 4)
-    low, high = (xp.log(p) + xp.special.gammaln(a + 1)) / a - 1e-9, largest + 0 * p
+    high = xp.log(-xp.log(xp.minimum(p, q)) + 2) + xp.log(4 * a + 4)
+    low, high = (xp.log(p) + xp.special.gammaln(a + 1)) / a - 1e-9, high + 0 * p
     low = xp.minimum(low, high)
-    spread = 1 / (3 * xp.sqrt(a))
-    cube = 1 - spread * spread + xp.special.ndtri(p) * spread  # Wilson and Hilferty
+    deviation = 1 / (3 * xp.sqrt(a))
+    cube = 1 - deviation * deviation + xp.special.ndtri(p) * deviation  # Wilson and Hilferty
     start = xp.where(cube > 0.1, xp.log(a) + 3 * xp.log(xp.where(cube > 0.1, cube, 1.0)), low)
     y = xp.minimum(xp.maximum(start, low), high)
     for _ in range(9):
@@ -164,14 +158,14 @@ def _inverse(xp: Namespace, a: Array, p: Array, q: Array) -> Array:
         value = xp.where(left, xp.special.gammainc(a, x), xp.special.gammaincc(a, x))
         log_density = a * y - x - xp.special.gammaln(a)
         y, low, high = halley(xp, left, y, low, high, goal, value, log_density, a - x)
-    return xp.where(inner, xp.exp(y), either(xp, valid, 0.0, math.nan, y))
+    return xp.where(inner, xp.exp(y), where_scalars(xp, valid, 0.0, math.nan, y))
 
 
 def halley(
     xp: Namespace, left: Array, y: Array, low: Array, high: Array, goal: Array, value: Array, log_density: Array,
     slope: Array,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return the next `y` for which the logarithm of a tail is `goal`, and the bounds that it stays between.
+    """Return the next approximation of the `y` at which the logarithm of a tail is `goal`, and its bounds.
 
     Parameters
     ----------
@@ -179,7 +173,7 @@ def halley(
     left : array, bool
         Where the tail is the left one.
     y, low, high, goal, value : array
-        The last `y`, its bounds, the goal, and the tail at `y`.
+        The last approximation, its bounds, the goal, and the tail at `y`.
     log_density, slope : array
         Logarithm of the density in `y`, and its derivative.
     """
@@ -192,8 +186,8 @@ def halley(
     hazard = xp.where(usable, hazard, 1.0)
     sign = xp.where(left, 1 + 0 * y, -1.0)
     bend = 1 - 0.5 * sign * off * (slope / hazard - sign)
-    moved = y - sign * off / (hazard * xp.minimum(xp.maximum(bend, 0.3 + 0 * y), 3 + 0 * y))
-    return xp.where(usable & (moved >= low) & (moved <= high), moved, 0.5 * (low + high)), low, high
+    step = y - sign * off / (hazard * xp.minimum(xp.maximum(bend, 0.3 + 0 * y), 3 + 0 * y))
+    return xp.where(usable & (step >= low) & (step <= high), step, 0.5 * (low + high)), low, high
 
 
 @special(
@@ -203,10 +197,7 @@ def halley(
 def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
 
-    Parameters
-    ----------
-    a, p : Variable or array, real
-        `a` positive, `p` from 0 to 1; elsewhere the result is NaN.
+    `a` is positive and `p` from 0 to 1; elsewhere the result is NaN.
     """
     return xp.where((p == 1) & (a > 0), math.inf, _inverse(xp, a, p, 1 - p))
 
@@ -218,107 +209,58 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
 def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
 
-    Parameters
-    ----------
-    a, q : Variable or array, real
-        `a` positive, `q` from 0 to 1; elsewhere the result is NaN.
+    `a` is positive and `q` from 0 to 1; elsewhere the result is NaN.
     """
     return xp.where((q == 0) & (a > 0), math.inf, _inverse(xp, a, 1 - q, q))
 
 
+@composed
 def chdtr(v: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise.
-
-    Parameters
-    ----------
-    v, x : Variable or array, real
-    """
-    v, x = fitted("chdtr", (v, x))
+    """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise."""
     return gammainc(v / 2, x / 2)
 
 
+@composed
 def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        For a negative `x` the result is 1.
+    For a negative `x` the result is 1.
     """
-    v, x = fitted("chdtrc", (v, x))
-    xp = x.__array_namespace__()
-    return xp.where(x < 0, 1.0, gammaincc(v / 2, xp.where(x < 0, 1.0, x) / 2))  # type: ignore[no-any-return]  # a primitive
+    x = cast("Variable", x)
+    return where(x < 0, 1.0, gammaincc(v / 2, where(x < 0, 1.0, x) / 2))
 
 
+@composed
 def chdtri(v: RealOperand, p: RealOperand, /) -> Variable:
-    """Return the inverse of `chdtrc` in its second argument, elementwise.
-
-    Parameters
-    ----------
-    v, p : Variable or array, real
-    """
-    v, p = fitted("chdtri", (v, p))
+    """Return the inverse of `chdtrc` in its second argument, elementwise."""
     return 2 * gammainccinv(v / 2, p)
 
 
+@composed
 def gdtr(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise.
-
-    Parameters
-    ----------
-    a, b, x : Variable or array, real
-    """
-    a, b, x = fitted("gdtr", (a, b, x))
+    """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise."""
     return gammainc(b, a * x)
 
 
+@composed
 def gdtrc(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise.
-
-    Parameters
-    ----------
-    a, b, x : Variable or array, real
-    """
-    a, b, x = fitted("gdtrc", (a, b, x))
+    """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise."""
     return gammaincc(b, a * x)
 
 
+@composed_of_counts(1)
 def pdtr(k: RealOperand, m: RealOperand, /) -> Variable:
-    """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise.
-
-    Parameters
-    ----------
-    k, m : Variable or array, real
-        The fraction of `k` is dropped; it has no gradient.
-    """
-    k, m = _counted("pdtr", k, m)
+    """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise."""
     return gammaincc(k + 1, m)
 
 
+@composed_of_counts(1)
 def pdtrc(k: RealOperand, m: RealOperand, /) -> Variable:
-    """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise.
-
-    Parameters
-    ----------
-    k, m : Variable or array, real
-        The fraction of `k` is dropped; it has no gradient.
-    """
-    k, m = _counted("pdtrc", k, m)
+    """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise."""
     return gammainc(k + 1, m)
 
 
+@composed_of_counts(1)
 def pdtri(k: RealOperand, p: RealOperand, /) -> Variable:
-    """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise.
-
-    Parameters
-    ----------
-    k, p : Variable or array, real
-        The fraction of `k` is dropped; it has no gradient.
-    """
-    k, p = _counted("pdtri", k, p)
+    """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise."""
     return gammainccinv(k + 1, p)
-
-
-def _counted(name: str, k: Any, other: Any) -> tuple[Variable, Variable]:
-    k, other = fitted(name, (k, other))
-    return k.__array_namespace__().floor(k), other

@@ -1,14 +1,15 @@
 """Functions that are integrals: exponential integrals, the dilogarithm, complete elliptic integrals."""
 
 import math
-from typing import Any, NoReturn
 
-from xpgrad.errors import DtypeError, GraphError
-from xpgrad.graph.variable import Variable
+from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special.constants import BERNOULLI, EULER, polynomial
-from xpgrad.special.operands import either, fitted, special
-from xpgrad.special.quadrature import integral, summed
-from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
+from xpgrad.special.operands import composed, composed_of_order, special, where_scalars
+from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
+from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = ["ellipk", "ellipkm1", "ellipkm1_of", "exp1", "expi", "expn", "expn_of", "hyp1f1", "spence"]
 
 
 def _expn_slope(xp: Namespace, x: Array, n: int) -> Array:
@@ -19,11 +20,7 @@ def _expn_slope(xp: Namespace, x: Array, n: int) -> Array:
 def expn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Exponential integral of order `n` from 1 on, the integral of ``exp(-x * t) / t**n`` from 1 on, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real, not negative
-        Below 0 the result is NaN.
-    n : int
+    Below 0 the result is NaN.
 
     Notes
     -----
@@ -34,47 +31,28 @@ def expn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     high = xp.log1p(40 / safe)
     if n > 1:
         high = xp.minimum(high, xp.full_like(high, 40 / (n - 1)))
-    each = safe[..., None]
-    y = integral(xp, lambda v: xp.exp(-each * xp.expm1(v) + (1 - n) * v), xp.zeros_like(high), high, 32, 3)
+    column = safe[..., None]
+    y = integral(xp, lambda v: xp.exp(-column * xp.expm1(v) + (1 - n) * v), xp.zeros_like(high), high, 32, 3)
     y = y * xp.exp(-safe)
     if n == 1:
         small = xp.where(safe < 0.5, safe, 0.5)
         series = polynomial(-small, tuple(1 / (k * math.factorial(k)) for k in range(1, 18)))
         y = xp.where(safe < 0.5, small * series - EULER - xp.log(small), y)
-    edge = xp.where(x == 0, math.inf if n == 1 else 1 / (n - 1), either(xp, x > 0, 0.0, math.nan, x))
+    edge = xp.where(x == 0, math.inf if n == 1 else 1 / (n - 1), where_scalars(xp, x > 0, 0.0, math.nan, x))
     return xp.where(inside, y, edge)
 
 
-def expn(n: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the exponential integral of order `n`, elementwise.
-
-    Parameters
-    ----------
-    n : int
-        From 0 on.
-    x : Variable or array, real, not negative
-    """
-    order = _whole("expn", n)
-    (x,) = fitted("expn", (x,))
-    if order:
-        return expn_of(x, n=order)
-    return x.__array_namespace__().exp(-x) / x  # type: ignore[no-any-return]  # primitives
-
-
-def _whole(name: str, n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, WHOLE) or n < 0:
-        raise DtypeError(f"{name}: expected an int from 0 on as the order, got {n!r}")
-    return int(n)
+@composed_of_order("order")
+def expn(n: int, x: AnyArray, /) -> Variable:
+    """Return the exponential integral of order `n`, elementwise, for `x` not negative."""
+    return expn_of(x, n=n) if n else exp(-as_variable(x)) / x
 
 
 @special(x=lambda xp, gy, x: gy * (-xp.exp(-x) / x))
 def exp1(xp: Namespace, x: AnyArray, /) -> Array:
     """Exponential integral of order 1, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real, not negative
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
     return xp.special.expn_of(x, n=1)
 
@@ -83,10 +61,7 @@ def exp1(xp: Namespace, x: AnyArray, /) -> Array:
 def expi(xp: Namespace, x: AnyArray, /) -> Array:
     """Exponential integral Ei, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is minus infinity.
+    At 0 the result is minus infinity.
     """
     negative = x < 0
     large = x > 40
@@ -98,7 +73,7 @@ def expi(xp: Namespace, x: AnyArray, /) -> Array:
     middle = EULER + xp.log(middle) + total
     big = xp.where(large, x, 41.0)
     series = xp.ones_like(big)
-    for k in range(35, 0, -1):  # the asymptotic series, whose smallest term is the 40th
+    for k in range(35, 0, -1):  # the asymptotic series; its smallest term is the 40th
         series = 1 + series * (k / big)
     tail = xp.exp(big) / big * series
     below = -xp.special.expn_of(xp.where(negative, xp.negative(x), 1.0), n=1)
@@ -109,10 +84,7 @@ def expi(xp: Namespace, x: AnyArray, /) -> Array:
 def spence(xp: Namespace, x: AnyArray, /) -> Array:
     """Spence's function, the integral of ``log(t) / (1 - t)`` from 1 to `x`, elementwise: the dilogarithm of ``1 - x``.
 
-    Parameters
-    ----------
-    x : Variable or array, real, not negative
-        Below 0 the result is NaN.
+    Below 0 the result is NaN.
 
     Notes
     -----
@@ -123,24 +95,21 @@ def spence(xp: Namespace, x: AnyArray, /) -> Array:
     high = safe > 2
     base = xp.where(high, 1 / safe, safe)
     low = base < 0.5
-    moved = xp.where(low, 1 - base, base)
-    u = -xp.log(moved)
+    reflected = xp.where(low, 1 - base, base)
+    u = -xp.log(reflected)
     coefficients = tuple(b / math.factorial(2 * j + 1) for j, b in enumerate(BERNOULLI[:12], 1))
     value = u - u * u / 4 + u**3 * polynomial(u * u, coefficients)
     log = xp.log(base)
     value = xp.where(low, math.pi**2 / 6 - log * xp.log1p(-xp.where(low, base, 0.0)) - value, value)
     value = xp.where(high, -0.5 * log * log - value, value)
-    return xp.where(inside, value, either(xp, x == 0, math.pi**2 / 6, math.nan, x))
+    return xp.where(inside, value, where_scalars(xp, x == 0, math.pi**2 / 6, math.nan, x))
 
 
 @special(x=lambda xp, gy, x: gy * (-0.5 * xp.special.ellipkm1_of(x, n=1)))
 def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
     """Complete elliptic integral of the first kind for the complementary parameter ``x = 1 - m``, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real, not negative
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
 
     Notes
     -----
@@ -151,17 +120,14 @@ def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
     a = xp.ones_like(root)
     for _ in range(9):
         a, root = 0.5 * (a + root), xp.sqrt(a * root)
-    return xp.where(inside, math.pi / (a + root), either(xp, x == 0, math.inf, math.nan, x))
+    return xp.where(inside, math.pi / (a + root), where_scalars(xp, x == 0, math.inf, math.nan, x))
 
 
 @special(x=lambda xp, gy, x, n: gy * (-(n + 0.5) * xp.special.ellipkm1_of(x, n=n + 1)))
 def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Integral of ``sin(u)**(2 * n) / (1 - (1 - x) * sin(u)**2)**(n + 1 / 2)`` over a right angle, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real, positive
-    n : int
+    `x` is positive.
 
     Notes
     -----
@@ -169,7 +135,7 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """
     inside = x > 0
     safe = xp.where(inside, x, 1.0)
-    half = -0.5 * xp.log(safe)  # up to about here the integrand stays, if it is to the right
+    half = -0.5 * xp.log(safe)  # if positive, the integrand is constant from 0 to about here
     low = -40 / (2 * n + 1) + xp.minimum(half, xp.zeros_like(half))
     high = 40 + xp.maximum(half, xp.zeros_like(half))
     width, count = high - low, 400
@@ -181,40 +147,24 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
         both = (2 * n + 1) * v - 0.5 * xp.log1p(e)
         return xp.exp(both - (n + 0.5) * xp.log1p(xp.exp(shifted)))
 
-    total = summed(xp, f, [k / count for k in range(count)], [1 / count] * count, width) * width
+    total = weighted_sum(xp, f, *trapezoids(count, 1.0), width) * width
     return xp.where(inside, total, math.nan)
 
 
+@composed
 def ellipk(m: AnyArray, /) -> Variable:
-    """Return the complete elliptic integral of the first kind for the parameter `m`, elementwise.
-
-    Parameters
-    ----------
-    m : Variable or array, real, up to 1
-    """
-    (m,) = fitted("ellipk", (m,))
+    """Return the complete elliptic integral of the first kind for the parameter `m`, up to 1, elementwise."""
     return ellipkm1(1 - m)
 
 
-def _refuse(name: str) -> NoReturn:
-    raise GraphError(
-        f"hyp1f1: expected a gradient by its third argument only, got a request for the one by {name}; hand {name} "
-        f"over as an array or a number, or as xpgrad.transforms.stop_gradient({name})"
-    )
-
-
 @special(
-    a=lambda xp, gy: _refuse("a"),
-    b=lambda xp, gy: _refuse("b"),
+    no_gradient=["a", "b"],
     x=lambda xp, gy, a, b, x: gy * (a / b * xp.special.hyp1f1(a + 1, b + 1, x)),
 )
 def hyp1f1(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
-    """Confluent hypergeometric function, elementwise; its gradient is by the third argument only, others are refused.
+    """Confluent hypergeometric function, elementwise.
 
-    Parameters
-    ----------
-    a, b, x : Variable or array, real
-        Without a kernel of the backend's own it is accurate for `x` between -50 and 50 and moderate `a` and `b`.
+    The default body is accurate for `x` between -50 and 50 and moderate `a` and `b`.
 
     Notes
     -----

@@ -1,25 +1,24 @@
 """Functions that solve an equation, and hypergeometric functions that are their power series."""
 
 import math
+from typing import cast
 
+from xpgrad.array_api.elementwise.exponential import expm1, log
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.incomplete_beta import betaincinv
 from xpgrad.special.incomplete_gamma import gammaincinv
-from xpgrad.special.operands import fitted, special
-from xpgrad.special.real_orders import refuse_gradient
+from xpgrad.special.operands import composed, special
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
+
+__all__ = ["betainccinv", "gdtria", "gdtrix", "hyp0f1", "hyp2f1", "ndtri_exp", "powm1", "wrightomega"]
 
 
 @special(x=lambda xp, gy, y: gy * (y / (1 + y)))
 def wrightomega(xp: Namespace, x: AnyArray, /) -> Array:
-    """Solution `y` of ``y + log(y) = x``, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
-    low, endless = x < -2, xp.isinf(x)
-    safe = xp.where(endless, 0.0, x)
+    """Solution `y` of ``y + log(y) = x``, elementwise."""
+    low, infinite = x < -2, xp.isinf(x)
+    safe = xp.where(infinite, 0.0, x)
     e = xp.exp(xp.where(low, safe, -2.0))
     small = e * (1 - e * (1 - e * (1.5 - e * (8 / 3 - e * (125 / 24)))))
     rest = xp.where(low, 0.0, safe)
@@ -27,21 +26,18 @@ def wrightomega(xp: Namespace, x: AnyArray, /) -> Array:
     for _ in range(5):
         excess = rest - large - xp.log(large)
         large = large * (1 + excess / (1 + large) * (1 + 0.5 * excess / (1 + large) ** 2))
-    for _ in range(2):  # for small y the equation y = exp(x - y), of which nothing cancels
-        wrong = small - xp.exp(xp.where(low, safe, -2.0) - small)
-        small = small - wrong / (1 + small)
+    for _ in range(2):  # for small y solve y = exp(x - y), in which nothing cancels
+        excess = small - xp.exp(xp.where(low, safe, -2.0) - small)
+        small = small - excess / (1 + small)
     y = xp.where(low, small, large)
-    return xp.where(endless, xp.where(x > 0, x, xp.zeros_like(x)), y)
+    return xp.where(infinite, xp.where(x > 0, x, xp.zeros_like(x)), y)
 
 
 @special(x=lambda xp, gy, x, y: gy * (math.sqrt(2 * math.pi) * xp.exp(x + 0.5 * (y * y))))
 def ndtri_exp(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `log_ndtr`: the normal quantile of a probability whose logarithm is `x`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real, not positive
-        At 0 the result is infinite, above it NaN.
+    At 0 the result is infinite, above it NaN.
     """
     inside = (x < 0) & ~xp.isinf(x)
     safe = xp.where(inside, x, -1.0)
@@ -55,67 +51,47 @@ def ndtri_exp(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(inside, y, edge)
 
 
+@composed
 def gdtria(p: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the inverse of `gdtr` in its first argument, elementwise.
-
-    Parameters
-    ----------
-    p, b, x : Variable or array, real
-    """
-    p, b, x = fitted("gdtria", (p, b, x))
+    """Return the inverse of `gdtr` in its first argument, elementwise."""
     return gammaincinv(b, p) / x
 
 
+@composed
 def gdtrix(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
-    """Return the inverse of `gdtr` in its third argument, elementwise.
-
-    Parameters
-    ----------
-    a, b, p : Variable or array, real
-    """
-    a, b, p = fitted("gdtrix", (a, b, p))
+    """Return the inverse of `gdtr` in its third argument, elementwise."""
     return gammaincinv(b, p) / a
 
 
+@composed
 def betainccinv(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `betaincc` in its third argument, elementwise.
 
-    Parameters
-    ----------
-    a, b, p : Variable or array, real
-        Parameters, positive, and a probability.
+    `a` and `b` are positive, and `p` is a probability.
     """
-    a, b, p = fitted("betainccinv", (a, b, p))
     return 1 - betaincinv(b, a, p)
 
 
+@composed
 def powm1(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return ``x**y - 1``, accurate where that is small, elementwise.
 
-    Parameters
-    ----------
-    x, y : Variable or array, real
-        Where `x` is not positive, `y` is whole, and has no gradient.
+    Where `x` is not positive, `y` is an integer without a gradient.
     """
-    x, y = fitted("powm1", (x, y))
-    xp = x.__array_namespace__()
+    x = cast("Variable", x)
     inside = x > 0
-    log = xp.log(xp.where(inside, x, 1.0))
-    power = xp.where(inside, 1.0, x) ** xp.where(inside, 1.0, y)
-    return xp.where(inside, xp.expm1(y * log), power - 1)  # type: ignore[no-any-return]  # a primitive
+    power = where(inside, 1.0, x) ** where(inside, 1.0, y)
+    return where(inside, expm1(y * log(where(inside, x, 1.0))), power - 1)
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("hyp0f1", "v", "x"),
+    no_gradient=["v"],
     x=lambda xp, gy, v, x: gy * (xp.special.hyp0f1(v + 1, x) / v),
 )
 def hyp0f1(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Confluent hypergeometric limit function, elementwise; its gradient is by the second argument only.
+    """Confluent hypergeometric limit function, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Without a kernel of the backend's own `x` is from -30 to 1000, with NaN beyond.
+    The default body is for `x` from -30 to 1000, with NaN beyond.
     """
     inside = (x >= -30) & (x <= 1000)
     arg = xp.where(inside, x, 0.0)
@@ -127,18 +103,13 @@ def hyp0f1(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 
 
 @special(
-    a=lambda xp, gy: refuse_gradient("hyp2f1", "a", "x"),
-    b=lambda xp, gy: refuse_gradient("hyp2f1", "b", "x"),
-    c=lambda xp, gy: refuse_gradient("hyp2f1", "c", "x"),
+    no_gradient=["a", "b", "c"],
     x=lambda xp, gy, a, b, c, x: gy * (a * b / c * xp.special.hyp2f1(a + 1, b + 1, c + 1, x)),
 )
 def hyp2f1(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, x: RealOperand, /) -> Array:
-    """Gauss's hypergeometric function, elementwise; its gradient is by the fourth argument only.
+    """Gauss's hypergeometric function, elementwise.
 
-    Parameters
-    ----------
-    a, b, c, x : Variable or array, real
-        Without a kernel of the backend's own `x` is from -9 to 0.9, with NaN beyond.
+    The default body is for `x` from -9 to 0.9, with NaN beyond.
 
     Notes
     -----

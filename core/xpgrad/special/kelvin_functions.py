@@ -7,14 +7,18 @@ import math
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.bessel import angles
-from xpgrad.special.operands import fitted, special
-from xpgrad.special.quadrature import summed
+from xpgrad.special.operands import composed, special
+from xpgrad.special.quadrature import trapezoids, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace
+
+__all__ = [
+    "bei", "bei_of", "beip", "ber", "ber_of", "berp", "kei", "kei_of", "keip", "kelvin", "ker", "ker_of", "kerp",
+]  # fmt: skip
 
 LARGEST = 120.0
 
 
-def _first(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
+def _first_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
     """Return a part of the derivative `n` of the mean of ``cos(w * x * sin(u))``, `w` a diagonal of the plane."""
     inside = xp.abs(x) <= LARGEST
     arg = xp.where(inside, x, 0.0)[..., None] * math.sqrt(0.5)
@@ -31,10 +35,10 @@ def _first(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
         )
         return sine**n * part
 
-    return xp.where(inside, summed(xp, f, *angles(128), arg[..., 0]), math.nan)
+    return xp.where(inside, weighted_sum(xp, f, *angles(128), arg[..., 0]), math.nan)
 
 
-def _third(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
+def _second_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
     """Return a part of the derivative `n` of the integral of ``exp(-w * x * cosh(t))`` from 0 on, `w` a diagonal."""
     inside = (x > 0) & ~xp.isinf(x)
     safe = xp.where(inside, x, 1.0)
@@ -48,7 +52,7 @@ def _third(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
         wave = 0.25 * n * math.pi - arg * cosh
         return (-cosh) ** n * xp.exp(-arg * cosh) * (xp.sin(wave) if imaginary else xp.cos(wave))
 
-    y = end * summed(xp, f, [k / count for k in range(count)], [0.5 / count] + [1 / count] * (count - 1), safe)
+    y = end * weighted_sum(xp, f, *trapezoids(count), safe)
     edge = -math.pi / 4 if imaginary and n == 0 else math.inf if n == 0 else math.nan
     return xp.where(inside, y, xp.where(x == 0, edge, xp.where(x > 0, 0.0, xp.full_like(x, math.nan))))
 
@@ -56,35 +60,32 @@ def _third(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
 @special(x=lambda xp, gy, x, n: gy * xp.special.ber_of(x, n=n + 1))
 def ber_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `ber` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
-    return _first(xp, x, n, False)
+    return _first_kind(xp, x, n, False)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.bei_of(x, n=n + 1))
 def bei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `bei` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
-    return _first(xp, x, n, True)
+    return _first_kind(xp, x, n, True)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.ker_of(x, n=n + 1))
 def ker_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `ker` of order `n`, elementwise, for positive `x`."""
-    return _third(xp, x, n, False)
+    return _second_kind(xp, x, n, False)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.kei_of(x, n=n + 1))
 def kei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Derivative of `kei` of order `n`, elementwise, for positive `x`."""
-    return _third(xp, x, n, True)
+    return _second_kind(xp, x, n, True)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.ber_of(x, n=1))
 def ber(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function ber, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        From -120 to 120, with NaN beyond where the backend has no kernel of its own.
+    The default body is for `x` from -120 to 120, with NaN beyond.
     """
     return xp.special.ber_of(x, n=0)
 
@@ -93,10 +94,7 @@ def ber(xp: Namespace, x: AnyArray, /) -> Array:
 def bei(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function bei, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        From -120 to 120, with NaN beyond where the backend has no kernel of its own.
+    The default body is for `x` from -120 to 120, with NaN beyond.
     """
     return xp.special.bei_of(x, n=0)
 
@@ -105,10 +103,7 @@ def bei(xp: Namespace, x: AnyArray, /) -> Array:
 def ker(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function ker, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
     return xp.special.ker_of(x, n=0)
 
@@ -117,10 +112,7 @@ def ker(xp: Namespace, x: AnyArray, /) -> Array:
 def kei(xp: Namespace, x: AnyArray, /) -> Array:
     """Kelvin function kei, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        Below 0 the result is NaN.
+    Below 0 the result is NaN.
     """
     return xp.special.kei_of(x, n=0)
 
@@ -145,12 +137,7 @@ def keip(x: AnyArray, /) -> Variable:
     return kei_of(x, n=1)
 
 
+@composed
 def kelvin(x: AnyArray, /) -> tuple[Variable, Variable, Variable, Variable]:
-    """Return ``ber + 1j * bei``, ``ker + 1j * kei``, and their derivatives, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
-    (x,) = fitted("kelvin", (x,))
+    """Return ``ber + 1j * bei``, ``ker + 1j * kei``, and their derivatives, elementwise."""
     return ber(x) + 1j * bei(x), ker(x) + 1j * kei(x), berp(x) + 1j * beip(x), kerp(x) + 1j * keip(x)

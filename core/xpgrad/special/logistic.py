@@ -7,20 +7,17 @@ from xpgrad.array_api.shared.axes import Axis
 from xpgrad.array_api.statistical import max, sum
 from xpgrad.graph.variable import Variable
 from xpgrad.special import exponentials
-from xpgrad.special.operands import either, fitted, promoted, special
+from xpgrad.special.operands import as_floating, promoted, special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace
+
+__all__ = ["expit", "log_expit", "log_softmax", "logit", "logsumexp", "softmax"]
 
 expit = promoted(exponentials.expit)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.expit(-x))
 def log_expit(xp: Namespace, x: AnyArray, /) -> Array:
-    """Logarithm of the logistic function, elementwise, without overflow.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Logarithm of the logistic function, elementwise, without overflow."""
     return xp.minimum(x, xp.zeros_like(x)) - xp.log1p(xp.exp(-xp.abs(x)))
 
 
@@ -43,7 +40,7 @@ def logit(xp: Namespace, x: AnyArray, /) -> Array:
     twice = xp.where(middle, 2 * (safe - 0.5), 0.0)
     near = xp.log1p(twice) - xp.log1p(-twice)
     value = xp.where(middle, near, xp.log(safe / (1 - safe)))
-    edge = xp.where(x == 0, -math.inf, either(xp, x == 1, math.inf, math.nan, x))
+    edge = xp.where(x == 0, -math.inf, where_scalars(xp, x == 1, math.inf, math.nan, x))
     return xp.where(inside, value, edge)
 
 
@@ -53,7 +50,7 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
     Parameters
     ----------
     x : Variable or array, real
-        Where there is nothing but -inf the result is -inf and the gradient 0, as for `logaddexp`.
+        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`.
     axis : int, tuple of int or None
     b : Variable or array, or None
         Factors of the exponentials.
@@ -61,9 +58,8 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
         Leave reduced axes with length 1.
     """
     if b is None:
-        (x,) = fitted("logsumexp", (x,))
-        return exponentials.logsumexp(x, axis=axis, keepdims=keepdims)
-    x, b = fitted("logsumexp", (x, b))
+        return exponentials.logsumexp(*as_floating("logsumexp", (x,)), axis=axis, keepdims=keepdims)
+    x, b = as_floating("logsumexp", (x, b))
     xp = x.__array_namespace__()
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, 0.0)
@@ -81,7 +77,7 @@ def softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    (x,) = fitted("softmax", (x,))
+    (x,) = as_floating("softmax", (x,))
     return exponentials.softmax(x, axis=axis)
 
 
@@ -93,5 +89,5 @@ def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     x : Variable or array, real
     axis : int, tuple of int or None
     """
-    (x,) = fitted("log_softmax", (x,))
+    (x,) = as_floating("log_softmax", (x,))
     return exponentials.log_softmax(x, axis=axis)

@@ -4,9 +4,11 @@ import math
 
 from xpgrad.special.bessel import angles, hankel, power_series
 from xpgrad.special.constants import polynomial
-from xpgrad.special.operands import either, special
-from xpgrad.special.quadrature import summed
+from xpgrad.special.operands import special, where_scalars
+from xpgrad.special.quadrature import trapezoids, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace
+
+__all__ = ["i0", "i0e", "i1", "i1e", "iv_of", "ive_of", "k0", "k0e", "k1", "k1e"]
 
 
 def _i_slope(xp: Namespace, x: Array, n: int) -> Array:
@@ -24,18 +26,14 @@ def _ie_slope(xp: Namespace, x: Array, y: Array, n: int) -> Array:
 def ive_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Modified Bessel function of the first kind of order `n`, times ``exp(-abs(x))``, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-    n : int
-        From 0 on; without a kernel of the backend's own up to about 8.
+    The default body is for orders up to about 8.
     """
     size = xp.abs(x)
     near, far = size < 8, size > 40
     small = xp.where(near, size, 0.0)
     small = xp.exp(-small) * power_series(small, n, 1, 34)
     middle = xp.where(near | far, 1.0, size)[..., None]
-    inner = summed(xp, lambda u: xp.exp(middle * (xp.cos(u) - 1)) * xp.cos(n * u), *angles(), size)
+    inner = weighted_sum(xp, lambda u: xp.exp(middle * (xp.cos(u) - 1)) * xp.cos(n * u), *angles(), size)
     large = xp.where(far, size, 41.0)
     alternating = tuple((-1) ** k * c for k, c in enumerate(hankel(n)))
     outer = polynomial(1 / large, alternating) / xp.sqrt(2 * math.pi * large)
@@ -45,113 +43,77 @@ def ive_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
 @special(x=lambda xp, gy, x, n: gy * _i_slope(xp, x, n))
 def iv_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Modified Bessel function of the first kind of order `n`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    n : int
-    """
+    """Modified Bessel function of the first kind of order `n`, elementwise."""
     limit = math.log(float(xp.finfo(x.dtype).max))
-    over = xp.abs(x) > limit
-    grown = xp.exp(xp.where(over, 0.0, xp.abs(x))) * xp.special.ive_of(x, n=n)
-    return xp.where(over, either(xp, (x < 0) & (n % 2 == 1), -math.inf, math.inf, x), grown)
+    overflows = xp.abs(x) > limit
+    value = xp.exp(xp.where(overflows, 0.0, xp.abs(x))) * xp.special.ive_of(x, n=n)
+    return xp.where(overflows, where_scalars(xp, (x < 0) & (n % 2 == 1), -math.inf, math.inf, x), value)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.i1(x))
 def i0(xp: Namespace, x: AnyArray, /) -> Array:
-    """Modified Bessel function of the first kind of order 0, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Modified Bessel function of the first kind of order 0, elementwise."""
     return xp.special.iv_of(x, n=0)
 
 
 @special(x=lambda xp, gy, x: gy * (0.5 * (xp.special.i0(x) + xp.special.iv_of(x, n=2))))
 def i1(xp: Namespace, x: AnyArray, /) -> Array:
-    """Modified Bessel function of the first kind of order 1, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Modified Bessel function of the first kind of order 1, elementwise."""
     return xp.special.iv_of(x, n=1)
 
 
 @special(x=lambda xp, gy, x, y: gy * (xp.special.i1e(x) - xp.sign(x) * y))
 def i0e(xp: Namespace, x: AnyArray, /) -> Array:
-    """Modified Bessel function of the first kind of order 0, times ``exp(-abs(x))``, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Modified Bessel function of the first kind of order 0, times ``exp(-abs(x))``, elementwise."""
     return xp.special.ive_of(x, n=0)
 
 
 @special(x=lambda xp, gy, x, y: gy * _ie_slope(xp, x, y, 1))
 def i1e(xp: Namespace, x: AnyArray, /) -> Array:
-    """Modified Bessel function of the first kind of order 1, times ``exp(-abs(x))``, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Modified Bessel function of the first kind of order 1, times ``exp(-abs(x))``, elementwise."""
     return xp.special.ive_of(x, n=1)
 
 
-def _third(xp: Namespace, x: Array, n: int) -> Array:
+def _second_kind(xp: Namespace, x: Array, n: int) -> Array:
     """Return the modified Bessel function of the second kind of order 0 or 1, times ``exp(x)``."""
     inside = (x > 0) & ~xp.isinf(x)
     safe = xp.where(inside, x, 1.0)
     top, count = xp.acosh(1 + 60 / safe), 120
-    each = safe[..., None]
+    column = safe[..., None]
 
     def f(u: Array) -> Array:
         t = top[..., None] * u
         half = xp.sinh(0.5 * t)
-        falling = xp.exp(-2 * each * half * half)
+        falling = xp.exp(-2 * column * half * half)
         return falling * xp.cosh(t) if n else falling
 
-    shares = [0.5 / count] + [1 / count] * (count - 1)
-    y = top * summed(xp, f, [k / count for k in range(count)], shares, safe)
-    return xp.where(inside, y, xp.where(x == 0, math.inf, either(xp, x > 0, 0.0, math.nan, x)))
+    y = top * weighted_sum(xp, f, *trapezoids(count), safe)
+    return xp.where(inside, y, xp.where(x == 0, math.inf, where_scalars(xp, x > 0, 0.0, math.nan, x)))
 
 
 @special(x=lambda xp, gy, x, y: gy * (y - xp.special.k1e(x)))
 def k0e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 0, times ``exp(x)``, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
-    return _third(xp, x, 0)
+    return _second_kind(xp, x, 0)
 
 
 @special(x=lambda xp, gy, x, y: gy * (y - xp.special.k0e(x) - y / x))
 def k1e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 1, times ``exp(x)``, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
-    return _third(xp, x, 1)
+    return _second_kind(xp, x, 1)
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.k1(x))
 def k0(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 0, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
     return xp.special.k0e(x) * xp.exp(xp.negative(x))
 
@@ -160,9 +122,6 @@ def k0(xp: Namespace, x: AnyArray, /) -> Array:
 def k1(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 1, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, below it NaN.
+    At 0 the result is infinite, below it NaN.
     """
     return xp.special.k1e(x) * xp.exp(xp.negative(x))

@@ -1,46 +1,143 @@
-"""`special`: an elementwise primitive whose operands become floating-point arrays of one library first."""
+"""Decorators for functions of real numbers, whose operands become floating-point arrays of one library first.
+
+They append to docstrings what all these functions share: the section of the parameters, where a function has none.
+"""
 
 import functools
-from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+import inspect
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError, UnknownArray
+from xpgrad.errors import DtypeError, GraphError, UnknownArray
 from xpgrad.graph.definition import Rule
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Namespace
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def special(
-    *, of_complex: Callable[[Variable], Variable] | None = None, **rules: Rule
+    *, of_complex: Callable[[Variable], Variable] | None = None, no_gradient: Sequence[str] = (), **rules: Rule
 ) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
-    """Define an elementwise function of real numbers; as `elementwise`, but that its operands are `fitted`.
+    """Define an elementwise function of real numbers: as `elementwise`, with operands `as_floating`.
 
     Parameters
     ----------
     of_complex : callable, optional
         The function of one complex Variable; without it, complex numbers are refused.
+    no_gradient : sequence of str
+        Inputs with respect to which a gradient is refused with a `GraphError`.
     **rules : callable
         As for `elementwise`.
     """
 
     def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
+        _, *names = _positional(body)
+        others = [name for name in names if name not in no_gradient]
+        refused = {name: _refusal(body.__name__, name, " and ".join(others)) for name in no_gradient}
+        note = f"Gradients exist with respect to {_quoted(others)} only." if no_gradient else ""
+        _describe(body, names, "" if of_complex else ", real", note)
         return promoted(
-            _by_single_precision(elementwise(same_dtype=True, label=None, extension="special", **rules)(body)),
+            _in_single_precision(
+                elementwise(same_dtype=True, label=None, extension="special", **refused, **rules)(body)
+            ),
             of_complex,
         )
 
     return define
 
 
+def _refusal(function: str, parameter: str, others: str) -> Rule:
+    def refuse(xp: Namespace, gy: Array) -> NoReturn:
+        raise GraphError(
+            f"{function}: expected a gradient with respect to {others} only, got a request for that of {parameter}; "
+            f"pass {parameter} as an array or a number, or as xpgrad.transforms.stop_gradient({parameter})"
+        )
+
+    return refuse
+
+
+def composed(function: Callable[P, R]) -> Callable[P, R]:
+    """Define a function of real numbers in terms of others: all its operands are made `as_floating` first."""
+    return _composed(function, None)
+
+
+def composed_of_counts(count: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `composed`, for a function whose first `count` arguments are numbers of events, without their fractions."""
+
+    def define(function: Callable[P, R]) -> Callable[P, R]:
+        note = f"The fractions of {_quoted(_positional(function)[:count])} are dropped; these have no gradients."
+        return _composed(function, None, note, count)
+
+    return define
+
+
+def composed_of_order(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `composed`, for a function whose first argument is an int from 0 on: its order, or another `kind`."""
+    return lambda function: _composed(function, kind)
+
+
+def _composed(function: Callable[P, R], kind: str | None, note: str = "", counts: int = 0) -> Callable[P, R]:
+    call: Callable[..., R] = function
+    names = _positional(function)
+    name, count, lead = function.__name__, len(names), int(kind is not None)
+    _describe(function, names[lead:], ", real", note, f"{names[0]} : int\n    From 0 on.\n" if lead else "")
+
+    @functools.wraps(function)
+    def composition(*args: Any, **parameters: Any) -> R:
+        orders = [_whole(name, kind, n) for n in args[:lead]]
+        operands = as_floating(name, args[lead:count])
+        whole = map(floor, operands[:counts])
+        return call(*orders, *whole, *operands[counts:], *args[count:], **parameters)
+
+    return composition
+
+
+def _whole(name: str, kind: str | None, n: Any) -> int:
+    try:
+        order = operator.index(n) if not isinstance(n, (bool, Variable)) and not getattr(n, "shape", ()) else -1
+    except TypeError:
+        order = -1
+    if order < 0:
+        raise DtypeError(f"{name}: expected an int from 0 on as the {kind}, got {n!r}")
+    return order
+
+
+def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
+    code = function.__code__
+    return code.co_varnames[: code.co_posonlyargcount]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def _describe(function: Callable[..., Any], names: Sequence[str], real: str, note: str = "", before: str = "") -> None:
+    """Add the section of the parameters to the docstring of `function`, before all other sections."""
+    code = function.__code__
+    text = inspect.cleandoc(function.__doc__ or "")
+    if "Parameters\n----" in text:
+        return
+    section = f"Parameters\n----------\n{before}{', '.join(names)} : Variable or array{real}"
+    if note:
+        section += f"\n    {note}"
+    if orders := code.co_varnames[code.co_posonlyargcount : code.co_argcount]:
+        section += f"\n{', '.join(orders)} : int\n    From 0 on."
+    end = found.start() if (found := re.search(r"\n\n\w+\n---", text)) else len(text)
+    function.__doc__ = f"{text[:end]}\n\n{section}{text[end:]}"
+
+
 def promoted(
     function: Callable[P, Variable], of_complex: Callable[[Variable], Variable] | None = None
 ) -> Callable[P, Variable]:
-    """Return a primitive, or a function that wraps one, so that its operands are `fitted` first."""
+    """Return a primitive, or a function that wraps one, with operands that are made `as_floating` where necessary."""
     call: Callable[..., Variable] = function
     name, count = call.__name__, len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
@@ -51,15 +148,15 @@ def promoted(
             if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
                 if of_complex is not None and not _is_scalar(x) and (x := as_variable(x)).node.spec.complex:
                     return of_complex(x)
-                operands = *fitted(name, arrays), *operands[count:]
+                operands = *as_floating(name, arrays), *operands[count:]
                 break
         return call(*operands, **parameters)
 
     return promoting
 
 
-def _by_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variable]:
-    """Return `primitive`, half precision by way of single: libraries of such functions have no loops for less."""
+def _in_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variable]:
+    """Return `primitive`, which computes half precision in single: libraries have no special functions for less."""
     call: Callable[..., Variable] = primitive
     count = len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
 
@@ -79,21 +176,24 @@ def _by_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variab
     return function
 
 
-def either(xp: Namespace, condition: Array, one: float, other: float, like: Array) -> Array:
-    """Return one of two numbers, elementwise, in the dtype of `like`; the standard's `where` takes one at most."""
-    return xp.where(condition, xp.asarray(one, dtype=like.dtype, device=xp.device_of(like)), other)
+def where_scalars(xp: Namespace, condition: Array, x1: float, x2: float, like: Array) -> Array:
+    """Return `x1` where the condition holds and `x2` elsewhere, in the dtype of `like`.
+
+    The standard's `where` takes at most one Python scalar.
+    """
+    return xp.where(condition, xp.asarray(x1, dtype=like.dtype, device=xp.device_of(like)), x2)
 
 
-def fitted(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:
+def as_floating(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:
     """Return operands as Variables of floating-point dtypes.
 
-    Integers are cast, and Python's scalars become 0-d arrays, of the dtype of the first floating-point array there is,
-    or else of the library's default.
+    Integers are cast, and Python scalars become 0-d arrays, to the dtype of the first floating-point array, or to the
+    library's default without one.
 
     Raises
     ------
     UnknownArray
-        There is no array among them.
+        None of the operands is an array.
     DtypeError
         One is complex.
     """
@@ -108,14 +208,14 @@ def fitted(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:
         raise DtypeError(f"{name}: expected real numbers, got complex ones; take the real part or the absolute value")
     backend = spec.backend
     dtype = spec.dtype if spec.differentiable else backend.default_dtype("float")
-    made = []
+    floating = []
     for x in xs:
         if not isinstance(x, Variable):
             x = as_variable(backend.asarray(x.item() if hasattr(x, "item") else x, dtype, spec.device))
         elif not x._node.spec.differentiable:
             x = astype(x, dtype)
-        made.append(x)
-    return tuple(made)
+        floating.append(x)
+    return tuple(floating)
 
 
 def _is_scalar(x: Any) -> bool:

@@ -1,21 +1,19 @@
 """Integrals of oscillating and of Gaussian functions: sine, cosine and Fresnel's integrals, Dawson's, Owen's T."""
 
 import math
-from typing import Any
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import EULER
-from xpgrad.special.operands import fitted, special
-from xpgrad.special.quadrature import integral, legendre, summed
+from xpgrad.special.operands import composed, special
+from xpgrad.special.quadrature import integral, unit_integral
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
+__all__ = [
+    "cosine_integral", "dawsn", "erfi", "fresnel", "fresnel_cosine", "fresnel_sine", "hyperbolic_cosine_integral",
+    "hyperbolic_sine_integral", "owens_t", "shichi", "sici", "sine_integral",
+]  # fmt: skip
+
 NEAR = 6.0
-
-
-def _unit(xp: Namespace, f: Any, x: Array) -> Array:
-    """Return the integrals of `f` from 0 to 1."""
-    nodes, weights = legendre(32)
-    return summed(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], x)
 
 
 def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
@@ -29,20 +27,15 @@ def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
 
 @special(x=lambda xp, gy, x: gy * xp.special.sinc(x / math.pi))
 def sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
-    """Integral of ``sin(t) / t`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Integral of ``sin(t) / t`` from 0 to `x`, elementwise."""
     size = xp.abs(x)
-    near, endless = size < NEAR, xp.isinf(x)
+    near, infinite = size < NEAR, xp.isinf(x)
     small = xp.where(near, size, 1.0)
-    inner = small * _unit(xp, lambda u: _sinc(xp, small[..., None] * u), small)
-    large = xp.where(near | endless, NEAR, size)
+    inner = small * unit_integral(xp, lambda u: _sinc(xp, small[..., None] * u), 32, small)
+    large = xp.where(near | infinite, NEAR, size)
     f, g = _auxiliary(xp, large)
     outer = math.pi / 2 - f * xp.cos(large) - g * xp.sin(large)
-    y = xp.where(near, inner, xp.where(endless, math.pi / 2, outer))
+    y = xp.where(near, inner, xp.where(infinite, math.pi / 2, outer))
     return xp.where(x < 0, -y, y)
 
 
@@ -54,33 +47,27 @@ def _sinc(xp: Namespace, x: Array) -> Array:
 
 @special(x=lambda xp, gy, x: gy * (xp.cos(x) / x))
 def cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
-    """Integral of ``cos(t) / t`` from infinity to the modulus of `x`, elementwise.
+    """Integral of ``cos(t) / t`` from infinity to the absolute value of `x`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is minus infinity.
+    At 0 the result is minus infinity.
     """
     size = xp.abs(x)
-    near, endless = size < NEAR, xp.isinf(x)
+    near, infinite = size < NEAR, xp.isinf(x)
     small = xp.where(near & (size > 0), size, 1.0)
     halves = 0.5 * small[..., None]
-    inner = _unit(xp, lambda u: -2 * xp.sin(halves * u) ** 2 / u, small) + EULER + xp.log(small)
-    large = xp.where(near | endless, NEAR, size)
+    inner = unit_integral(xp, lambda u: -2 * xp.sin(halves * u) ** 2 / u, 32, small) + EULER + xp.log(small)
+    large = xp.where(near | infinite, NEAR, size)
     f, g = _auxiliary(xp, large)
-    outer = xp.where(endless, 0.0, f * xp.sin(large) - g * xp.cos(large))
+    outer = xp.where(infinite, 0.0, f * xp.sin(large) - g * xp.cos(large))
     return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
 
 
+@composed
 def sici(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the sine and the cosine integral, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The cosine integral is that of the modulus.
+    The cosine integral is that of the absolute value.
     """
-    (x,) = fitted("sici", (x,))
     return sine_integral(x), cosine_integral(x)
 
 
@@ -92,16 +79,11 @@ def _sinhc(xp: Namespace, x: Array) -> Array:
 
 @special(x=lambda xp, gy, x: gy * _sinhc(xp, x))
 def hyperbolic_sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
-    """Integral of ``sinh(t) / t`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Integral of ``sinh(t) / t`` from 0 to `x`, elementwise."""
     size = xp.abs(x)
     near = size < NEAR
     small = xp.where(near, size, 1.0)
-    inner = small * _unit(xp, lambda u: _sinhc(xp, small[..., None] * u), small)
+    inner = small * unit_integral(xp, lambda u: _sinhc(xp, small[..., None] * u), 32, small)
     large = xp.where(near, NEAR, size)
     outer = 0.5 * (xp.special.expi(large) + xp.special.exp1(large))
     y = xp.where(near, inner, outer)
@@ -110,86 +92,67 @@ def hyperbolic_sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
 
 @special(x=lambda xp, gy, x: gy * (xp.cosh(x) / x))
 def hyperbolic_cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
-    """Euler's constant, ``log(x)`` and the integral of ``(cosh(t) - 1) / t`` up to the modulus of `x`, elementwise.
+    """Hyperbolic cosine integral of the absolute value of `x`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is minus infinity.
+    It is the sum of Euler's constant, ``log(x)``, and the integral of ``(cosh(t) - 1) / t`` from 0 to `x`.
+
+    At 0 the result is minus infinity.
     """
     size = xp.abs(x)
     near = size < NEAR
     small = xp.where(near & (size > 0), size, 1.0)
     halves = 0.5 * small[..., None]
-    inner = _unit(xp, lambda u: 2 * xp.sinh(halves * u) ** 2 / u, small) + EULER + xp.log(small)
+    inner = unit_integral(xp, lambda u: 2 * xp.sinh(halves * u) ** 2 / u, 32, small) + EULER + xp.log(small)
     large = xp.where(near, NEAR, size)
     outer = 0.5 * (xp.special.expi(large) - xp.special.exp1(large))
     return xp.where(x == 0, -math.inf, xp.where(near, inner, outer))
 
 
+@composed
 def shichi(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the hyperbolic sine and cosine integral, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        The second is that of the modulus.
+    The second is that of the absolute value.
     """
-    (x,) = fitted("shichi", (x,))
     return hyperbolic_sine_integral(x), hyperbolic_cosine_integral(x)
 
 
 @special(x=lambda xp, gy, x: gy * xp.sin((0.5 * math.pi) * (x * x)))
 def fresnel_sine(xp: Namespace, x: AnyArray, /) -> Array:
-    """Integral of ``sin(pi * t * t / 2)`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Integral of ``sin(pi * t * t / 2)`` from 0 to `x`, elementwise."""
     return _fresnel(xp, x, True)
 
 
 @special(x=lambda xp, gy, x: gy * xp.cos((0.5 * math.pi) * (x * x)))
 def fresnel_cosine(xp: Namespace, x: AnyArray, /) -> Array:
-    """Integral of ``cos(pi * t * t / 2)`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Integral of ``cos(pi * t * t / 2)`` from 0 to `x`, elementwise."""
     return _fresnel(xp, x, False)
 
 
 def _fresnel(xp: Namespace, x: Array, sine: bool) -> Array:
     """Return one of the integrals: Gauss's rule, and for large arguments the auxiliary functions of NIST DLMF 7.12."""
     size = xp.abs(x)
-    far, endless = size > 5, xp.isinf(x)
+    far, infinite = size > 5, xp.isinf(x)
     small = xp.where(far, 1.0, size)
     wave = xp.sin if sine else xp.cos
     inner = integral(xp, lambda t: wave((0.5 * math.pi) * (t * t)), xp.zeros_like(small), small, 48, 2)
-    large = xp.where(far & ~endless, size, 6.0)
+    large = xp.where(far & ~infinite, size, 6.0)
     square = math.pi * large * large
     f, g = xp.ones_like(large), xp.ones_like(large)
     for k in range(9, 0, -1):
         f = 1 - f * ((4 * k - 3) * (4 * k - 1) / (square * square))
         g = 1 - g * ((4 * k - 1) * (4 * k + 1) / (square * square))
     f, g = f / (math.pi * large), g / (math.pi * large * square)
-    turned = 0.5 * math.pi * xp.remainder(large * large, xp.full_like(large, 4.0))
-    cosine, sinus = xp.cos(turned), xp.sin(turned)
-    outer = 0.5 - f * cosine - g * sinus if sine else 0.5 + f * sinus - g * cosine
-    y = xp.where(far, xp.where(endless, 0.5, outer), inner)
+    angle = 0.5 * math.pi * xp.remainder(large * large, xp.full_like(large, 4.0))
+    cos, sin = xp.cos(angle), xp.sin(angle)
+    outer = 0.5 - f * cos - g * sin if sine else 0.5 + f * sin - g * cos
+    y = xp.where(far, xp.where(infinite, 0.5, outer), inner)
     return xp.where(x < 0, -y, y)
 
 
+@composed
 def fresnel(x: AnyArray, /) -> tuple[Variable, Variable]:
-    """Return Fresnel's sine and cosine integral, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
-    (x,) = fitted("fresnel", (x,))
+    """Return Fresnel's sine and cosine integral, elementwise."""
     return fresnel_sine(x), fresnel_cosine(x)
 
 
@@ -197,59 +160,46 @@ def fresnel(x: AnyArray, /) -> tuple[Variable, Variable]:
 def dawsn(xp: Namespace, x: AnyArray, /) -> Array:
     """Dawson's integral, ``exp(-x * x)`` times the integral of ``exp(t * t)`` from 0 to `x`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-
     Notes
     -----
-    The integral over an angle of `x` times the tangent is smooth: Gauss's rule near 0, an asymptotic series far off.
+    The integral over an angle of `x` times the tangent is smooth: Gauss's rule, and an asymptotic series for large `x`.
     """
     size = xp.abs(x)
-    far, endless = size > 8, xp.isinf(x)
+    far, infinite = size > 8, xp.isinf(x)
     small = xp.where(far, 1.0, size)
     high = xp.where(small > 3, 1 - 3 / xp.where(small > 3, small, 3.0), 0.0)
-    each = small[..., None]
+    column = small[..., None]
 
     def f(u: Array) -> Array:
-        return xp.exp(-(each * each) * (1 - u) * (1 + u))
+        return xp.exp(-(column * column) * (1 - u) * (1 + u))
 
     wide = integral(xp, f, xp.zeros_like(high), high, 32, 2) + integral(xp, f, high, xp.ones_like(high), 32, 2)
-    large = xp.where(far & ~endless, size, 9.0)
+    large = xp.where(far & ~infinite, size, 9.0)
     series = xp.ones_like(large)
     for k in range(24, 0, -1):
         series = 1 + series * ((2 * k - 1) / (2 * large * large))
-    y = xp.where(far, xp.where(endless, 0.0, series / (2 * large)), small * wide)
+    y = xp.where(far, xp.where(infinite, 0.0, series / (2 * large)), small * wide)
     return xp.where(x < 0, -y, y)
 
 
 @special(x=lambda xp, gy, x: gy * ((2 / math.sqrt(math.pi)) * xp.exp(x * x)))
 def erfi(xp: Namespace, x: AnyArray, /) -> Array:
-    """Imaginary error function, the integral of ``2 / sqrt(pi) * exp(t * t)`` from 0 to `x`, elementwise.
-
-    Parameters
-    ----------
-    x : Variable or array, real
-    """
+    """Imaginary error function, the integral of ``2 / sqrt(pi) * exp(t * t)`` from 0 to `x`, elementwise."""
     return (2 / math.sqrt(math.pi)) * xp.special.dawsn(x) * xp.exp(x * x)
 
 
-def _owens_h(xp: Namespace, h: Array, a: Array) -> Array:
+def _owens_by_h(xp: Namespace, h: Array, a: Array) -> Array:
     return -xp.exp(-0.5 * (h * h)) * xp.special.erf(a * h * math.sqrt(0.5)) / math.sqrt(8 * math.pi)
 
 
-def _owens_a(xp: Namespace, h: Array, a: Array) -> Array:
+def _owens_by_a(xp: Namespace, h: Array, a: Array) -> Array:
     rest = 1 + a * a
     return xp.exp(-0.5 * (h * h) * rest) / (2 * math.pi * rest)
 
 
-@special(h=lambda xp, gy, h, a: gy * _owens_h(xp, h, a), a=lambda xp, gy, h, a: gy * _owens_a(xp, h, a))
+@special(h=lambda xp, gy, h, a: gy * _owens_by_h(xp, h, a), a=lambda xp, gy, h, a: gy * _owens_by_a(xp, h, a))
 def owens_t(xp: Namespace, h: RealOperand, a: RealOperand, /) -> Array:
     """Owen's T function, the integral of ``exp(-h**2 * (1 + t**2) / 2) / (2 * pi * (1 + t**2))`` to `a`, elementwise.
-
-    Parameters
-    ----------
-    h, a : Variable or array, real
 
     Notes
     -----
@@ -259,15 +209,15 @@ def owens_t(xp: Namespace, h: RealOperand, a: RealOperand, /) -> Array:
     slope = xp.abs(a)
     steep = slope > 1
     inverse = 1 / xp.where(steep, slope, 1.0)
-    inner = _owens(xp, xp.where(steep, h * slope, h), xp.where(steep, inverse, slope))
+    inner = _owens_integral(xp, xp.where(steep, h * slope, h), xp.where(steep, inverse, slope))
     ndtr = xp.special.ndtr
-    one, two = ndtr(xp.negative(h)), ndtr(xp.negative(h * slope))
-    turned = 0.5 * (one + two) - one * two - inner
-    y = xp.where(steep, turned, inner)
+    tail, steep_tail = ndtr(xp.negative(h)), ndtr(xp.negative(h * slope))
+    reflected = 0.5 * (tail + steep_tail) - tail * steep_tail - inner
+    y = xp.where(steep, reflected, inner)
     return xp.where(a < 0, -y, y)
 
 
-def _owens(xp: Namespace, h: Array, a: Array) -> Array:
+def _owens_integral(xp: Namespace, h: Array, a: Array) -> Array:
     square = (0.5 * h * h)[..., None]
     high = xp.where(h > 9, xp.minimum(a, 9 / xp.where(h > 9, h, 9.0)), a)
 

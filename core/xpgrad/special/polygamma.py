@@ -1,4 +1,4 @@
-"""The derivatives of the logarithm of the gamma function, and the zeta function that they are made of."""
+"""The derivatives of the logarithm of the gamma function, and the zeta function, which gives them."""
 
 import math
 from typing import Any
@@ -6,18 +6,17 @@ from typing import Any
 from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import BERNOULLI, polynomial
 from xpgrad.special.gamma_functions import gamma, sine_and_cosine
-from xpgrad.special.operands import either, fitted, special
+from xpgrad.special.operands import as_floating, special, where_scalars
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
+
+__all__ = ["digamma", "polygamma", "polygamma_of", "psi", "zeta", "zeta_moment", "zetac"]
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
 def psi(xp: Namespace, x: AnyArray, /) -> Array:
     """Digamma function, the derivative of `gammaln`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 the result is infinite, at negative integers NaN.
+    At 0 the result is infinite, at negative integers NaN.
     """
     pole = (x <= 0) & (x == xp.floor(x))
     safe = xp.where(pole, 1.0, x)
@@ -43,11 +42,7 @@ digamma = psi
 def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
     """Derivative of `psi` of order `n`, elementwise.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        At 0 and negative integers the result is NaN.
-    n : int
+    At 0 and negative integers the result is NaN.
     """
     if n == 0:
         return xp.special.psi(x)
@@ -62,7 +57,7 @@ def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 def _derivative_of_cotangent(n: int) -> tuple[float, ...]:
-    """Return the derivative of order `n` of ``cot(pi * x)`` as a polynomial of it."""
+    """Return the coefficients of the derivative of order `n` of ``cot(pi * x)``, as a polynomial of it."""
     found = [0.0, 1.0]
     for _ in range(n):
         slope = [i * c for i, c in enumerate(found)][1:]
@@ -83,7 +78,7 @@ def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
     """
     if isinstance(n, WHOLE):
         return polygamma_of(x, n=int(n))
-    order, x = fitted("polygamma", (n, x))
+    order, x = as_floating("polygamma", (n, x))
     order = Variable(order.array, requires_grad=False)
     xp = x.__array_namespace__()
     sign = 2 * xp.remainder(order, 2.0) - 1
@@ -98,11 +93,7 @@ def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
 def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Array:
     """Sum of ``log(q + k)**m / (q + k)**x`` over k from 0 on, elementwise: derivatives of the Hurwitz zeta function.
 
-    Parameters
-    ----------
-    x, q : Variable or array, real
-        At ``x == 1`` the result is infinite; below 1, and where q is not positive, it is NaN.
-    m : int
+    At ``x == 1`` the result is infinite; below 1, and where q is not positive, it is NaN.
 
     Notes
     -----
@@ -130,7 +121,7 @@ def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Arr
             derivative += 1
         value = sum(c * log**i for i, c in enumerate(coefficients))
         total = total - (b / math.factorial(2 * j)) * power * value
-    return xp.where(valid, total, either(xp, (x == 1) & (m == 0), math.inf, math.nan, total))
+    return xp.where(valid, total, where_scalars(xp, (x == 1) & (m == 0), math.inf, math.nan, total))
 
 
 def _power_of_log(xp: Namespace, x: Array, m: int) -> Array:

@@ -1,8 +1,8 @@
-"""Gauss–Legendre quadrature of arrays of integrals, for the functions that are defined by one."""
+"""Quadrature of arrays of integrals, for functions that are defined by one: Gauss–Legendre and trapezoidal rules."""
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xpgrad.types import Array, Namespace
 
@@ -27,6 +27,11 @@ def legendre(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(nodes), tuple(weights)
 
 
+def trapezoids(count: int, ends: float = 0.5) -> tuple[list[float], list[float]]:
+    """Return nodes and weights on [0, 1] of a function that vanishes at 1; `ends` is the weight of the first node."""
+    return [k / count for k in range(count)], [ends / count] + [1 / count] * (count - 1)
+
+
 def integral(
     xp: Namespace, f: Callable[[Array], Array], low: Array, high: Array, count: int, parts: int = 1, size: int = 0
 ) -> Array:
@@ -36,7 +41,8 @@ def integral(
     ----------
     xp : namespace
     f : callable
-        From an array with an axis behind those of `low`, along which the nodes are, to one of the same shape.
+        Takes an array with one more axis after those of `low`, along which the nodes are, and returns one of the same
+        shape.
     low, high : array, real floating-point
     count : int
         Nodes of a part.
@@ -49,21 +55,28 @@ def integral(
     places = [(part + (1 + x) / 2) / parts for part in range(parts) for x in nodes]
     shares = [weight / (2 * parts) for _ in range(parts) for weight in weights]
     width = high - low
-    return width * summed(xp, lambda at: f(low[..., None] + width[..., None] * at), places, shares, width, size)
+    return width * weighted_sum(xp, lambda at: f(low[..., None] + width[..., None] * at), places, shares, width, size)
 
 
-def summed(
-    xp: Namespace, f: Callable[[Array], Array], places: list[float], shares: list[float], like: Array, size: int = 0
-) -> Array:
-    """Return the sum of `f` at some places times their shares; `f` and `size` are as for `integral`."""
+def unit_integral(xp: Namespace, f: Callable[[Array], Array], count: int, like: Array) -> Array:
+    """Return the integrals of `f` from 0 to 1, by `count` nodes; the shape is that of `like`."""
+    nodes, weights = legendre(count)
+    return weighted_sum(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], like)
+
+
+def weighted_sum(
+    xp: Namespace, f: Callable[[Array], Array], nodes: Sequence[float], weights: Sequence[float], like: Array,
+    size: int = 0,
+) -> Array:  # fmt: skip
+    """Return the sum of `f` at the nodes times their weights; `f` and `size` are as for `integral`."""
     group = max(1, CHUNK // max(1, size, math.prod(like.shape)))
     total = 0.0
-    for start in range(0, len(places), group):
-        at = row(xp, places[start : start + group], like)
-        total = total + xp.sum(f(at) * row(xp, shares[start : start + group], like), axis=-1)
+    for start in range(0, len(nodes), group):
+        at = as_row(xp, nodes[start : start + group], like)
+        total = total + xp.sum(f(at) * as_row(xp, weights[start : start + group], like), axis=-1)
     return total
 
 
-def row(xp: Namespace, values: list[float], like: Array) -> Array:
+def as_row(xp: Namespace, values: Sequence[float], like: Array) -> Array:
     """Return numbers as an array of one axis, of dtype and device of `like`."""
     return xp.asarray(values, dtype=like.dtype, device=xp.device_of(like))

@@ -1,30 +1,24 @@
 """Bessel and Struve functions of real order, by the integrals of NIST DLMF 10.9, 10.32 and 11.5.
 
-Those of the third kind, whose integrals converge fast, have gradients by the order as well.
+`kve`, whose integral converges fast, has a gradient with respect to the order as well.
 """
 
 import math
-from typing import Any, NoReturn
+from typing import Any, cast
 
-from xpgrad.errors import GraphError
+from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.graph.variable import Variable
-from xpgrad.special.operands import fitted, special
-from xpgrad.special.quadrature import integral, summed
+from xpgrad.special.operands import composed, special
+from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
 from xpgrad.types import Array, Namespace, RealOperand
 
-LARGEST = 100.0  # up to here the integrals of oscillating functions have nodes enough
+__all__ = ["hankel1", "hankel2", "iv", "ive", "jv", "kn", "kv", "kve", "kve_moment", "modstruve", "struve", "yv"]
 
-
-def refuse_gradient(function: str, parameter: str, others: str) -> NoReturn:
-    """Raise GraphError: there is no derivative by this parameter."""
-    raise GraphError(
-        f"{function}: expected a gradient by {others} only, got a request for the one by {parameter}; hand {parameter} "
-        f"over as an array or a number, or as xpgrad.transforms.stop_gradient({parameter})"
-    )
+LARGEST = 100.0  # the integrals of oscillating functions have nodes for no more
 
 
 def _signs(xp: Namespace, v: Array, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Return order, modulus, whether the order is whole, and the sign by which a whole order turns with `x`."""
+    """Return order, ``abs(x)``, whether the order is an integer, and -1 where it is odd and `x` negative, else 1."""
     v, x = xp.broadcast_arrays(v, x)
     whole = v == xp.round(v)
     odd = whole & (xp.remainder(v, xp.full_like(v, 2.0)) == 1)
@@ -42,7 +36,7 @@ def _cosine_of_turns(xp: Namespace, v: Array) -> Array:
 
 
 def _end(xp: Namespace, v: Array, x: Array) -> Array:
-    """Return where ``exp(v * t - x * sinh(t))`` has vanished."""
+    """Return a `t` from which on ``exp(v * t - x * sinh(t))`` is negligible."""
     end = xp.asinh(45 / x)
     for _ in range(4):
         end = xp.asinh((45 + xp.abs(v) * end) / x)
@@ -55,8 +49,8 @@ def _wave(xp: Namespace, v: Array, x: Array, function: Any) -> Array:
     return integral(xp, lambda u: function(size * xp.sin(u) - order * u), zero, zero + math.pi, 48, 4) / math.pi
 
 
-def _placed(xp: Namespace, v: Array, x: Array, value: Any, at_zero: Any) -> Array:
-    """Return `value` of the modulus of `x` where that has a meaning, NaN elsewhere."""
+def _where_defined(xp: Namespace, v: Array, x: Array, value: Any, at_zero: Any) -> Array:
+    """Return `value` of ``abs(x)`` with its sign where the function is defined, NaN elsewhere."""
     order, size, whole, sign = _signs(xp, v, x)
     inside = (size > 0) & (size <= LARGEST) & (xp.abs(order) <= LARGEST)
     y = sign * value(order, xp.where(inside, size, 1.0))
@@ -69,96 +63,80 @@ def _one_at_zero(xp: Namespace, v: Array) -> Array:
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("jv", "v", "x"),
+    no_gradient=["v"],
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
 )
 def jv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Bessel function of the first kind of real order, elementwise; its gradient is by the second argument only.
+    """Bessel function of the first kind of real order, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order and argument, which must not be negative unless the order is whole. Without a kernel of the backend's own
-        both are up to 100, with NaN beyond, and errors are relative to 1.
+    `x` is not negative unless the order `v` is an integer. The default body is for both up to 100, with NaN beyond, and
+    its errors are relative to 1.
     """
 
     def value(order: Array, size: Array) -> Array:
         end = _end(xp, order, size)
-        each, arg = order[..., None], size[..., None]
-        falling = integral(xp, lambda t: xp.exp(-arg * xp.sinh(t) - each * t), xp.zeros_like(end), end, 32, 4)
+        column, arg = order[..., None], size[..., None]
+        decaying = integral(xp, lambda t: xp.exp(-arg * xp.sinh(t) - column * t), xp.zeros_like(end), end, 32, 4)
         sine = _sine_of_turns(xp, order)
-        return _wave(xp, order, size, xp.cos) - xp.where(sine == 0, 0.0, sine / math.pi * falling)
+        return _wave(xp, order, size, xp.cos) - xp.where(sine == 0, 0.0, sine / math.pi * decaying)
 
-    return _placed(xp, v, x, value, lambda order: _one_at_zero(xp, order))
+    return _where_defined(xp, v, x, value, lambda order: _one_at_zero(xp, order))
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("yv", "v", "x"),
+    no_gradient=["v"],
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
 )
 def yv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Bessel function of the second kind of real order, elementwise; its gradient is by the second argument only.
+    """Bessel function of the second kind of real order, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order and positive argument. At 0 the result is minus infinity, below it NaN. Without a kernel of the backend's
-        own both are up to 100, with NaN beyond.
+    At 0 the result is minus infinity, below it NaN. The default body is for both up to 100, with NaN beyond.
     """
 
     def value(order: Array, size: Array) -> Array:
         end, turn = _end(xp, order, size), _cosine_of_turns(xp, order)[..., None]
-        each, arg = order[..., None], size[..., None]
+        column, arg = order[..., None], size[..., None]
 
-        def falling(t: Array) -> Array:
+        def decaying(t: Array) -> Array:
             sinh = -arg * xp.sinh(t)
-            return xp.exp(sinh + each * t) + turn * xp.exp(sinh - each * t)
+            return xp.exp(sinh + column * t) + turn * xp.exp(sinh - column * t)
 
         waves = _wave(xp, order, size, xp.sin)
-        return waves - integral(xp, falling, xp.zeros_like(end), end, 32, 4) / math.pi
+        return waves - integral(xp, decaying, xp.zeros_like(end), end, 32, 4) / math.pi
 
-    y = _placed(xp, v, x, value, lambda order: xp.full_like(order, -math.inf))
+    y = _where_defined(xp, v, x, value, lambda order: xp.full_like(order, -math.inf))
     return xp.where(x < 0, math.nan, y)
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("ive", "v", "x"),
+    no_gradient=["v"],
     x=lambda xp, gy, v, x, y: gy * (0.5 * (xp.special.ive(v - 1, x) + xp.special.ive(v + 1, x)) - xp.sign(x) * y),
 )
 def ive(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the first kind of real order, times ``exp(-abs(x))``, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order, by which there is no gradient, and argument, which must not be negative unless the order is whole.
-        Without a kernel of the backend's own both are up to 100, with NaN beyond, and errors are relative to 1.
+    `x` is not negative unless the order `v` is an integer. The default body is for both up to 100, with NaN beyond, and
+    its errors are relative to 1.
     """
 
     def value(order: Array, size: Array) -> Array:
         end = _end(xp, order, size)
-        each, arg = order[..., None], size[..., None]
+        column, arg = order[..., None], size[..., None]
         zero = xp.zeros_like(size)
-        waves = integral(xp, lambda u: xp.exp(arg * (xp.cos(u) - 1)) * xp.cos(each * u), zero, zero + math.pi, 48, 4)
-        falling = integral(xp, lambda t: xp.exp(-arg * (xp.cosh(t) + 1) - each * t), zero, end, 32, 4)
+        waves = integral(xp, lambda u: xp.exp(arg * (xp.cos(u) - 1)) * xp.cos(column * u), zero, zero + math.pi, 48, 4)
+        decaying = integral(xp, lambda t: xp.exp(-arg * (xp.cosh(t) + 1) - column * t), zero, end, 32, 4)
         sine = _sine_of_turns(xp, order)
-        return (waves - xp.where(sine == 0, 0.0, sine * falling)) / math.pi
+        return (waves - xp.where(sine == 0, 0.0, sine * decaying)) / math.pi
 
-    return _placed(xp, v, x, value, lambda order: _one_at_zero(xp, order))
+    return _where_defined(xp, v, x, value, lambda order: _one_at_zero(xp, order))
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("iv", "v", "x"),
+    no_gradient=["v"],
     x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
 )
 def iv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Modified Bessel function of the first kind of real order, elementwise; it has a gradient by `x` only.
-
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        As for `ive`.
-    """
+    """Modified Bessel function of the first kind of real order, elementwise, for inputs as of `ive`."""
     return xp.exp(xp.abs(x)) * xp.special.ive(v, x)
 
 
@@ -169,7 +147,7 @@ def iv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 def kve_moment(xp: Namespace, v: RealOperand, x: RealOperand, /, m: int, k: int) -> Array:
     """Integral of ``t**m * cosh(v * t) * (cosh(t) - 1)**k * exp(-x * (cosh(t) - 1))`` from 0 on, elementwise.
 
-    For odd `m`, ``sinh(v * t)`` takes the place of ``cosh(v * t)``: a derivative of `kve`.
+    For odd `m` it has ``sinh(v * t)`` instead of ``cosh(v * t)``. These are the derivatives of `kve`.
 
     Parameters
     ----------
@@ -182,15 +160,15 @@ def kve_moment(xp: Namespace, v: RealOperand, x: RealOperand, /, m: int, k: int)
     end, count = xp.acosh(1 + 60 / safe), 200
     for _ in range(4):
         end = xp.acosh(1 + (60 + (size + k) * end) / safe)
-    each, arg = xp.expand_dims(v, axis=-1), xp.expand_dims(safe, axis=-1)
+    column, arg = xp.expand_dims(v, axis=-1), xp.expand_dims(safe, axis=-1)
 
     def f(u: Array) -> Array:
         t = xp.expand_dims(end, axis=-1) * u
         rise = 2 * xp.sinh(0.5 * t) ** 2
-        one, two = xp.exp(each * t - arg * rise), xp.exp(-each * t - arg * rise)
-        return 0.5 * (one - two if m % 2 else one + two) * t**m * rise**k
+        up, down = xp.exp(column * t - arg * rise), xp.exp(-column * t - arg * rise)
+        return 0.5 * (up - down if m % 2 else up + down) * t**m * rise**k
 
-    y = end * summed(xp, f, [n / count for n in range(count)], [0.5 / count] + [1 / count] * (count - 1), safe)
+    y = end * weighted_sum(xp, f, *trapezoids(count), safe)
     return xp.where(inside, y, xp.where(x == 0, math.inf, xp.where(x > 0, 0.0, xp.full_like(x, math.nan))))
 
 
@@ -201,48 +179,35 @@ def kve_moment(xp: Namespace, v: RealOperand, x: RealOperand, /, m: int, k: int)
 def kve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the second kind of real order, times ``exp(x)``, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order and positive argument; both have gradients. At 0 the result is infinite, below it NaN.
+    Both inputs have gradients. At ``x == 0`` the result is infinite, below it NaN.
     """
     return xp.special.kve_moment(v, x, m=0, k=0)
 
 
+@composed
 def kv(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the modified Bessel function of the second kind of real order, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order and positive argument; both have gradients. At 0 the result is infinite, below it NaN.
+    Both inputs have gradients. At ``x == 0`` the result is infinite, below it NaN.
     """
-    v, x = fitted("kv", (v, x))
-    return kve(v, x) * x.__array_namespace__().exp(-x)  # type: ignore[no-any-return]  # a Variable
+    return kve(v, x) * exp(-cast("Variable", x))
 
 
+@composed
 def kn(n: RealOperand, x: RealOperand, /) -> Variable:
-    """Return `kv` of an order that is a whole number, elementwise."""
+    """Return `kv` of an integer order, elementwise."""
     return kv(n, x)
 
 
+@composed
 def hankel1(v: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the Hankel function of the first kind of real order and argument, elementwise.
-
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        As for `yv`.
-
-    Returns
-    -------
-    Variable, complex
-    """
+    """Return the Hankel function of the first kind of real order, which is complex, elementwise; inputs as of `yv`."""
     return jv(v, x) + 1j * yv(v, x)
 
 
+@composed
 def hankel2(v: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the Hankel function of the second kind of real order and argument, the conjugate of `hankel1`."""
+    """Return the Hankel function of the second kind of real order, the conjugate of `hankel1`, elementwise."""
     return jv(v, x) - 1j * yv(v, x)
 
 
@@ -250,7 +215,7 @@ def _power(xp: Namespace, v: Array, x: Array, shift: float) -> Array:
     return xp.pow(0.5 * x, v) * xp.special.rgamma(v + shift) / math.sqrt(math.pi)
 
 
-def _over(xp: Namespace, v: Array, x: Array, y: Array) -> Array:
+def _order_over(xp: Namespace, v: Array, x: Array, y: Array) -> Array:
     origin = x == 0
     return v * xp.where(origin, 0.0, y / xp.where(origin, 1.0, x))
 
@@ -260,44 +225,35 @@ def _struve(xp: Namespace, v: Array, x: Array, wave: Any) -> Array:
     inside = (size <= LARGEST) & (v >= 0) & (v <= LARGEST)
     order, arg = xp.where(inside, v, 0.0), xp.where(inside, size, 1.0)
     end = 40 / (2 * order + 1) + 0.5 * xp.log1p(4 * arg / (2 * order + 1))
-    each, power = arg[..., None], -2 * order[..., None] - 1
+    column, power = arg[..., None], -2 * order[..., None] - 1
 
     def f(u: Array) -> Array:  # the angle is the one whose cosine is tanh(u)
-        return wave(each * xp.tanh(u)) * xp.pow(xp.cosh(u), power)
+        return wave(column * xp.tanh(u)) * xp.pow(xp.cosh(u), power)
 
-    middle = xp.minimum(end, xp.full_like(end, 4.0))  # up to about here the wave is fast
+    middle = xp.minimum(end, xp.full_like(end, 4.0))  # the wave is fast up to about here
     y = integral(xp, f, xp.zeros_like(end), middle, 48, 8) + integral(xp, f, middle, end, 32, 3)
     y = 2 * _power(xp, order, arg, 0.5) * y
-    turned = xp.where(xp.broadcast_to(x, y.shape) < 0, -sign, xp.ones_like(y))
-    return xp.where(inside & (whole | (turned > 0)), turned * y, math.nan)
+    sign = xp.where(xp.broadcast_to(x, y.shape) < 0, -sign, xp.ones_like(y))
+    return xp.where(inside & (whole | (sign > 0)), sign * y, math.nan)
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("struve", "v", "x"),
-    x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) - xp.special.struve(v + 1, x) + _power(xp, v, x, 1.5)),
+    no_gradient=["v"],
+    x=lambda xp, gy, v, x, y: gy * (_order_over(xp, v, x, y) - xp.special.struve(v + 1, x) + _power(xp, v, x, 1.5)),
 )
 def struve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Struve function of real order, elementwise; its gradient is by the second argument only.
+    """Struve function of real order, elementwise.
 
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        Order, and argument, which must not be negative unless the order is whole. Without a kernel of the backend's own
-        the order is from 0 and both are up to 100, with NaN beyond.
+    `x` is not negative unless the order `v` is an integer. The default body is for `v` from 0 on and both up to 100,
+    with NaN beyond.
     """
     return _struve(xp, v, x, xp.sin)
 
 
 @special(
-    v=lambda xp, gy: refuse_gradient("modstruve", "v", "x"),
-    x=lambda xp, gy, v, x, y: gy * (_over(xp, v, x, y) + xp.special.modstruve(v + 1, x) + _power(xp, v, x, 1.5)),
+    no_gradient=["v"],
+    x=lambda xp, gy, v, x, y: gy * (_order_over(xp, v, x, y) + xp.special.modstruve(v + 1, x) + _power(xp, v, x, 1.5)),
 )
 def modstruve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
-    """Modified Struve function of real order, elementwise; its gradient is by the second argument only.
-
-    Parameters
-    ----------
-    v, x : Variable or array, real
-        As for `struve`.
-    """
+    """Modified Struve function of real order, elementwise, for inputs as of `struve`."""
     return _struve(xp, v, x, xp.sinh)

@@ -138,7 +138,8 @@ def test_raw_array_on_either_side_of_a_product(device):
 
 def test_matmul_of_shapes_that_do_not_fit_says_so(device):
     x = variable(device, (2, 4))
-    with pytest.raises(ShapeError, match=r"matmul: a has 4 columns but b has 3 rows; got a \(2, 4\), b \(3, 5\), float64 on"):
+    expected = r"matmul: a has 4 columns but b has 3 rows; got a \(2, 4\), b \(3, 5\), float64 on"
+    with pytest.raises(ShapeError, match=expected):
         x @ variable(device, (3, 5))
     with pytest.raises((ShapeError, TypeError)):
         x @ 2.0

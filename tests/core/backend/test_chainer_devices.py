@@ -21,7 +21,7 @@ class DummyDevice:
 
 
 def has(specifier: Any) -> bool:
-    """Tell whether a device is here."""
+    """Return whether a device is here."""
     try:
         xpgrad.get_device(specifier)
     except (BackendUnavailable, ValueError):

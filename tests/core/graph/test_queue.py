@@ -75,8 +75,11 @@ def test_a_candidate_of_higher_rank_stays_one_and_of_equal_rank_waits() -> None:
     queue = RankQueue()
     high, low, other = Function(2), Function(1), Function(2, 1)
     assert queue.candidate(high, low) is high
+    assert queue.candidate(high, None) is high
     assert queue.candidate(high, other) is None
     assert [queue.pop() for _ in range(4)] == [high, other, low, None]
+    assert queue.candidate(low, high) is high
+    assert [queue.pop(), queue.pop()] == [low, None]
 
 
 def test_what_is_added_while_a_batch_runs_waits_for_its_end() -> None:

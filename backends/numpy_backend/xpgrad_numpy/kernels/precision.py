@@ -11,13 +11,13 @@ SINGLE = np.dtype(np.float32)
 
 
 def is_foreign(dtype: Dtype) -> bool:
-    """Tell whether another package has added `dtype` to NumPy: ml_dtypes its bfloat16 and float8."""
+    """Return whether another package has added `dtype` to NumPy: ml_dtypes its bfloat16 and float8."""
     return dtype.isbuiltin == 2  # type: ignore[no-any-return]  # an int
 
 
 @functools.lru_cache(64)
 def is_foreign_float(dtype: Dtype) -> bool:
-    """Tell whether such a dtype is of real floating-point numbers."""
+    """Return whether such a dtype is of real floating-point numbers."""
     if not is_foreign(dtype) or not np.can_cast(dtype, SINGLE):
         return False
     try:
@@ -37,7 +37,7 @@ def foreign_limits(dtype: Dtype) -> Any:
 
 @functools.lru_cache(64)
 def is_half(dtype: Dtype) -> bool:
-    """Tell whether numbers of `dtype` are floating-point and narrower than single precision."""
+    """Return whether numbers of `dtype` are floating-point and narrower than single precision."""
     dtype = np.dtype(dtype)
     return dtype.itemsize < SINGLE.itemsize and (np.issubdtype(dtype, np.floating) or is_foreign_float(dtype))
 

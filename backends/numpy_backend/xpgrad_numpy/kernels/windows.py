@@ -37,7 +37,7 @@ def elements(geometry: Geometry) -> tuple[Element, ...]:
 
 @functools.lru_cache(256)
 def exact(geometry: Geometry) -> bool:
-    """Tell whether windows cover images without gaps or overlaps, and nothing else."""
+    """Return whether windows cover images without gaps or overlaps, and nothing else."""
     axes = zip(geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True)
     return all(s == k and not p and (d == 1 or k == 1) and o * k == n for n, k, s, p, d, o in axes)
 

@@ -182,7 +182,7 @@ def shared_import(s: Subject) -> None:
 
 
 def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
-    """Tell whether two arrays are one memory, as far as it can be told: by where it is, or by a write."""
+    """Return whether two arrays are one memory, as far as it can be told: by where it is, or by a write."""
     if int(made.__dlpack_device__()[0]) == HOST_MEMORY:
         return bool(np.shares_memory(np.from_dlpack(made), np.from_dlpack(source)))
     if not s.has("in_place_update", "index_assignment"):

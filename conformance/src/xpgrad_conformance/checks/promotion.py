@@ -51,7 +51,7 @@ def _expect_pairs(s: Subject, pairs: Iterator[tuple[str, str]], shape: tuple[int
 
 
 def _together(s: Subject, one: str, other: str) -> bool:
-    """Tell whether the standard's table has an entry for two integer dtypes, and the device has what it says."""
+    """Return whether the standard's table has an entry for two integer dtypes, and the device has what it says."""
     dtype = np.promote_types(one, other)
     return dtype.kind in "iu" and s.has(str(dtype))
 

@@ -45,7 +45,7 @@ def assert_same_bits(one: Any, two: Any, what: str) -> None:
 
 
 def shared_memory(a: Any, b: Any) -> bool:
-    """Tell whether two arrays or Variables share memory, as far as their library shows its memory to the host."""
+    """Return whether two arrays or Variables share memory, as far as their library shows its memory to the host."""
     views: list[Any] = []
     for array in (as_array(a), as_array(b)):
         if plugins.backend_of(array).immutable:

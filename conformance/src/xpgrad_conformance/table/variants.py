@@ -62,7 +62,7 @@ def broadcasting(case: Case) -> Variant | None:
 
 
 def _may_coincide(case: Case) -> bool:
-    """Tell whether one array can be both inputs."""
+    """Return whether one array can be both inputs."""
     if len(case.inputs) != 2:
         return False
     x1, x2 = case.inputs
