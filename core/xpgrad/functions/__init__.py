@@ -3,7 +3,7 @@
 The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xpgrad.functions.activation import *  # noqa: F403
 from xpgrad.functions.array import *  # noqa: F403
@@ -32,6 +32,6 @@ from xpgrad.functions.util import *  # noqa: F403
 from xpgrad.functions.windows import *  # noqa: F403
 from xpgrad.listing import listed as _listed
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:  # by no other name: mypy would take `__getattr__` for real
     __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -64,7 +64,7 @@ class Spectral(Decomposition):
         The index of the output that has the values.
     """
 
-    keeps_outputs = (0, 1)
+    keeps_outputs: ClassVar[tuple[int, ...]] = (0, 1)
     place: ClassVar[int] = 0
 
     def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
