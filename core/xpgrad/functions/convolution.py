@@ -179,7 +179,7 @@ def dilated_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of pictures whose windows have gaps: `convolution_2d` with its options in another order."""
+    """Return the convolution of pictures whose windows have gaps: `convolution_2d`, its options in another order."""
     return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
 
 
