@@ -6,6 +6,9 @@ the look-ups do not find, and what is out of the ordinary (mixed dtypes or devic
 `general.apply`, which checks everything. What the kernel raises goes to `general.after_error`.
 """
 
+# A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportPossiblyUnboundVariable=false
+
 from collections.abc import Callable
 from typing import Any
 
@@ -143,7 +146,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
                 f.result = out
             return output(out, spec, f, node1.rank)
         if spec is None or not (scalars_fit or out.shape == spec.shape):  # a shape may depend on values
-            spec = plan.outcome(given, out, array1, array2)  # pyright: ignore[reportPossiblyUnboundVariable]  # node2 is no None
+            spec = plan.outcome(given, out, array1, array2)
         needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
         if mode or not needed or not spec.differentiable:
             return output(out, spec, None, 0)

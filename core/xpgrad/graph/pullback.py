@@ -322,7 +322,7 @@ class Plan:
         self.mixes_dtypes = backend.zero_dimensional_widen or not definition.elementwise
         one_device = len(backend.devices()) == 1
         self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
-        self.outcomes: Any = {}  # of specs; a path that finds None makes one, which checkers do not follow
+        self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
         self._of_bits: dict[int, Pullback] = {}
