@@ -8,7 +8,7 @@ __all__ = ["forget"]
 
 
 def forget(func: Any, *xs: Any) -> Any:
-    """Return ``func(*xs)`` without keeping what its gradient needs: the backward pass computes `func` again.
+    """Return ``func(*xs)`` without keeping intermediate values: the backward pass computes `func` again.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def forget(func: Any, *xs: Any) -> Any:
     Raises
     ------
     TypeError
-        `func` is no function, or returns something else than Variables.
+        `func` is not callable, or does not return Variables.
 
     Notes
     -----

@@ -6,6 +6,9 @@ and the creation of a node. Calls whose look-ups fail, and rare ones (mixed dtyp
 passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`.
 """
 
+# A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportPossiblyUnboundVariable=false
+
 from collections.abc import Callable
 from typing import Any
 
@@ -88,7 +91,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
-        spec = node1.spec
+        spec: Any = node1.spec
         kind = type(x2)
         if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
             node2 = x2._node

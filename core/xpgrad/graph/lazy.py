@@ -1,7 +1,7 @@
 """Lazy cotangents: contributions to a gradient that are computed later, all of one kind together."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Dtype, Shape
@@ -33,7 +33,7 @@ class Lazy:
         raise NotImplementedError
 
     @classmethod
-    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+    def total(cls, items: Sequence[Any], recorded: bool) -> Any:
         """Return the sum of `items`, as a new array, or as a Variable if the sweep is recorded."""
         raise NotImplementedError
 

@@ -122,7 +122,7 @@ class Sweep:
         slots, nodes, active, borrowed, queue = self.slots, self.nodes, self.active, self.borrowed, self.queue
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
         batch, ranks, push, pop = queue.batch, queue.ranks, queue.push, queue.pop
-        f = pop()
+        f: Any = pop()
         while f is not None:
             pullback, candidate = f.pullback, None
             if pullback is None or pullback is RELEASED:

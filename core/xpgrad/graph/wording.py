@@ -104,7 +104,7 @@ def _why_no_product(a: Shape, b: Shape) -> str | None:
     """Return why there is no matrix product of arrays of these shapes, or None if there is one."""
     if not a or not b:
         return f"{'b' if a else 'a'} has no axes, but vectors, matrices or stacks of matrices are needed"
-    columns, rows = a[-1], b[-2] if len(b) > 1 else b[0]
+    columns, rows = a[-1], b[-1 if len(b) == 1 else -2]
     if columns != rows:
         first, second = "columns" if len(a) > 1 else "elements", "rows" if len(b) > 1 else "elements"
         return f"a has {columns} {first} but b has {rows} {second}"

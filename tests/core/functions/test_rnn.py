@@ -109,7 +109,7 @@ def test_there_are_two_activations():
         (lambda: F.embed_id(np.ones(2), np.ones((2, 2))), "x of an integer dtype"),
         (lambda: F.embed_id(np.asarray([0]), np.ones(2)), r"W of shape \(V, K\)"),
         (lambda: F.transpose_sequence(XS[::-1]), "the longest first"),
-        (lambda: F.pad_sequence([np.ones((2, 3)), np.ones((2, 2))]), "but for axis 0, one shape"),
+        (lambda: F.pad_sequence([np.ones((2, 3)), np.ones((2, 2))]), "except for axis 0, one shape"),
         (lambda: F.permutate(np.ones((2, 3)), np.asarray([0, 1, 2])), r"indices of shape \(2,\)"),
         (lambda: F.space2depth(np.ones((1, 1, 3, 4)), 2), r"X of shape \(B, C, 2 \* H, 2 \* W\)"),
         (lambda: F.depth2space(np.ones((1, 6, 3, 4)), 2), r"X of shape \(B, 4 \* C, H, W\)"),
@@ -134,7 +134,7 @@ def test_rows_that_are_used_twice_get_both_gradients(device):
 def test_in_debug_mode_numbers_without_a_row_are_refused(device):
     W = device.send(np.ones((3, 2)))
     with xpgrad.using_config("debug", True):
-        with pytest.raises(ValueError, match=r"embed_id: an element of x is no number of a row, 0 to 2$"):
+        with pytest.raises(ValueError, match=r"embed_id: an element of x is not the index of a row, 0 to 2$"):
             F.embed_id(device.send(np.asarray([0, 3])), W)
         with pytest.raises(ValueError, match="nor ignore_label -1"):
             F.embed_id(device.send(np.asarray([0, -2])), W, ignore_label=-1)

@@ -6,6 +6,7 @@ here, and bound by the modules that define them: `graph.backward`, those beside 
 
 # These are declarations, not definitions:
 # mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 # ruff: noqa: D102
 
 from collections.abc import Callable, Mapping, Sequence
