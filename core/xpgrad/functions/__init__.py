@@ -1,191 +1,37 @@
 """Chainer's functions (``import xpgrad.functions as F``), by area, built on `xpgrad.array_api`.
 
-The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
+The public names are those in the ``__all__`` of each module. The package is imported at its first use, not by
+``import xpgrad`` alone.
 """
 
+# ruff: noqa: F403
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from xpgrad.functions.activation import clipped_relu as clipped_relu
-from xpgrad.functions.activation import crelu as crelu
-from xpgrad.functions.activation import elu as elu
-from xpgrad.functions.activation import hard_sigmoid as hard_sigmoid
-from xpgrad.functions.activation import leaky_relu as leaky_relu
-from xpgrad.functions.activation import log_softmax as log_softmax
-from xpgrad.functions.activation import maxout as maxout
-from xpgrad.functions.activation import prelu as prelu
-from xpgrad.functions.activation import relu as relu
-from xpgrad.functions.activation import relu6 as relu6
-from xpgrad.functions.activation import rrelu as rrelu
-from xpgrad.functions.activation import selu as selu
-from xpgrad.functions.activation import sigmoid as sigmoid
-from xpgrad.functions.activation import softmax as softmax
-from xpgrad.functions.activation import softplus as softplus
-from xpgrad.functions.activation import swish as swish
-from xpgrad.functions.activation import tanh as tanh
-from xpgrad.functions.array import broadcast as broadcast
-from xpgrad.functions.array import broadcast_to as broadcast_to
-from xpgrad.functions.array import cast as cast
-from xpgrad.functions.array import concat as concat
-from xpgrad.functions.array import copy as copy
-from xpgrad.functions.array import dstack as dstack
-from xpgrad.functions.array import expand_dims as expand_dims
-from xpgrad.functions.array import flatten as flatten
-from xpgrad.functions.array import flip as flip
-from xpgrad.functions.array import fliplr as fliplr
-from xpgrad.functions.array import flipud as flipud
-from xpgrad.functions.array import get_item as get_item
-from xpgrad.functions.array import hstack as hstack
-from xpgrad.functions.array import moveaxis as moveaxis
-from xpgrad.functions.array import repeat as repeat
-from xpgrad.functions.array import reshape as reshape
-from xpgrad.functions.array import rollaxis as rollaxis
-from xpgrad.functions.array import select_item as select_item
-from xpgrad.functions.array import separate as separate
-from xpgrad.functions.array import split_axis as split_axis
-from xpgrad.functions.array import squeeze as squeeze
-from xpgrad.functions.array import stack as stack
-from xpgrad.functions.array import swapaxes as swapaxes
-from xpgrad.functions.array import tile as tile
-from xpgrad.functions.array import transpose as transpose
-from xpgrad.functions.array import vstack as vstack
-from xpgrad.functions.array import where as where
-from xpgrad.functions.blocks import depth2space as depth2space
-from xpgrad.functions.blocks import space2depth as space2depth
-from xpgrad.functions.connection import linear as linear
-from xpgrad.functions.convolution import convolution_1d as convolution_1d
-from xpgrad.functions.convolution import convolution_2d as convolution_2d
-from xpgrad.functions.convolution import convolution_3d as convolution_3d
-from xpgrad.functions.convolution import convolution_nd as convolution_nd
-from xpgrad.functions.convolution import deconvolution_1d as deconvolution_1d
-from xpgrad.functions.convolution import deconvolution_2d as deconvolution_2d
-from xpgrad.functions.convolution import deconvolution_3d as deconvolution_3d
-from xpgrad.functions.convolution import deconvolution_nd as deconvolution_nd
-from xpgrad.functions.convolution import depthwise_convolution_2d as depthwise_convolution_2d
-from xpgrad.functions.convolution import dilated_convolution_2d as dilated_convolution_2d
-from xpgrad.functions.correlation import cross_covariance as cross_covariance
-from xpgrad.functions.correlation import decov as decov
-from xpgrad.functions.crf import argmax_crf1d as argmax_crf1d
-from xpgrad.functions.crf import crf1d as crf1d
-from xpgrad.functions.ctc import connectionist_temporal_classification as connectionist_temporal_classification
-from xpgrad.functions.embedding import embed_id as embed_id
-from xpgrad.functions.evaluation import accuracy as accuracy
-from xpgrad.functions.likelihood import bernoulli_nll as bernoulli_nll
-from xpgrad.functions.likelihood import gaussian_kl_divergence as gaussian_kl_divergence
-from xpgrad.functions.likelihood import gaussian_nll as gaussian_nll
-from xpgrad.functions.loss import sigmoid_cross_entropy as sigmoid_cross_entropy
-from xpgrad.functions.loss import softmax_cross_entropy as softmax_cross_entropy
-from xpgrad.functions.margin import contrastive as contrastive
-from xpgrad.functions.margin import hinge as hinge
-from xpgrad.functions.margin import triplet as triplet
-from xpgrad.functions.math import absolute as absolute
-from xpgrad.functions.math import add as add
-from xpgrad.functions.math import arccos as arccos
-from xpgrad.functions.math import arcsin as arcsin
-from xpgrad.functions.math import arctan as arctan
-from xpgrad.functions.math import arctan2 as arctan2
-from xpgrad.functions.math import arctanh as arctanh
-from xpgrad.functions.math import argmax as argmax
-from xpgrad.functions.math import argmin as argmin
-from xpgrad.functions.math import average as average
-from xpgrad.functions.math import batch_matmul as batch_matmul
-from xpgrad.functions.math import ceil as ceil
-from xpgrad.functions.math import clip as clip
-from xpgrad.functions.math import cos as cos
-from xpgrad.functions.math import cosh as cosh
-from xpgrad.functions.math import cumprod as cumprod
-from xpgrad.functions.math import cumsum as cumsum
-from xpgrad.functions.math import exp as exp
-from xpgrad.functions.math import expm1 as expm1
-from xpgrad.functions.math import fix as fix
-from xpgrad.functions.math import floor as floor
-from xpgrad.functions.math import identity as identity
-from xpgrad.functions.math import log as log
-from xpgrad.functions.math import log1p as log1p
-from xpgrad.functions.math import log2 as log2
-from xpgrad.functions.math import log10 as log10
-from xpgrad.functions.math import logsumexp as logsumexp
-from xpgrad.functions.math import matmul as matmul
-from xpgrad.functions.math import max as max
-from xpgrad.functions.math import maximum as maximum
-from xpgrad.functions.math import mean as mean
-from xpgrad.functions.math import min as min
-from xpgrad.functions.math import minimum as minimum
-from xpgrad.functions.math import prod as prod
-from xpgrad.functions.math import rsqrt as rsqrt
-from xpgrad.functions.math import sign as sign
-from xpgrad.functions.math import sin as sin
-from xpgrad.functions.math import sinh as sinh
-from xpgrad.functions.math import sqrt as sqrt
-from xpgrad.functions.math import square as square
-from xpgrad.functions.math import sum as sum
-from xpgrad.functions.math import sum_to as sum_to
-from xpgrad.functions.math import tan as tan
-from xpgrad.functions.math import tensordot as tensordot
-from xpgrad.functions.matrices import batch_det as batch_det
-from xpgrad.functions.matrices import batch_inv as batch_inv
-from xpgrad.functions.matrices import batch_l2_norm_squared as batch_l2_norm_squared
-from xpgrad.functions.matrices import cholesky as cholesky
-from xpgrad.functions.matrices import det as det
-from xpgrad.functions.matrices import diagonal as diagonal
-from xpgrad.functions.matrices import inv as inv
-from xpgrad.functions.n_step import n_step_bigru as n_step_bigru
-from xpgrad.functions.n_step import n_step_bilstm as n_step_bilstm
-from xpgrad.functions.n_step import n_step_birnn as n_step_birnn
-from xpgrad.functions.n_step import n_step_gru as n_step_gru
-from xpgrad.functions.n_step import n_step_lstm as n_step_lstm
-from xpgrad.functions.n_step import n_step_rnn as n_step_rnn
-from xpgrad.functions.noise import dropout as dropout
-from xpgrad.functions.normalization import batch_normalization as batch_normalization
-from xpgrad.functions.normalization import fixed_batch_normalization as fixed_batch_normalization
-from xpgrad.functions.normalization import group_normalization as group_normalization
-from xpgrad.functions.normalization import layer_normalization as layer_normalization
-from xpgrad.functions.normalization import local_response_normalization as local_response_normalization
-from xpgrad.functions.normalization import normalize as normalize
-from xpgrad.functions.pooling import average_pooling_1d as average_pooling_1d
-from xpgrad.functions.pooling import average_pooling_2d as average_pooling_2d
-from xpgrad.functions.pooling import average_pooling_3d as average_pooling_3d
-from xpgrad.functions.pooling import average_pooling_nd as average_pooling_nd
-from xpgrad.functions.pooling import max_pooling_1d as max_pooling_1d
-from xpgrad.functions.pooling import max_pooling_2d as max_pooling_2d
-from xpgrad.functions.pooling import max_pooling_3d as max_pooling_3d
-from xpgrad.functions.pooling import max_pooling_nd as max_pooling_nd
-from xpgrad.functions.pooling import unpooling_1d as unpooling_1d
-from xpgrad.functions.pooling import unpooling_2d as unpooling_2d
-from xpgrad.functions.pooling import unpooling_3d as unpooling_3d
-from xpgrad.functions.pooling import unpooling_nd as unpooling_nd
-from xpgrad.functions.pooling import upsampling_2d as upsampling_2d
-from xpgrad.functions.regression import absolute_error as absolute_error
-from xpgrad.functions.regression import huber_loss as huber_loss
-from xpgrad.functions.regression import mean_absolute_error as mean_absolute_error
-from xpgrad.functions.regression import mean_squared_error as mean_squared_error
-from xpgrad.functions.regression import squared_difference as squared_difference
-from xpgrad.functions.regression import squared_error as squared_error
-from xpgrad.functions.rnn import lstm as lstm
-from xpgrad.functions.rnn import slstm as slstm
-from xpgrad.functions.rnn import tree_lstm as tree_lstm
-from xpgrad.functions.sequences import pad as pad
-from xpgrad.functions.sequences import pad_sequence as pad_sequence
-from xpgrad.functions.sequences import permutate as permutate
-from xpgrad.functions.sequences import scatter_add as scatter_add
-from xpgrad.functions.sequences import transpose_sequence as transpose_sequence
-from xpgrad.functions.special import digamma as digamma
-from xpgrad.functions.special import einsum as einsum
-from xpgrad.functions.special import erf as erf
-from xpgrad.functions.special import erfc as erfc
-from xpgrad.functions.special import erfcinv as erfcinv
-from xpgrad.functions.special import erfcx as erfcx
-from xpgrad.functions.special import erfinv as erfinv
-from xpgrad.functions.special import fft as fft
-from xpgrad.functions.special import fmod as fmod
-from xpgrad.functions.special import ifft as ifft
-from xpgrad.functions.special import lgamma as lgamma
-from xpgrad.functions.special import log_ndtr as log_ndtr
-from xpgrad.functions.special import ndtr as ndtr
-from xpgrad.functions.special import ndtri as ndtri
-from xpgrad.functions.special import polygamma as polygamma
-from xpgrad.functions.special import zeta as zeta
-from xpgrad.functions.util import forget as forget
-from xpgrad.functions.windows import im2col as im2col
+from xpgrad.functions.activation import *
+from xpgrad.functions.array import *
+from xpgrad.functions.blocks import *
+from xpgrad.functions.connection import *
+from xpgrad.functions.convolution import *
+from xpgrad.functions.correlation import *
+from xpgrad.functions.crf import *
+from xpgrad.functions.ctc import *
+from xpgrad.functions.embedding import *
+from xpgrad.functions.evaluation import *
+from xpgrad.functions.likelihood import *
+from xpgrad.functions.loss import *
+from xpgrad.functions.margin import *
+from xpgrad.functions.math import *
+from xpgrad.functions.matrices import *
+from xpgrad.functions.n_step import *
+from xpgrad.functions.noise import *
+from xpgrad.functions.normalization import *
+from xpgrad.functions.pooling import *
+from xpgrad.functions.regression import *
+from xpgrad.functions.rnn import *
+from xpgrad.functions.sequences import *
+from xpgrad.functions.special import *
+from xpgrad.functions.util import *
+from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 
 if not _TYPE_CHECKING:
