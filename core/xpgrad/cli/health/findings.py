@@ -132,7 +132,7 @@ REMEDIES = (
     ("both list", "uninstall one of them"),
     ("both register", "uninstall one of them"),
     ("calls its backend", "let the backend's name and the entry point's be the same"),
-    ("gives no backend", "write the hook xpgrad_backend, or take the entry point out of xpgrad.backends"),
+    ("provides no backend", "write the hook xpgrad_backend, or take the entry point out of xpgrad.backends"),
     ("unknown fact", "write the fact as xpgrad.plugin.FACTS does"),
 )
 
