@@ -20,7 +20,7 @@ TEXTS = {
     "device of chx": (lambda: xpgrad.get_device("native:1"), "<ChainerxDevice native:1>"),
     "using_device": (lambda: xpgrad.using_device("native:1"), "using_device('native:1')"),
     "kernels": (lambda: HOST.backend.xp, "<the names and kernels of numpy>"),
-    "extension": (lambda: HOST.backend.xp.linalg, "<names that are looked up at their first use>"),
+    "extension": (lambda: HOST.backend.xp.linalg, "<names looked up at their first use>"),
     "table": (KernelTable, "<0 declared kernels>"),
     "record": (lambda: plugins.records["xpgrad_numpy.plugin"], "<plugin xpgrad_numpy.plugin of xpgrad 0.1.0: loaded>"),
     "nothing loaded": (Plugins, "<the plugins of xpgrad; loaded: none>"),

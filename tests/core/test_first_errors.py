@@ -63,7 +63,7 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "a Variable of a list": (
         lambda: Variable([1.0, 2.0]),
         TypeError,
-        r"^Variable: expected an array .*, got .*list; nothing is converted silently, .* with numpy\.asarray",
+        r"^Variable: expected an array .*, got .*list; nothing is converted silently; .* with numpy\.asarray",
     ),
     "a Variable of a Variable": (lambda: Variable(x()), TypeError, r"^Variable: .*got a Variable; use its \.array"),
     "a Variable of text": (lambda: Variable(np.asarray(["a"])), TypeError, r"dtype <U1 .*; convert to a numeric dtype"),
@@ -110,7 +110,7 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "a misspelt device": (
         lambda: xpgrad.get_device("@nmpy"),
         ValueError,
-        r"^get_device: unknown device '@nmpy'; did you mean '@numpy'\? backends here: ",
+        r"^get_device: unknown device '@nmpy'; did you mean '@numpy'\? installed backends: ",
     ),
     "a number that the backend has no device of": (
         lambda: xpgrad.get_device("@numpy:3"),

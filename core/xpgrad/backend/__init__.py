@@ -1,4 +1,4 @@
-"""Raw arrays: backends, their devices and kernels, the plugins that bring them. Nothing here knows of gradients.
+"""Raw arrays: backends, their devices and kernels, and the plugins that provide them. No gradients.
 
 From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how plugins are found and loaded
 (`contract`, `providers`, `loading`, `plugins`); how devices are chosen and arrays move (`specifiers`, `current`,
@@ -8,7 +8,7 @@ From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from xpgrad.backend import random as random  # declares its kernels
-from xpgrad.backend import services as services  # which devices need
+from xpgrad.backend import services as services  # devices need them
 from xpgrad.backend.current import get_device, using_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.modules import _contains_nan as _contains_nan
@@ -23,7 +23,7 @@ _CLASSES = {"CpuDevice": "cpu", "GpuDevice": "gpu", "ChainerxDevice": "native", 
 
 
 class _Absent(Device):
-    """A class of Chainer's whose backend cannot be used here: no device is an instance, and making one says why."""
+    """A device class of Chainer whose backend is unavailable: it has no instances, and calling it raises the reason."""
 
     reason: ClassVar[str]
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> type[Device]:
-        """Return the class of Chainer's name for a kind of device, which is its backend's own."""
+        """Return the device class that has this name in Chainer: the class of its backend's devices."""
         if name not in _CLASSES:
             raise _missing_name(__name__, name, __dir__)
         prefix = _CLASSES[name]
@@ -55,12 +55,5 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Device",
-    "copyto",
-    "from_chx",
-    "get_array_module",
-    "get_device",
-    "get_device_from_array",
-    "to_chx",
-    "using_device",
-]
+    "Device", "copyto", "from_chx", "get_array_module", "get_device", "get_device_from_array", "to_chx", "using_device",
+]  # fmt: skip

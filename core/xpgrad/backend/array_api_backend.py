@@ -1,4 +1,4 @@
-"""`ArrayAPIBackend`: a backend that derives everything which an Array API namespace can give."""
+"""`ArrayAPIBackend`: a backend derived from an Array API namespace."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,48 +11,49 @@ from xpgrad.errors import PluginError
 from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
 HOST_INDEX = "cpu"
-"""What a backend calls its device in host memory, if it has several devices."""
+"""Index of the device in host memory, for a backend with several devices."""
 
 
 class ArrayAPIBackend(Backend):
-    """A backend that derives everything from an Array API namespace.
+    """A backend derived from an Array API namespace.
 
     Parameters
     ----------
     name : str
         The entry point's name.
     namespace : module
-        The library's Array API namespace, or array_api_compat's of it.
+        The library's Array API namespace, or the one that array_api_compat provides for it.
     array_types : iterable of type
-        The types of its arrays, all of them: subclasses do not count.
+        All types of its arrays; subclasses are not included.
     scatter_add : callable
         ``scatter_add(spec, [(index, values), ...])`` returns zeros of `spec` with all `values` added at their `index`;
-        positions that occur more than once accumulate. The standard lacks it, and every gather's gradient needs it; a
-        library without one takes `scatter_add_by_sorting`.
+        values at repeated positions are added up. The standard has no such function, but the gradient of every gather
+        needs it; for a library without one, pass `scatter_add_by_sorting`.
     devices : dict, iterable, callable or None
-        The library's devices, the default one first: a dict from index to the library's own object (`None` as the index
-        makes the device ``@name``), the objects alone, which are called by their `str` or numbered, or a function that
-        returns either and is called when a device is first needed. By default what the namespace says of itself.
+        The library's devices, the default one first: a dict from index to the library's device object (the index `None`
+        gives the device ``@name``), an iterable of the objects, which are named by their `str` or numbered, or a
+        function that returns either and is called when a device is first needed. By default, the devices that the
+        namespace reports.
     scalar_types : iterable of type
-        The library's scalars that are no arrays; where a kernel gives one, it is made the 0-d array that it was. (A
+        Types of the library's scalars that are not arrays; a result of such a type is converted to a 0-d array. (A
         library with such scalars on several devices overrides `restore`.)
     kernels : dict
-        More kernels by name, each a function of raw arrays. Unlike those of the hook `xpgrad_kernels`, they may not
-        decline.
+        Further kernels by name, each a function of raw arrays. Unlike the kernels of the hook `xpgrad_kernels`, they
+        may not return `NotImplemented`.
     immutable : bool
-        Arrays can never be written to.
+        Whether arrays are read-only.
     synchronize, is_view, to_host, from_host, move : callable, optional
-        Replacements for the methods of `Backend` of these names; they get the library's device objects.
+        Replacements for the methods of `Backend` with these names; they take the library's device objects.
     module : module, optional
-        What users know as the library, where `namespace` is a layer around it.
+        The module that users import, where `namespace` is a compatibility layer.
     version : str, optional
     capabilities : Capabilities, optional
         What the library lacks; by default nothing.
 
     Notes
     -----
-    By default an array reaches the host through DLPack, from the device with the index ``cpu`` if there is one: an
-    array on another device is moved there first. The host's arrays come in through `asarray`, or else DLPack.
+    By default arrays are copied to the host through DLPack; if there is a device with the index ``cpu``, they are moved
+    there first. Arrays of the host are converted by `asarray`, or else through DLPack.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class ArrayAPIBackend(Backend):
         self._to_host, self._from_host, self.declared = to_host, from_host, capabilities
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return the kernels that were given to the constructor."""
+        """Return the kernels passed to the constructor."""
         return self._overrides
 
     # Devices
@@ -105,7 +106,7 @@ class ArrayAPIBackend(Backend):
             made = {device.name: device for device in named}
             if len(made) < len(named):
                 raise PluginError(
-                    f"{self.name}: two devices have one name; give `devices` as a dict from index to device"
+                    f"{self.name}: two devices have the same name; give `devices` as a dict from index to device"
                 )
             self._devices = tuple(made.values())
         return self._devices
@@ -121,22 +122,22 @@ class ArrayAPIBackend(Backend):
             yield Device(self, handle, f"@{self.name}:{text if plain else position}")
 
     def handle_of(self, array: Array) -> DeviceHandle:
-        """Return the array's `device` attribute, as the standard has it."""
+        """Return the standard's `device` attribute of the array."""
         return array.device
 
     def synchronize(self, device: Device) -> None:
-        """Wait until all work on `device` is done."""
+        """Wait until all work on `device` has finished."""
         if self._synchronize is not None:
             self._synchronize(device.handle)
 
     # Arrays
 
     def restore(self, result: Any) -> Array:
-        """Return a scalar of the library as an array, and anything else as it is."""
+        """Return a scalar of the library as an array, and any other object unchanged."""
         return self.asarray(result) if isinstance(result, self.scalar_types) else result
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether writing to `array` could show in another array; yes where the library does not say."""
+        """Return whether writing to `array` could change another array; True where the library does not say."""
         if self.immutable:
             return False
         return True if self._is_view is None else self._is_view(array)
@@ -151,9 +152,9 @@ class ArrayAPIBackend(Backend):
         """Return a copy of `array` as an array of the host backend."""
         if self._to_host is not None:
             return self._to_host(array)
-        near = next((device for device in self.devices() if device.name == f"@{self.name}:{HOST_INDEX}"), None)
-        if near is not None and near.handle != self.handle_of(array):
-            array = self.move(array, near)
+        on_host = next((device for device in self.devices() if device.name == f"@{self.name}:{HOST_INDEX}"), None)
+        if on_host is not None and on_host.handle != self.handle_of(array):
+            array = self.move(array, on_host)
         return plugins.host.from_foreign(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
@@ -162,5 +163,5 @@ class ArrayAPIBackend(Backend):
             return self._from_host(array, device.handle)
         try:
             return self.namespace.asarray(array, device=device.handle, copy=True)
-        except TypeError:  # the standard has only the library's own arrays there, and objects with a buffer
+        except TypeError:  # the standard requires only the library's own arrays and objects with a buffer
             return self.namespace.asarray(self.namespace.from_dlpack(array), device=device.handle, copy=True)

@@ -1,4 +1,4 @@
-"""What xpgrad asks of an array library: a `Backend`."""
+"""`Backend`: the interface of an array library to xpgrad."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -17,41 +17,42 @@ MAX_SPECS = 4096
 
 
 class Backend:
-    """An array library as xpgrad sees it.
+    """Interface of an array library to xpgrad.
 
-    Subclass `ArrayAPIBackend` rather than this class: it derives everything that the library's namespace can give.
+    Subclass `ArrayAPIBackend` rather than this class: it derives most methods from the library's namespace.
 
     Attributes
     ----------
     name : str
-        The entry point's name; devices are called ``@name`` or ``@name:index``.
+        Name of the entry point; devices are named ``@name`` or ``@name:index``.
     array_types : tuple of type
-        Exactly the types whose instances are arrays of this backend; subclasses do not count unless listed.
+        The types of its arrays; subclasses are not included unless listed.
     scalar_types : tuple of type
-        The library's own scalars, which count as Python's: they never widen an array.
+        Types of the library's scalars, which are treated as Python scalars: they never widen an array.
     namespace : module
         The library's Array API namespace.
     module : module
-        What users know as the library: the namespace, unless that is a compatibility layer around it.
+        The module that users import: the namespace, unless that is a compatibility layer.
     xp : KernelNamespace
-        The namespace with every kernel that xpgrad knows, which rules compute with.
+        The namespace extended by all kernels; gradient rules compute with it.
     version : str
         The library's version, for reports.
     immutable : bool
-        Arrays can never be written to, so they need no copies.
+        Whether arrays are read-only, so that they need not be copied.
     in_place_from : float
-        Number of elements from which the kernel `accumulate` is asked to add in place.
+        Number of elements from which the kernel `accumulate` is used to add in place.
     has_current_device : bool
-        The library computes on a current device of its own, wherever the arrays are; `activate` and `follow` change it.
+        Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
     carries_graphs : bool
-        Arrays can be part of a graph by themselves, so Variables hold plain ones over the same memory.
+        Whether arrays themselves can be part of a graph; Variables then hold plain arrays that share their memory.
     declared : Capabilities or None
-        What the library lacks; None for nothing.
+        What the library does not support; None if it supports everything.
     zero_dimensional_widen : bool
-        The library's operators promote 0-d arrays like others, as the standard says. Where they take them for scalars,
-        elementwise functions cast operands of several floating-point dtypes first.
+        Whether the library's operators promote 0-d arrays like other arrays, as the standard requires. If they treat
+        them as scalars, elementwise functions cast operands of different floating-point dtypes first.
     has_layouts : bool
-        Arrays of one shape are cut or spread in many ways, and `laid_out` gives a gradient the layout of its array.
+        Whether arrays of one shape can be partitioned in different ways; `laid_out` then gives a gradient the layout of
+        its array.
     """
 
     name: str
@@ -77,22 +78,22 @@ class Backend:
         self.xp = KernelNamespace(self)
 
     def __repr__(self) -> str:
-        name = getattr(self, "name", "without a name")
+        name = getattr(self, "name", "unnamed")
         return f"<{type(self).__name__} {name}, {getattr(self.module, '__name__', name)} {self.version}>"
 
     @property
     def capabilities(self) -> "Capabilities":
-        """What the library lacks: what is `declared`, or else nothing."""
-        from xpgrad.backend.capabilities import Capabilities  # for those who certify, not for every program
+        """What the library does not support, as `declared`."""
+        from xpgrad.backend.capabilities import Capabilities  # only certificates need it
 
         return Capabilities() if self.declared is None else self.declared
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return this backend's own kernels by name. They never decline."""
+        """Return this backend's own kernels by name. They must not return `NotImplemented`."""
         return {}
 
     def lazy_override(self, name: str) -> Kernel | None:
-        """Return this backend's own kernel `name` of a function or from a library that is imported at its first use."""
+        """Return this backend's own kernel `name`, created or imported at its first use, or None."""
         return None
 
     # Devices
@@ -102,7 +103,7 @@ class Backend:
         raise NotImplementedError(f"{self.name}: Backend.devices is not implemented")
 
     def handle_of(self, array: Array) -> DeviceHandle:
-        """Return what the library calls the device of `array`."""
+        """Return the library's object for the device of `array`."""
         raise NotImplementedError(f"{self.name}: Backend.handle_of is not implemented")
 
     @property
@@ -121,37 +122,37 @@ class Backend:
         for device in self.devices():
             if device.name == wanted:
                 return device
-        here = ", ".join(map(str, self.devices()))
-        raise SpecifierError(f"get_device: unknown device {wanted!r}; {self.name} has {here}")
+        known = ", ".join(map(str, self.devices()))
+        raise SpecifierError(f"get_device: unknown device {wanted!r}; {self.name} has {known}")
 
     def device_of(self, array: Array) -> Device:
         """Return the device of `array`."""
         return self.device_for(self.handle_of(array))
 
     def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device that the library calls `handle`."""
+        """Return the device with the library's device object `handle`."""
         for device in self.devices():
             if device.handle == handle:
                 return device
         return Device(self, handle, f"@{self.name}:{handle}")
 
     def activate(self, device: Device) -> Callable[[], None] | None:
-        """Make `device` the library's own current device in this thread; return what undoes that, or None."""
+        """Make `device` the library's current device in this thread; return a function that undoes this, or None."""
         return None
 
     def follow(self, function: Kernel) -> Kernel:
-        """Return `function` so that it computes on the device of its arrays: itself, where the library does so."""
+        """Return `function` wrapped to compute on the device of its arrays; itself, if the library does so anyway."""
         return function
 
     def synchronize(self, device: Device) -> None:
-        """Wait until all work on `device` is done. Libraries that run at once need nothing."""
+        """Wait until all work on `device` has finished. Synchronous libraries need not override this."""
 
     def memory_used(self, device: Device) -> int | None:
-        """Return how many bytes the library's arrays hold on `device`; None where it does not say."""
+        """Return the number of bytes that the library's arrays use on `device`; None if it is unknown."""
         return None
 
     def free_memory(self, device: Device) -> None:
-        """Give back what the library holds on `device` for arrays to come. Those without such a store need nothing."""
+        """Release the memory that the library caches on `device`. Libraries without a cache need not override this."""
 
     # Arrays
 
@@ -162,20 +163,20 @@ class Backend:
         return found if found is not None else self._new_spec(*key)
 
     def spec_for(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
-        """Return the spec of these three."""
+        """Return the spec with this shape, dtype and device."""
         return self._specs.get((shape, dtype, device)) or self._new_spec(shape, dtype, device)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         if len(self._specs) >= MAX_SPECS:
-            self._specs.clear()  # the objects in use stay; equality of specs is only ever a shortcut
+            self._specs.clear()  # specs in use stay valid; their identity is only a shortcut for equality
         return self._specs.setdefault((shape, dtype, device), Spec(shape, dtype, device, self))
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype` is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype` is of `kind`, as the standard's `isdtype` defines it."""
         return bool(self.namespace.isdtype(dtype, kind))
 
     def wide(self, dtype: Dtype) -> Dtype:
-        """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
+        """Return the dtype for sums and counts: float32 for narrower floating-point dtypes, else `dtype`."""
         found = self._wide.get(dtype)
         if found is None:
             half = self.is_kind(dtype, "real floating") and self.finfo(dtype).bits < 32
@@ -184,7 +185,7 @@ class Backend:
         return found
 
     def finfo(self, dtype: Dtype) -> Any:
-        """Return what the library knows of the limits of a floating-point dtype, or of that of an array."""
+        """Return the library's `finfo` of a floating-point dtype or array."""
         return self.namespace.finfo(dtype)
 
     def default_dtype(self, kind: str) -> Dtype:
@@ -193,22 +194,22 @@ class Backend:
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the short name of `dtype`: ``float32``."""
-        return getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]  # a type may stand for a dtype
+        return getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]  # some libraries use types as dtypes
 
     def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
-        """Return the cache of scalars that `prepare` made for arrays of `dtype`."""
+        """Return the cache of scalars that `prepare` converted for arrays of `dtype`."""
         return self._constants.setdefault(dtype, {})
 
     def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return what the kernels get for a Python scalar that meets an array of `spec`.
+        """Return the operand that kernels get for a Python scalar next to an array of `spec`.
 
-        The scalar itself, here. A backend may put a 0-d array in its place where that is exact, and cache it in
-        `spec.constants`, where the call path looks first.
+        By default it is the scalar itself. A backend may return a 0-d array where that is exact, and cache it in
+        `spec.constants`, which is looked up first.
         """
         return value
 
     def restore(self, result: Any) -> Array:
-        """Return what a kernel gave as an array of this backend: some libraries make scalars of 0-d arrays."""
+        """Return the result of a kernel as an array of this backend: some libraries return scalars for 0-d arrays."""
         return result
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
@@ -216,11 +217,11 @@ class Backend:
         return self.namespace.asarray(obj, dtype=dtype, device=device)
 
     def ones(self, spec: Spec) -> Array:
-        """Return ones of this shape and dtype on this device: where a sweep starts from."""
+        """Return ones with this shape, dtype and device: the gradient that a sweep starts from."""
         return self.namespace.ones(spec.shape, dtype=spec.dtype, device=spec.device)
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own."""
+        """Return a copy that shares no memory with `array`."""
         return self.namespace.asarray(array, copy=True)
 
     def move(self, array: Array, device: Device) -> Array:
@@ -236,11 +237,11 @@ class Backend:
         raise NotImplementedError(f"{self.name}: Backend.from_host is not implemented")
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return what DLPack calls the memory of `device`, type and number; None if arrays cannot come in that way.
+        """Return the DLPack device type and number of `device`; None if arrays cannot be imported by DLPack.
 
-        Found out by an empty array, once: if the library's `from_dlpack` does not bring it back to `device`, which is
-        so for a device that is not where its memory is, the answer is None; also if what comes back is read-only, and
-        the library's arrays are not.
+        This is determined once, by exporting and importing an empty array. It is None if the library's `from_dlpack`
+        returns an array on another device, as for a device that does not own its memory, or a read-only array where
+        the library's arrays are writable.
         """
         if device.name not in self._memories:
             try:
@@ -249,7 +250,7 @@ class Backend:
                 if self._writes():
                     back[...] = 0.0
                 memory = tuple(map(int, probe.__dlpack_device__())) if self.device_of(back) == device else None
-            except Exception:  # a stranger's library: whatever it says, it does not do this
+            except Exception:  # a third-party library may raise anything if it does not support this
                 memory = None
             self._memories[device.name] = memory
         return self._memories[device.name]
@@ -258,7 +259,7 @@ class Backend:
         return not self.immutable and self.capabilities.lacking(["index_assignment", "in_place_update"]) is None
 
     def exports(self, array: Array, memory: Any) -> bool:
-        """Tell whether `array` lies in `memory`, as DLPack calls it, and can be handed out from there."""
+        """Return whether `array` can be exported by DLPack from `memory`, a DLPack device type and number."""
         if memory is None or not hasattr(array, "__dlpack__"):
             return False
         try:
@@ -267,90 +268,92 @@ class Backend:
             return False
 
     def from_dlpack(self, array: Array, device: Device) -> Array:
-        """Return an array of this library over the memory of another library's `array`; it must lie on `device`."""
+        """Return an array of this library that shares the memory of another library's `array`, which is on `device`."""
         made = self.namespace.from_dlpack(array)
         return made if self.device_of(made) == device else NotImplemented
 
     def suits(self, shape: Shape, dtype: str) -> bool:
-        """Tell whether arrays of this shape, and of the dtype with this name, are well kept here.
+        """Return whether this backend should hold arrays of this shape and of the dtype with this name.
 
-        `to_intel64` asks, of a backend called ``intel64`` or one that claims this prefix; others go to the host.
+        Only `to_intel64` asks, for a backend that is called ``intel64`` or claims this prefix; other arrays go to the
+        host.
         """
         return True
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether writing to `array` could show in another array. When in doubt, say yes."""
+        """Return whether writing to `array` could change another array. When in doubt, return True."""
         return not self.immutable
 
     def check(self, array: Array) -> None:
         """Raise `UnknownArray` for an array that must not enter a graph, such as one with its library's own tape."""
 
     def refusal(self, error: Exception) -> type[XpgradError] | None:
-        """Return what the library means by an error of a class that says nothing, or None if it is not about arguments.
+        """Return the error class for an exception of a general class, or None if the arguments are not its cause.
 
-        `ShapeError` or `DtypeError`, for a RuntimeError. What Python's own classes say is understood without this.
+        For a RuntimeError about shapes or dtypes, return `ShapeError` or `DtypeError`. Python's specific classes, such
+        as TypeError, need no translation.
         """
         return None
 
     def laid_out(self, array: Array, spec: Spec) -> Array:
-        """Return the gradient of an array of `spec` in the layout of that array; asked where `has_layouts` says so."""
+        """Return the gradient of an array of `spec` in the layout of that array; called if `has_layouts` is True."""
         return array
 
     # Arrays that carry their own graph
 
     def held(self, array: Array) -> Array:
-        """Return an array over the memory of `array`, in no graph and never to be in one, for a Variable to hold."""
+        """Return an array that shares the memory of `array` and is never in a graph, for a Variable to hold."""
         return array
 
     def shown(self, array: Array) -> Array:
-        """Return the array that users see of what a Variable holds: in no graph, and the same at each call."""
+        """Return the array that users get for the one that a Variable holds: in no graph, always the same object."""
         return array
 
     def variable_of(self, array: Array) -> Any:
-        """Return the Variable that `array` has in its graph, None if it is in none."""
+        """Return the Variable of `array` in its graph, or None if it is in no graph."""
         return None
 
     def attach(self, array: Array, variable: Any) -> Any:
-        """Make `variable` the one that `array` has, and return None; or return one to which it is to be connected."""
+        """Make `variable` the Variable of `array` and return None, or return the one to which it is to be connected."""
         raise NotImplementedError(f"{self.name}: Backend.attach is not implemented")
 
     def connected(self, variable: Any) -> Array:
-        """Return a view of the array of `variable` that is in its graph, with a gradient of its own."""
+        """Return a view of the array of `variable` that is part of its graph and has a gradient of its own."""
         raise NotImplementedError(f"{self.name}: Backend.connected is not implemented")
 
     # Values, for debug mode and printing
 
     def has_values(self, array: Array) -> bool:
-        """Tell whether the elements of `array` can be looked at: those of an array that is being traced cannot."""
+        """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
 
     def has_nan(self, array: Array) -> bool:
-        """Tell whether any element is not a number."""
+        """Return whether any element is NaN."""
         if not self.is_kind(array.dtype, ("real floating", "complex floating")):
             return False
         return bool(self.namespace.any(self.namespace.isnan(array)))
 
     def same_values(self, a: Array, b: Array) -> bool:
-        """Tell whether two arrays of one shape hold equal values, NaNs counting as equal."""
+        """Return whether two arrays of the same shape have equal values; NaNs are considered equal."""
         xp, same = self.namespace, a == b
         if self.is_kind(a.dtype, ("real floating", "complex floating")):
             same = same | (xp.isnan(a) & xp.isnan(b))
         return bool(xp.all(same))
 
     def fingerprint(self, array: Array) -> Any:
-        """Return what differs after `array` was written to: here a checksum of its values, computed on the host."""
+        """Return a value that changes when `array` is written to: by default a checksum computed on the host."""
         return Device.services.host().fingerprint(self.to_host(array))
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values as text whose later lines are indented by the length of `prefix`."""
         return Device.services.host().array_text(self.to_host(array), prefix, separator)
 
-    # What is asked of the host backend only
+    # Methods of the host backend
 
     def from_foreign(self, array: Array) -> Array:
-        """Return a copy of another library's array that lies in host memory."""
+        """Return a copy of another library's array in host memory."""
         raise NotImplementedError(f"{self.name}: Backend.from_foreign is not implemented; it is the host backend's")
 
     def generator(self, seed: int | None) -> Any:
-        """Return a new stream of random numbers with `random` and `standard_normal`, seeded by chance for None."""
+        """Return a random number generator with `random` and `standard_normal`; None gives a random seed."""
         raise NotImplementedError(f"{self.name}: Backend.generator is not implemented; it is the host backend's")

@@ -1,4 +1,4 @@
-"""What an array library lacks, as facts from a closed list, each with its reason."""
+"""Features that an array library does not support, from a closed list, each with a reason."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,47 +9,47 @@ from xpgrad.errors import PluginError
 
 FACTS: dict[str, str] = {
     "several_devices": "there are two devices or more",
-    "data_dependent_shapes": "results whose shape depends on values: nonzero, unique_values, boolean masks",
+    "data_dependent_shapes": "results whose shapes depend on values: nonzero, unique_values, boolean masks",
     "index_arrays": "x[i] with an integer array",
-    "index_arrays_with_slices": "x[i, :, j] with integer arrays beside slices",
+    "index_arrays_with_slices": "x[i, :, j] with integer arrays and slices",
     "negative_index_arrays": "negative numbers in an integer array count from the end",
     "index_assignment": "x[key] = value with integers and slices",
     "index_assignment_arrays": "x[i] = value with an integer array",
     "negative_steps": "x[::-1]",
     "checked_index_arrays": "a number out of range in an integer array is an error",
-    "in_place_update": "x[...] = value writes into the array's memory, which others that share it see",
+    "in_place_update": "x[...] = value writes to the array's memory, also for arrays that share it",
     "empty_arrays": "arrays without elements",
     "dlpack_export": "other libraries can read an array by DLPack",
     "dlpack_import": "from_dlpack takes another library's array",
-    "dlpack_shares_memory": "what DLPack hands over is the same memory, not a copy",
-    "asynchronous": "a call may return before its result is there",
+    "dlpack_shares_memory": "arrays exchanged by DLPack share memory",
+    "asynchronous": "a call may return before its result has been computed",
     "pickle": "an array can be pickled",
-    "pickle_keeps_device": "an array that was pickled comes back on its device",
+    "pickle_keeps_device": "unpickling restores an array on its device",
     "threads": "several threads may compute at once",
     "linalg": "the extension for linear algebra",
     "fft": "the extension for Fourier transforms",
     "random_numbers_of_the_host": "random numbers are the host's, so one seed gives the same on every device",
-    "memory_used": "the backend says how many bytes its arrays hold",
+    "memory_used": "the backend reports how many bytes its arrays use",
 }
-"""The closed list: every fact that a library may lack, beside the names of the standard's dtypes and functions."""
+"""Facts that a library may lack, in addition to the standard's dtypes and functions."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a library lacks, and where its results are less exact than the suite expects.
+    """What a library does not support, and where its results are less accurate than the suite expects.
 
     Attributes
     ----------
     missing : mapping from fact to reason
         Facts are the keys of `FACTS`, the standard's dtypes (``complex128``) and its functions (``linalg.det``,
-        ``take_along_axis``). Whatever is not named is there, and is tested.
+        ``take_along_axis``). All others are supported, and tested.
     missing_on : mapping from a device's index to such a mapping
-        What one device lacks in addition: ``{"no_float64": {"float64": "..."}}``.
+        What one device does not support in addition: ``{"no_float64": {"float64": "..."}}``.
     tolerances : mapping from name to (factor, reason)
-        The name of a case of the table or of a dtype, by how much its tolerance is widened, and why. The report prints
-        every one.
+        Factors by which the tolerances of a case or of a dtype are multiplied, with the reasons. The report lists all
+        of them.
     expected : mapping from pattern to reason
-        Outcomes that are known to fail, by ``fnmatch`` patterns of their identifiers. One that passes is a failure.
+        Expected failures, by ``fnmatch`` patterns of their identifiers. One that passes is reported as a failure.
 
     Raises
     ------
@@ -79,10 +79,10 @@ class Capabilities:
 
     def lacking(self, facts: Iterable[str], index: str | None = None) -> str | None:
         """Return ``fact: reason`` for the first of `facts` that is missing, on the device with this index; or None."""
-        here = self.missing_on.get(index or "", {})
+        on_device = self.missing_on.get(index or "", {})
         for fact in facts:
             for name in (fact, fact.partition(".")[0]):  # without linalg there is no linalg.det
-                reason = self.missing.get(name) or here.get(name)
+                reason = self.missing.get(name) or on_device.get(name)
                 if reason is not None:
                     return f"{name}: {reason}"
         return None
@@ -100,4 +100,4 @@ def _closest(fact: object) -> str:
     import difflib  # only for a message
 
     close = difflib.get_close_matches(str(fact), KNOWN)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"there is {', '.join(FACTS)}"
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known facts are {', '.join(FACTS)}"

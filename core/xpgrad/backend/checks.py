@@ -1,4 +1,4 @@
-"""Checks of the arrays that users give: whether a backend takes them, and whether they have changed since."""
+"""Checks of arrays given by users: whether a backend accepts them, and whether they have been changed."""
 
 from collections.abc import Iterable
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from xpgrad.types import Array, Dtype, Shape
 
 
 def spec_of(array: Array, operation: str) -> Spec:
-    """Return the spec of `array`, or raise a TypeError that names `operation` and what came."""
+    """Return the spec of `array`, or raise a TypeError that names `operation` and the type of the argument."""
     backend = plugins.by_type.get(type(array))
     if backend is None:
         if unwrap(array) is not array:
@@ -23,7 +23,7 @@ def spec_of(array: Array, operation: str) -> Spec:
         except UnknownArray as error:
             kind = type(array)
             if any(base in plugins.by_type for base in kind.__mro__):
-                raise UnknownArray(f"{operation}: {error}") from None  # it says how to convert
+                raise UnknownArray(f"{operation}: {error}") from None  # its message says how to convert it
             raise UnknownArray(
                 f"{operation}: expected an array ({plugins.type_names()}), got {class_name(kind)}; "
                 f"{plugins.remedy(array)}"
@@ -33,7 +33,7 @@ def spec_of(array: Array, operation: str) -> Spec:
 
 
 def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
-    """Raise if complex values would become real ones of `dtype`; libraries drop the imaginary part, or warn at most."""
+    """Raise if complex values would be cast to a real `dtype`; libraries drop the imaginary part, or only warn."""
     array = unwrap(obj)
     backend = plugins.by_type.get(type(array))
     if backend is None or not backend.is_kind(array.dtype, "complex floating"):
@@ -42,7 +42,7 @@ def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
         named = getattr(backend.namespace, dtype) if isinstance(dtype, str) else dtype
         real = backend.is_kind(named, ("integral", "real floating"))
     except (AttributeError, TypeError, ValueError):
-        return  # no dtype of the library, which says so itself
+        return  # not a dtype of the library, which will raise its own error
     if real:
         raise DtypeError(
             f"{operation}: {backend.dtype_name(array.dtype)} cannot be cast to {backend.dtype_name(named)}, the "
@@ -51,12 +51,12 @@ def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
 
 
 def beside(spec: Spec, obj: Any, operation: str) -> Array:
-    """Return the array of `obj`, which takes part without a rule: it must lie where the array of `spec` does.
+    """Return the array of `obj`, an input without a gradient: it must be on the device of the array of `spec`.
 
     Raises
     ------
     BackendMismatch, DeviceMismatch
-        It is another library's, or on another device; nothing is converted silently.
+        It is of another library, or on another device; nothing is converted silently.
     """
     array = unwrap(obj)
     given = spec_of(array, operation)
@@ -72,21 +72,21 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
 
 
 def same_place(a: Spec | None, b: Spec | None) -> bool:
-    """Tell whether two specs agree; equal ones are one object only as long as their backend remembers them."""
+    """Return whether two specs are equal; equal ones are the same object only while their backend caches them."""
     if a is b or a is None or b is None:
         return a is b
     return a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
 
 
 def is_shape(shape: Shape, expected: Shape) -> bool:
-    """Tell whether two shapes agree; unknown lengths in `expected`, None or NaN, agree with any."""
+    """Return whether two shapes are equal; unknown lengths in `expected`, None or NaN, match any length."""
     return shape == expected or (
         len(shape) == len(expected) and all(n == m or m is None or m != m for n, m in zip(shape, expected, strict=True))
     )
 
 
 def check_still(array: Array, spec: Spec, operation: str) -> None:
-    """Raise `ChangedArray` if `array` has not the shape and dtype that it had when a Variable got it."""
+    """Raise `ChangedArray` if `array` no longer has the shape and dtype that it had when a Variable got it."""
     if array.dtype != spec.dtype or not is_shape(array.shape, spec.shape):
         now = f"{spec.backend.dtype_name(array.dtype)} {tuple(array.shape)}"
         raise ChangedArray(
@@ -96,6 +96,6 @@ def check_still(array: Array, spec: Spec, operation: str) -> None:
 
 
 def broadcast(shapes: Iterable[Shape]) -> Shape:
-    """Return the shape to which `shapes` broadcast; they must fit."""
+    """Return the shape to which `shapes`, which must be compatible, broadcast."""
     lengths = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
     return tuple(reversed([next((n for n in each if n != 1), 1) for each in lengths]))

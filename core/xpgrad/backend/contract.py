@@ -1,4 +1,4 @@
-"""What a plugin must fulfil to be taken: the version of the contract, its hooks, its backend."""
+"""Checks of a plugin before it is accepted: the version of the contract, its hooks, its backend."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,14 +37,14 @@ def check_marked(module: Any, hooks: Mapping[str, Any], origin: str) -> None:
 
 
 def check_backend(backend: object, record: PluginRecord, others: Iterable[PluginRecord]) -> Backend:
-    """Return what a plugin gives as its backend, or raise `PluginError`.
+    """Return the backend of a plugin, or raise `PluginError` if it breaks the contract.
 
     Parameters
     ----------
     backend : object
     record : PluginRecord
     others : iterable of PluginRecord
-        Those of the plugins that were loaded before.
+        Records of the plugins loaded before.
     """
     if not isinstance(backend, Backend):
         raise PluginError(f"{record.origin}: xpgrad_backend returned {class_name(type(backend))}, expected a Backend")
@@ -72,7 +72,7 @@ def _check_name(backend: Backend, record: PluginRecord, taken: Iterable[PluginRe
 def _check_capabilities(backend: Backend, origin: str) -> None:
     if backend.declared is None:
         return
-    from xpgrad.backend.capabilities import Capabilities  # imported already by a plugin that declares some
+    from xpgrad.backend.capabilities import Capabilities  # already imported by a plugin that declares any
 
     if not isinstance(backend.declared, Capabilities):
         raise PluginError(f"{origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
@@ -83,7 +83,7 @@ def _check_own_kernels(backend: Backend, origin: str) -> None:
     check_kernels(own, origin, backend.name)
     for name, declaration in table.declared.items():
         if declaration.body is None and not declaration.optional and name not in own:
-            raise PluginError(f"{origin}: backend {backend.name} must give the kernel {name!r}, which has no default")
+            raise PluginError(f"{origin}: backend {backend.name} must have the kernel {name!r}, which has no default")
 
 
 def _check_types(backend: Backend, origin: str, taken: Iterable[PluginRecord]) -> None:

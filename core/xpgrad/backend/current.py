@@ -1,4 +1,4 @@
-"""The current device: this thread's choice, else the process's."""
+"""The current device of a thread, and the default device of the process."""
 
 import os
 from collections.abc import Callable
@@ -16,10 +16,10 @@ _current: ContextVar[Device | None] = ContextVar("xpgrad_device", default=None)
 
 
 def current_device() -> Device:
-    """Return the device where arrays are created when nothing else says where.
+    """Return the device on which arrays are created if no other is specified.
 
-    In order: the innermost `using_device` of this thread, or what `Device.use` set; `xpgrad.use`; ``XPGRAD_DEVICE``;
-    the host.
+    It is the first of these that is set: the innermost `using_device` of this thread, or the device of `Device.use`;
+    that of `xpgrad.use`; ``XPGRAD_DEVICE``; the host.
     """
     return _current.get() or _default()
 
@@ -49,17 +49,17 @@ def get_device(specifier: Any = None) -> Device:
     Raises
     ------
     SpecifierError
-        No backend understands it.
+        No backend recognizes it.
     BackendUnavailable
-        Its backend is known but cannot be used here.
+        Its backend is known but cannot be used.
     TypeError
-        It is no specifier at all.
+        It is not of a type that specifies a device.
     """
     return current_device() if specifier is None else parse(specifier)
 
 
 def set_current_device(device: Device | None) -> None:
-    """Make `device` the current one in this thread; None gives it back to the process's default."""
+    """Make `device` the current one in this thread; None restores the default of the process."""
     _current.set(device)
     if device is not None:
         device.backend.activate(device)
@@ -98,7 +98,7 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
             undo = self.device.backend.activate(self.device)
             self._before.append((before, undo))
             _current.set(self.device)
-        except BaseException:  # what raises in here, a KeyboardInterrupt too, is not left by `__exit__`
+        except BaseException:  # `__exit__` is not called after an error here, a KeyboardInterrupt included
             _leave(before, undo)
             del self._before[depth:]
             raise

@@ -1,4 +1,4 @@
-"""`Device`: a place where a backend keeps arrays."""
+"""`Device`: a device on which a backend stores arrays."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from xpgrad.types import Array, DeviceHandle, Namespace
 
 if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend  # a backend and its devices know each other
+    from xpgrad.backend.backend import Backend  # a backend and its devices refer to each other
 
 
 class Services(NamedTuple):
-    """What devices and backends ask of the modules above this one, which `xpgrad.backend.services` hands to them.
+    """Functions of higher modules that devices and backends use; `xpgrad.backend.services` sets them.
 
     Attributes
     ----------
     get_device : callable
-        Returns the device that a specifier names.
+        Returns the device of a specifier.
     device_of : callable
         Returns the device of an array, or None if no backend serves the array.
     send : callable
@@ -24,7 +24,7 @@ class Services(NamedTuple):
     use : callable
         Makes a device the current one of this thread.
     context : callable
-        Returns a context manager that does so for a while.
+        Returns a context manager that does so temporarily.
     host : callable
         Returns the host backend.
     """
@@ -38,15 +38,15 @@ class Services(NamedTuple):
 
 
 class Device:
-    """A place where a backend keeps arrays.
+    """A device on which a backend stores arrays.
 
-    Two devices are equal when their names are; a device is pickled by its name.
+    Two devices are equal if their names are equal; a device is pickled by its name.
 
     Parameters
     ----------
     backend : Backend
     handle : object
-        What the array library itself takes for `device=`.
+        The array library's own device object, as it takes for `device=`.
     name : str
         The specifier, as `get_device` takes it: ``@npu:0``.
     """
@@ -65,22 +65,22 @@ class Device:
 
     @property
     def supported_array_types(self) -> tuple[type, ...]:
-        """The array types that live here."""
+        """The array types of the device's backend."""
         return self.backend.array_types
 
     def is_array_supported(self, array: Array) -> bool:
-        """Tell whether `array` lies on this device."""
+        """Return whether `array` is on this device."""
         return type(array) in self.backend.array_types and self.backend.device_of(array) == self
 
     def send(self, arrays: Any) -> Any:
         """Return `arrays` (an array, or nested lists and tuples of them) on this device.
 
-        An array that is already here is returned as it is, one that occurs twice is moved once, None stays None.
+        An array already on this device is returned unchanged, one that occurs twice is moved once, and None stays None.
         """
         return self.services.send(arrays, self)
 
     def send_array(self, array: Array) -> Array:
-        """Return `array` on this device; the array itself if it is here already."""
+        """Return `array` on this device; the array itself if it is there already."""
         return self.send(array)
 
     @staticmethod
@@ -97,19 +97,19 @@ class Device:
         self.services.use(self)
 
     def synchronize(self) -> None:
-        """Wait until all work that was started on this device is done."""
+        """Wait until all work on this device has finished."""
         self.backend.synchronize(self)
 
     def memory_used(self) -> int | None:
-        """Return how many bytes the library's arrays hold here; None where it does not say."""
+        """Return the number of bytes that the library's arrays use on this device; None if it is unknown."""
         return self.backend.memory_used(self)
 
     def free_memory(self) -> None:
-        """Give back to the device what the library holds here for arrays to come."""
+        """Release the memory that the library caches on this device."""
         self.backend.free_memory(self)
 
     def __enter__(self) -> None:
-        raise RuntimeError(f"a device is no context manager: use `with xpgrad.using_device({self.name!r}):`")
+        raise RuntimeError(f"a device is not a context manager; use `with xpgrad.using_device({self.name!r}):`")
 
     def __exit__(self, *_: object) -> None: ...
 
@@ -123,7 +123,7 @@ class Device:
         return self.name
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {getattr(self, 'name', 'without a name')}>"
+        return f"<{type(self).__name__} {getattr(self, 'name', 'unnamed')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.services.get_device, (self.name,)

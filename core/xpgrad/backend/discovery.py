@@ -1,4 +1,4 @@
-"""Which plugins are installed: entry points, read once, when first needed, and nothing imported."""
+"""Installed plugins: their entry points, read once at the first use, without importing them."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ Entries = dict[str, "tuple[Entry, ...]"]
 
 
 class Entry(NamedTuple):
-    """One entry point: which distribution says that `name` is served by the plugin module `module`."""
+    """One entry point: a distribution registers the plugin module `module` for `name`."""
 
     name: str
     module: str
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """All entries of the three groups by name, after the environment's allow-list and block-list."""
+    """All entries of the three groups by name; those disabled by environment variables are listed with a reason."""
 
     backends: Mapping[str, tuple[Entry, ...]]
     modules: Mapping[str, tuple[Entry, ...]]
@@ -42,19 +42,19 @@ class Installed(NamedTuple):
 def scan() -> Installed:
     """Read the entry points and ``XPGRAD_BACKENDS``, ``XPGRAD_DISABLE_BACKENDS``.
 
-    The host backend is always allowed, because arrays travel and are printed through it.
+    The host backend is always enabled, because arrays are moved and printed through it.
 
     Raises
     ------
     PluginError
-        One of the two variables names a backend that is not installed, or the host backend is to be disabled.
+        One of the two variables names a backend that is not installed, or the second one disables the host backend.
     """
     backends, modules, prefixes = _groups()
     hosts = {entry.module for entry in prefixes.get(HOST, ())}
     host_names = {name for name, entries in backends.items() if any(entry.module in hosts for entry in entries)}
     allowed, blocked = (_listed(variable, backends) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
     if blocked and (hostless := sorted(blocked & host_names)):
-        raise PluginError(f"XPGRAD_DISABLE_BACKENDS names {hostless[0]}, the host, which every other backend needs")
+        raise PluginError(f"XPGRAD_DISABLE_BACKENDS names {hostless[0]}, the host backend, which all others need")
     disabled = dict.fromkeys(blocked or (), "disabled by XPGRAD_DISABLE_BACKENDS")
     if allowed is not None:
         disabled |= dict.fromkeys(backends.keys() - allowed - host_names, "not listed in XPGRAD_BACKENDS")
@@ -79,7 +79,7 @@ def _listed(variable: str, backends: Entries) -> set[str] | None:
 
 
 def _groups() -> list[Entries]:
-    """Return the entries of the three groups by name; what an editable install lists twice is one entry."""
+    """Return the entries of the three groups by name, without the duplicates of editable installs."""
     found: dict[str, dict[str, dict[tuple[str, str], Entry]]] = {group: {} for group in GROUPS}
     titles: dict[int, tuple[str, str]] = {}
     for point in _entry_points():
@@ -97,7 +97,7 @@ def _entry_points() -> "Iterable[EntryPoint]":
     try:
         everything = entry_points()
         return [point for group in GROUPS for point in everything.select(group=group)]
-    except Exception:  # somebody's unreadable entry_points.txt: then one distribution at a time, and without that one
+    except Exception:  # an unreadable entry_points.txt: read the distributions one by one, and skip that one
         found: list[EntryPoint] = []
         for dist in distributions():
             try:
@@ -111,5 +111,5 @@ def _title(dist: Any) -> tuple[str, str]:
     try:
         known = dist.metadata
         return str(known.get("Name", "unknown")), str(known.get("Version", "unknown"))
-    except Exception:  # metadata that cannot be read, or is not there
+    except Exception:  # unreadable or missing metadata
         return "unknown", "unknown"

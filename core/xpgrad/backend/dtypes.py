@@ -1,4 +1,4 @@
-"""Dtypes by name: what configuration and initialisers say, as an array library calls it."""
+"""Dtypes by name, as configuration and initializers specify them, in an array library."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from xpgrad.types import Dtype
 
 
 class _Mixed16:
-    """The dtype-like value of mixed precision: arrays are float16, parameters float32."""
+    """The dtype-like object for mixed precision: arrays are float16, parameters float32."""
 
     @property
     def dtype(self) -> Dtype:
-        """float16 of the current device's library."""
+        """The dtype float16 of the current device's library."""
         return dtype_of("float16", current_device().backend)
 
     def __repr__(self) -> str:
@@ -44,7 +44,7 @@ def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
     dtype : dtype, str or None
         None means ``config.dtype``.
     map_mixed16 : dtype or str, optional
-        What `mixed16` becomes; without it, `mixed16` is returned as it is.
+        The dtype to which `mixed16` is mapped; by default `mixed16` itself is returned.
     """
     dtype = config.dtype if dtype is None else dtype
     if mixed16 == dtype:
@@ -55,24 +55,24 @@ def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
 
 
 def dtype_of(dtype: Any, backend: Backend) -> Dtype:
-    """Return what the library of `backend` calls `dtype`.
+    """Return the dtype of the library of `backend` that corresponds to `dtype`.
 
     Parameters
     ----------
     dtype : dtype of any library, str or None
-        None means ``config.dtype``; `mixed16` is float32 here, as it is for parameters.
+        None means ``config.dtype``; `mixed16` is mapped to float32, as for parameters.
     backend : Backend
 
     Raises
     ------
     TypeError
-        The library has no such dtype, or has it only if it is told to.
+        The library has no such dtype, or has to be configured for it.
     """
     dtype = config.dtype if dtype is None else dtype
     name = "float32" if mixed16 == dtype else getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
     try:
         return backend.namespace.empty(0, dtype=getattr(backend.namespace, name)).dtype
-    except DtypeError:  # the plugin says what to do
+    except DtypeError:  # its message says what to do
         raise
     except (AttributeError, TypeError, ValueError):
-        raise TypeError(f"{backend.name}: there is no dtype {name!r}") from None
+        raise TypeError(f"{backend.name}: the library has no dtype {name!r}") from None

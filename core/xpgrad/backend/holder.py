@@ -1,4 +1,4 @@
-"""Objects that hold an array, as a Variable does: all that is known of them below the graph."""
+"""Objects that hold an array, as a Variable does."""
 
 from typing import Any
 

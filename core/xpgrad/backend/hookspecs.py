@@ -1,6 +1,6 @@
-"""The contract between xpgrad and a plugin: four hooks, called when something is selected, never per operation.
+"""The contract between xpgrad and a plugin: four hooks, called when a backend or device is selected, not per operation.
 
-A plugin module may state the range of versions of this contract that it supports: ``xpgrad_api = (1, 1)``.
+A plugin module may declare the range of versions of this contract that it supports: ``xpgrad_api = (1, 1)``.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,18 +18,18 @@ hookimpl = pluggy.HookimplMarker("xpgrad")
 
 @hookspec
 def xpgrad_backend() -> Backend:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the backend of this plugin, or raise `BackendUnavailable` with what is missing.
+    """Return the backend of this plugin, or raise `BackendUnavailable` with a message that says what is missing.
 
-    Called once, when the backend is asked for by name or the first of its arrays turns up.
+    Called once, when the backend is requested by name or the first of its arrays is used.
     """
 
 
 @hookspec
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return fast implementations by kernel name for `backend`, which may be another plugin's.
+    """Return implementations of kernels by name for `backend`, which may be another plugin's.
 
     A kernel takes the arrays by position and the parameters by name, writes to none of them, and may return
-    `NotImplemented` before it has any effect; then the next provider or the default runs.
+    `NotImplemented` before it has any effect; then the next provider or the default is called.
     """
 
 
@@ -37,11 +37,11 @@ def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:  # type: ignore[em
 def xpgrad_transfer(source: Device, target: Device) -> Callable[[Array], Array] | None:
     """Return a function that copies an array from `source` to `target` directly, or None.
 
-    Asked once for each pair of devices, and again after another plugin has loaded. The function may decline an array by
-    returning `NotImplemented`.
+    Called once for each pair of devices, and again after another plugin has been loaded. The function may decline an
+    array by returning `NotImplemented`.
     """
 
 
 @hookspec(firstresult=True)
 def xpgrad_device(specifier: Any) -> Device | None:
-    """Return the device that `specifier` names, where the standard forms do not cover it, or None."""
+    """Return the device for a `specifier` that is not of a standard form, or None."""

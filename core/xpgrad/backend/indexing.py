@@ -1,4 +1,4 @@
-"""Every index in terms of one that each library takes: an integer array for each axis."""
+"""Indexing beyond what a library supports, by integer arrays for all axes."""
 
 import math
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from xpgrad.backend.backend import Backend
 from xpgrad.types import Array, Index, Shape
 
 BASIC = frozenset((int, slice, type(None), type(...)))
-"""Types of what may stand in a basic index, which takes elements at regular distances."""
+"""Types of the items of a basic index."""
 REFUSALS = (AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
-"""What libraries raise for an index that they do not take, or stumble over."""
+"""Exceptions that libraries raise for indices that they do not support."""
 
 
 def is_basic(index: Index) -> bool:
-    """Tell whether `index` has no arrays in it, so that no element is taken twice."""
+    """Return whether `index` is a basic one, without arrays, which takes no element twice."""
     items = index if type(index) is tuple else (index,)
     return all(type(item) in BASIC for item in items)
 
 
 def block(index: Index, shape: Shape) -> tuple[Shape, list[tuple[int, int]]] | None:
-    """Return what ``x[index]`` takes of an `x` of this shape, if that is a block: neighbours, in their order.
+    """Return the block that ``x[index]`` takes of an `x` of this shape, or None if the elements are not contiguous.
 
     Returns
     -------
     tuple or None
-        The shape of ``x[index]``; for each axis of `x`, where the block begins and where it has ended.
+        The shape of ``x[index]``, and the start and stop of the block along each axis of `x`.
     """
     if not is_basic(index):
         return None
@@ -48,15 +48,15 @@ def block(index: Index, shape: Shape) -> tuple[Shape, list[tuple[int, int]]] | N
 
 
 def at_axis(axis: int, item: Any) -> Index:
-    """Return the index that takes `item` along one axis, counted from the front, and everything along the others."""
+    """Return the index with `item` for a non-negative `axis` and full slices for the others."""
     return (*(slice(None),) * axis, item, ...)
 
 
 def getitem(backend: Backend, x: Array, index: Index) -> Array:
-    """Return ``x[index]`` by the rules of basic and advanced indexing, also where the library refuses that.
+    """Return ``x[index]`` by the rules of basic and advanced indexing, also where the library does not support it.
 
-    The standard leaves out indices for fewer axes than there are, slices beyond the ends, and index arrays mixed with
-    slices; some libraries leave out negative steps. In the end each axis gets an integer array.
+    The standard does not require indices for fewer axes than the array has, slices beyond the ends, and index arrays
+    mixed with slices; some libraries do not support negative steps. The last resort is an integer array for each axis.
     """
     try:
         return x[index]
@@ -82,7 +82,7 @@ def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
 
 
 def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Array:
-    """Return where the elements at `places`, an integer array for each axis, are in an array laid out flat."""
+    """Return the flat indices of the elements at `places`, an integer array for each axis."""
     flat: Any = 0
     for place, length in zip(places, shape, strict=True):
         flat = flat * length + backend.namespace.where(place < 0, place + length, place)
@@ -90,18 +90,18 @@ def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Arra
 
 
 def flat_index(backend: Backend, shape: Shape, index: Index, device: Any) -> Array:
-    """Return where the elements that an advanced `index` takes are in an array of `shape` laid out flat.
+    """Return the flat indices of the elements that an advanced `index` takes of an array of `shape`.
 
-    For kernels of backends: whatever the index, one array of numbers says where values belong.
+    For kernels of backends: it reduces every index to one integer array.
     """
     places, result = full_index(backend, shape, index, device)
     return backend.namespace.reshape(flattened(backend, shape, places), result)
 
 
 def setitem(backend: Backend, x: Array, u: Array, index: Index) -> Array:
-    """Return a copy of `x` with `u` at `index`, also where the library cannot write there, or not at all.
+    """Return a copy of `x` with `u` at `index`, also where the library does not support the assignment.
 
-    Of several values for one position the last one stays, or whichever the library's own assignment leaves.
+    If a position occurs more than once, the last value is used, or the one that the library's own assignment uses.
     """
     if not backend.immutable:
         y = backend.copy(x)
@@ -128,7 +128,7 @@ def setitem(backend: Backend, x: Array, u: Array, index: Index) -> Array:
 
 
 def _tidy(index: Index, shape: Shape) -> Index:
-    """Return a basic index as the standard writes it: something for each axis, and no slice beyond the ends."""
+    """Return a basic index in the standard's form: an item for each axis, and no slice beyond the ends."""
     items, axis = [], 0
     for item in _without_ellipsis(index, len(shape)):
         items.append(_clipped(item, shape[axis]) if isinstance(item, slice) else item)
@@ -139,19 +139,19 @@ def _tidy(index: Index, shape: Shape) -> Index:
 def _clipped(item: slice, length: int) -> slice:
     start, stop, step = item.indices(length)
     if step < 0:
-        if start <= stop:  # -1 would count from the end, and None begin there
+        if start <= stop:  # -1 would count from the end, and None start there
             return slice(0, 0)
         return slice(start, stop if stop >= 0 else None, step)
     return slice(min(start, length), max(start, stop), step)
 
 
 def full_index(backend: Backend, shape: Shape, index: Index, device: Any) -> tuple[tuple[Array, ...], Shape]:
-    """Return an integer array for each axis of `shape`, which broadcast, and the shape that indexing by `index` gives.
+    """Return integer arrays for all axes of `shape`, which broadcast, and the shape of the result of `index`.
 
     Raises
     ------
     IndexError
-        There are more indices than axes, an integer is out of range, or a mask has another length than its axis.
+        There are more indices than axes, an integer is out of range, or the length of a mask differs from its axis.
     """
     xp = backend.namespace
     items = _without_masks(backend, _without_ellipsis(index, len(shape)), shape)
@@ -191,7 +191,7 @@ def _is_array(item: Any) -> bool:
 
 
 def _without_ellipsis(index: Index, ndim: int) -> list[Any]:
-    """Return the items of an index, with as many slices as it takes in place of an ellipsis, or at the end."""
+    """Return the items of an index with its ellipsis replaced by full slices; without one, they are appended."""
     items: Sequence[Any] = index if type(index) is tuple else (index,)
     used = sum(0 if item is None or isinstance(item, EllipsisType) else _axes_of(item) for item in items)
     if used > ndim:
@@ -219,7 +219,7 @@ def _without_masks(backend: Backend, items: list[Any], shape: Shape) -> list[Any
             continue
         lengths, marked = shape[axis : axis + len(item.shape)], tuple(item.shape)
         if any(n not in (0, length) for n, length in zip(marked, lengths, strict=True)):
-            raise IndexError(f"expected a mask of shape {lengths} for the axes that it stands for, got {marked}")
+            raise IndexError(f"expected a mask of shape {lengths} for the axes that it indexes, got {marked}")
         result += backend.namespace.nonzero(item)
         axis += len(marked)
     return result

@@ -1,8 +1,8 @@
 """Kernels: named functions of raw arrays, each with a default body in standard calls that a backend may replace.
 
 `f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are
-declared by the functions that need them; backends and third parties provide faster bodies by name. xpgrad's own names
-are short; a primitive that is defined elsewhere has its module's before it, ``module:f`` and ``module:f.x``.
+declared by the functions that use them; backends and other packages provide faster bodies by name. xpgrad's own names
+are short; those of a primitive that is defined elsewhere begin with its module, ``module:f`` and ``module:f.x``.
 """
 
 import functools
@@ -16,27 +16,27 @@ from xpgrad.errors import MissingFunction, PluginError
 from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
 
 STANDARD = ("linalg", "fft")
-"""The standard's extensions: modules of the library, too."""
+"""The standard's extensions, which are modules of the library, too."""
 EXTENSIONS = (*STANDARD, "special")
-"""What has kernels whose names have a prefix: rules call the kernel ``linalg.inv`` as ``xp.linalg.inv``."""
+"""Prefixes of kernel names: rules call the kernel ``linalg.inv`` as ``xp.linalg.inv``."""
 PACKAGE = __name__.partition(".")[0]
 OWNER = ":"
-"""What separates the module of a primitive that is not xpgrad's own from the rest of its kernel's name."""
-MAX_WINDOWS = 2**20  # elements of the windows of a convolution that stand in memory at a time
+"""Separates the module from the rest of the kernel name of a primitive that is not xpgrad's own."""
+MAX_WINDOWS = 2**20  # maximum number of elements of the windows of a convolution in memory at a time
 
 
 def full_name(body: Callable[..., Any], extension: str | None) -> str:
-    """Return the name of the kernel whose default is `body`: that of the function, behind that of its extension."""
+    """Return the name of the kernel whose default is `body`: the function's, after that of its extension."""
     return f"{extension}.{body.__name__}" if extension else body.__name__
 
 
 def qualified_name(body: Callable[..., Any]) -> str:
-    """Return the name of a function within its module, with the classes and functions that it is defined in."""
+    """Return the name of a function within its module, with the classes and functions that enclose it."""
     return f"{''.join(body.__qualname__.rpartition('.')[:2])}{body.__name__}"
 
 
 def is_own(body: Callable[..., Any]) -> bool:
-    """Tell whether a function is defined in this package."""
+    """Return whether a function is defined in this package."""
     return str(body.__module__).partition(".")[0] == PACKAGE
 
 
@@ -51,8 +51,8 @@ def kernel_name(body: Callable[..., Any], extension: str | None) -> str:
 class Declaration(NamedTuple):
     """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
 
-    A kernel without a body is required of every backend, unless it is only a faster form of a rule (`optional`): then
-    `rule` is the formula, to be compared with.
+    Every backend must provide a kernel without a body, unless it is only a faster form of a gradient rule (`optional`);
+    `rule` is then the formula that tests compare it with.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Declaration(NamedTuple):
     rule: Callable[..., Any] | None = None
 
     def check(self, kernel: Kernel, provider: str) -> None:
-        """Raise `PluginError` if `kernel` cannot be called as this declaration says."""
+        """Raise `PluginError` if `kernel` cannot be called with the arguments of this declaration."""
         if not callable(kernel):
             raise PluginError(f"{provider}: kernel {self.name!r} is {type(kernel).__name__}, expected a function")
         import inspect  # not needed before a plugin loads
@@ -71,7 +71,7 @@ class Declaration(NamedTuple):
         try:
             signature = inspect.signature(kernel)
         except (TypeError, ValueError):
-            return  # many functions of compiled libraries do not tell
+            return  # many compiled functions have no signature
         try:
             signature.bind(*[None] * self.arrays, **dict.fromkeys(self.parameters))
         except TypeError as error:
@@ -82,23 +82,23 @@ class Declaration(NamedTuple):
 
 
 class Planned(Protocol):
-    """What resolves kernels once and keeps what came of it."""
+    """An object that resolves kernels once and caches the result."""
 
     plans: dict[Any, Any]
 
 
 class KernelTable:
-    """All declared kernels, and who keeps plans that were resolved from them.
+    """All declared kernels, and the primitives that cache plans resolved from them.
 
     Attributes
     ----------
     declared : dict from name to Declaration
     late : dict
-        From an extension to the module that declares its kernels.
+        The module that declares the kernels of an extension, by extension.
     late_packages : list of str
-        What declares kernels without an extension when it is imported.
+        Packages that declare kernels without an extension when they are imported.
     meant : dict from name to list of kernels
-        The kernels that were given for the present definition of a primitive that is not xpgrad's own.
+        The kernels provided for the current definition of a primitive that is not xpgrad's own.
     """
 
     def __init__(self) -> None:
@@ -114,16 +114,16 @@ class KernelTable:
         return f"<{len(self.declared)} declared kernels>"
 
     def declare(self, declaration: Declaration) -> None:
-        """Add a kernel's name; a second declaration of one name is an error."""
+        """Add a declaration; raise `PluginError` if the name is already declared."""
         if declaration.name in self.declared:
             raise PluginError(f"kernel {declaration.name!r} is declared twice; choose another name")
         self.declared[declaration.name] = declaration
 
     def define(self, planned: Planned, declarations: Sequence[Declaration]) -> None:
-        """Declare the kernels of a primitive, and empty its plans from now on when a provider of kernels is added.
+        """Declare the kernels of a primitive, whose plans are cleared whenever a provider of kernels is added.
 
-        A primitive that is not xpgrad's own replaces the one of its name, whose kernels were given for another formula
-        and are forgotten. It is declared as long as it exists.
+        A primitive that is not xpgrad's own replaces the one with the same name; kernels provided for that one, which
+        has another formula, are removed. It is declared as long as it exists.
         """
         number = next(self._numbers)
         if OWNER not in declarations[0].name:
@@ -147,11 +147,11 @@ class KernelTable:
                 self.meant.pop(declaration.name, None)
 
     def is_current(self, declaration: Declaration) -> bool:
-        """Tell whether a primitive has not been replaced by another one of its name."""
+        """Return whether a primitive has not been replaced by another one of the same name."""
         return OWNER not in declaration.name or self.declared.get(declaration.name) is declaration
 
     def find(self, name: str) -> Declaration | None:
-        """Return the declaration of a kernel or None; the module of one that nothing has needed so far is imported."""
+        """Return the declaration of a kernel or None; the module that declares it is imported if necessary."""
         extension = name.partition(".")[0]
         for module in [self.late[extension]] if extension in self.late else self.late_packages:
             if name in self.declared:
@@ -160,12 +160,12 @@ class KernelTable:
         return self.declared.get(name)
 
     def definition(self, name: str) -> Planned | None:
-        """Return the primitive whose kernel is called `name`, or None."""
+        """Return the primitive whose kernel is named `name`, or None."""
         reference = self._defined.get(name)
         return None if reference is None else reference()
 
     def forget_plans(self) -> None:
-        """Empty every cache of plans, so that kernels which came later take effect."""
+        """Clear all cached plans, so that kernels added since take effect."""
         for reference in tuple(self._planned.values()):
             planned = reference()
             if planned is not None:
@@ -176,46 +176,46 @@ table = KernelTable()
 
 
 class Library(Protocol):
-    """What a namespace of kernels asks of the backend whose it is."""
+    """The part of a backend that its namespace of kernels uses."""
 
     name: str
     namespace: Namespace
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return its own kernels by name."""
+        """Return the backend's own kernels by name."""
         ...
 
     def lazy_override(self, name: str) -> Kernel | None:
-        """Return its own kernel `name` that is made at its first use, if it has one."""
+        """Return the backend's own kernel `name`, created at its first use, or None."""
         ...
 
     def follow(self, function: Kernel) -> Kernel:
-        """Return `function` so that it computes on the device of its arrays."""
+        """Return `function` wrapped to compute on the device of its arrays."""
         ...
 
     def handle_of(self, array: Array) -> DeviceHandle:
-        """Return what the library calls the device of `array`."""
+        """Return the library's object for the device of `array`."""
         ...
 
     def spec(self, array: Array) -> Any:
-        """Return what is known of `array` without it: a `Spec`."""
+        """Return the `Spec` of `array`: shape, dtype and device."""
         ...
 
 
 class LazyNamespace:
-    """A namespace whose names are looked up at their first use, then kept as attributes.
+    """A namespace whose names are looked up at their first use, then stored as attributes.
 
     Parameters
     ----------
     find : callable
-        From a name to what it means here; it raises AttributeError for what there is not.
+        Returns the object with a name, or raises AttributeError.
     """
 
     def __init__(self, find: Callable[[str], Any]) -> None:
         self._find = find
 
     def __repr__(self) -> str:
-        return "<names that are looked up at their first use>"
+        return "<names looked up at their first use>"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -227,15 +227,15 @@ class LazyNamespace:
 
 
 class KernelNamespace(LazyNamespace):
-    """A backend's namespace as rules see it: the library's names, and every declared kernel in the backend's best form.
+    """The namespace that gradient rules use: the library's names, and the best implementations of all declared kernels.
 
-    Attributes are resolved at their first use and kept until another provider of kernels is added.
+    Attributes are resolved at their first use and cached until another provider of kernels is added.
 
     Attributes
     ----------
     backend : Backend
     device_of, spec_of : callable
-        What an array's library calls its device, for `device=` of other functions; and its `Spec`.
+        Return the library's device object of an array, for `device=` of other functions, and its `Spec`.
     """
 
     def __init__(self, backend: Library) -> None:
@@ -253,20 +253,20 @@ class KernelNamespace(LazyNamespace):
         return self._named(name)
 
     def _named(self, name: str) -> Any:
-        """Return the kernel `name`, or else what the library calls so: a function, a dtype or a constant."""
+        """Return the kernel `name`, or else the library's function, dtype or constant of this name."""
         if name in table.declared:
             return self.kernel(name)
         try:
             return _followed(self.backend, name)
         except MissingFunction:
-            if table.find(name) is None:  # nor does a module declare it that is imported late
+            if table.find(name) is None:  # not declared by a module that is imported late, either
                 raise
             return self.kernel(name)
 
     def _in_body(self, own: str) -> LazyNamespace:
         """Return the namespace for the default body of the kernel `own`.
 
-        There `own` is the library's function, and so are all functions of the standard's extensions.
+        In it, `own` and all functions of the standard's extensions are the library's functions.
         """
 
         def resolved(name: str) -> Any:
@@ -277,15 +277,15 @@ class KernelNamespace(LazyNamespace):
         return LazyNamespace(resolved)
 
     def set_providers(self, providers: list[tuple[str, Mapping[str, Kernel]]]) -> None:
-        """Let the kernels of `providers`, the first choice first, go before the backend's own."""
+        """Set the providers whose kernels take precedence over the backend's own, in order of preference."""
         self._providers = providers
-        for name in tuple(self.__dict__):  # one at a time: another thread may be computing
+        for name in tuple(self.__dict__):  # one at a time, because another thread may be computing
             if name not in self._permanent:
                 self.__dict__.pop(name, None)
         table.forget_plans()
 
     def find(self, name: str) -> Kernel | None:
-        """Return the best replacement of the kernel `name`, or None if nobody provides one."""
+        """Return the best replacement of the kernel `name`, or None."""
         own = self.backend.overrides().get(name)
         given = [kernels[name] for _, kernels in self._providers if name in kernels]
         if OWNER in name:
@@ -300,7 +300,7 @@ class KernelNamespace(LazyNamespace):
         return _first_that_accepts(given, last)
 
     def replacement(self, declaration: Declaration) -> Kernel | None:
-        """Return the best replacement of a kernel, or None; a primitive that has been replaced itself has none."""
+        """Return the best replacement of a kernel, or None; a primitive that has been redefined has none."""
         return self.find(declaration.name) if table.is_current(declaration) else None
 
     def kernel(self, name: str) -> Kernel:
@@ -308,7 +308,7 @@ class KernelNamespace(LazyNamespace):
         return self.kernel_of(table.declared[name])
 
     def kernel_of(self, declaration: Declaration) -> Kernel:
-        """Return a kernel by its declaration, whatever else has been declared under its name since."""
+        """Return a kernel by its declaration, even if its name has been declared again since."""
         found = self.replacement(declaration)
         if found is None:
             found = self._default(declaration)
@@ -319,7 +319,7 @@ class KernelNamespace(LazyNamespace):
         return self.backend.follow(found)
 
     def providers(self, name: str) -> Iterator[str]:
-        """Yield who provides the kernel `name`, the first choice first."""
+        """Yield the providers of the kernel `name` in order of preference."""
         for provider, kernels in self._providers:
             if name in kernels:
                 yield provider
@@ -333,7 +333,7 @@ class KernelNamespace(LazyNamespace):
 
 
 def library_function(backend: Library, name: str) -> Any:
-    """Return what the library's namespace calls `name`, ``linalg.det`` or ``complex64``; or raise `MissingFunction`."""
+    """Return `name`, as ``linalg.det`` or ``complex64``, of the library's namespace, or raise `MissingFunction`."""
     found = backend.namespace
     for part in name.split("."):
         try:
@@ -344,29 +344,29 @@ def library_function(backend: Library, name: str) -> Any:
 
 
 def _followed(backend: Library, name: str) -> Any:
-    """Return what the library calls `name`; a function computes on the device of its arrays."""
+    """Return `name` of the library's namespace; a function is wrapped to compute on the device of its arrays."""
     found = library_function(backend, name)
     return backend.follow(found) if callable(found) and not isinstance(found, type) else found
 
 
 def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) -> None:
-    """Raise `PluginError` if a name is unknown, or a function cannot be called as its kernel is."""
+    """Raise `PluginError` if a name is unknown, or a function cannot be called with the arguments of its kernel."""
     if not isinstance(kernels, Mapping):
         raise PluginError(f"{provider}: expected a dict of kernels for backend {backend}, got {kernels!r}")
     for name, function in kernels.items():
         declaration = table.find(name)
         if declaration is None:
-            import difflib  # not needed unless there is something to explain
+            import difflib  # only for a message
 
             close = difflib.get_close_matches(name, table.declared) or sorted(table.declared)
-            raise PluginError(f"{provider}: unknown kernel {name!r} for backend {backend}; there is {', '.join(close)}")
+            raise PluginError(f"{provider}: unknown kernel {name!r} for backend {backend}; known: {', '.join(close)}")
         declaration.check(function, provider)
         if OWNER in name:
             table.meant.setdefault(name, []).append(function)
 
 
 def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:
-    """Return a kernel that tries `given` in order, then `last`: whoever returns `NotImplemented` had no effect."""
+    """Return a kernel that tries `given` in order, then `last`; a kernel declines by returning `NotImplemented`."""
 
     def call(*arrays: Any, **parameters: Any) -> Any:
         for kernel in given:
@@ -381,7 +381,7 @@ def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:
 def kernel(
     arrays: int, parameters: tuple[str, ...] = (), *, extension: str | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a kernel that is no function of the differentiable world; the decorated function is its default body."""
+    """Declare a kernel that belongs to no differentiable function; the decorated function is its default body."""
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
         table.declare(Declaration(full_name(body, extension), arrays, parameters, body))
@@ -392,13 +392,13 @@ def kernel(
 
 @kernel(arrays=2)
 def accumulate(xp: Namespace, total: Array, g: Array, /) -> Array:
-    """Return ``total + g``; may write into `total`, which belongs to the caller alone."""
+    """Return ``total + g``; may write to `total`, which is not used elsewhere."""
     return total + g
 
 
 @kernel(arrays=2)
 def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
-    """Return the full convolution of two vectors: windows of the longer one times the shorter one reversed."""
+    """Return the full convolution of two vectors: the windows of the longer one times the reversed shorter one."""
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]

@@ -1,10 +1,10 @@
-"""Limits of floating-point dtypes, as the standard has them."""
+"""Limits of floating-point dtypes, as the standard defines them."""
 
 from typing import Any
 
 
 class FloatLimits:
-    """What a library's `finfo` says, with Python's floats for the numbers that the standard names.
+    """A library's `finfo`, with the standard's attributes as Python floats.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class FloatLimits:
         self.dtype = info.dtype
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_info":  # before there is one, when it is copied
+        if name == "_info":  # not set yet, while the object is being copied
             raise AttributeError(name)
         return getattr(self._info, name)
 

@@ -1,4 +1,4 @@
-"""Loading of plugins: each in its own try, so that a broken one is recorded and warned of, and harms nobody else."""
+"""Loading of plugins: the failure of one is recorded and reported by a warning, and does not affect the others."""
 
 import importlib
 import threading
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Loader:
-    """The half of the plugin manager that loads.
+    """The part of the plugin manager that loads plugins.
 
     Attributes
     ----------
     records : dict from module name to PluginRecord
     by_type : dict from type to Backend
-        The types of arrays that were met, or could be; replaced, never written to.
+        The array types of the loaded backends; replaced, never written to.
     scalar_types : tuple of type
-        Python's scalars, and those of the loaded backends.
+        The types of Python's scalars and of those of the loaded backends.
     carriers : dict from type to Backend
-        Of these, the types of arrays that carry their own graph.
+        The types of arrays that carry their own graph.
     generation : int
-        How many plugins have been loaded.
+        Number of plugins loaded.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Loader:
 
     @cached_property
     def _manager(self) -> "pluggy.PluginManager":
-        import pluggy  # 10 ms that `import xpgrad` does not pay: it is needed when the first plugin loads
+        import pluggy  # 10 ms, not needed before the first plugin is loaded
 
         from xpgrad.backend import hookspecs
 
@@ -57,7 +57,7 @@ class Loader:
 
     @property
     def installed(self) -> Installed:
-        """The entry points, read at the first use."""
+        """The installed entry points, read at the first use."""
         if self._installed is None:
             with self._lock:
                 if self._installed is None:
@@ -69,10 +69,10 @@ class Loader:
         return [record.backend for record in self.records.values() if record.backend is not None]
 
     def load(self, entry: Entry) -> PluginRecord:
-        """Return the record of a plugin, loading it at the first call; nothing that it raises gets out."""
+        """Return the record of a plugin, loading it at the first call; its errors are recorded, not raised."""
         record = self.records.get(entry.module)
         if record is None or record.state in ("not loaded", "loading"):
-            with self._lock:  # another thread's loading is waited for; "loading" is then what the plugin itself asked
+            with self._lock:  # waits for other threads; if still "loading", the plugin itself calls this
                 names = [n for n, es in self.installed.backends.items() if any(e.module == entry.module for e in es)]
                 record = self.records.setdefault(entry.module, PluginRecord(entry.module, entry.origin, tuple(names)))
                 if record.state == "not loaded":
@@ -81,13 +81,13 @@ class Loader:
         return record
 
     def _load_companions(self, backend: Backend | None) -> None:
-        """Load the other plugins that serve the arrays of a new backend: they may have kernels for it."""
+        """Load the other plugins for the array types of a new backend: they may have kernels for it."""
         for root in sorted({root_of(kind) for kind in backend.array_types}) if backend is not None else ():
             for entry in self.installed.modules.get(root, ()):
                 self.load(entry)
 
     def register(self, plugin: Any, name: str) -> Backend:
-        """Return the backend of a plugin that no distribution announces, after the checks that all go through."""
+        """Check and register a plugin that is not installed by a distribution, and return its backend."""
         with self._lock:
             installed = self.installed
             if name in installed.backends:
@@ -112,14 +112,14 @@ class Loader:
             raise
         except BackendUnavailable as error:
             record.state, record.error = "unavailable", error
-        except BaseException as error:  # a stranger's code: whatever it raises must stay its own affair
+        except BaseException as error:  # third-party code: none of its errors may reach other backends
             record.state, record.error = "failed", error
             warnings.warn(f"plugin {record.module}: {record.reason()}", PluginWarning, stacklevel=4)
         finally:
             record.seconds = time.perf_counter() - started
 
     def _register(self, module: Any, record: PluginRecord, needs_backend: bool = False) -> Backend | None:
-        """Take what `module` gives, and return its backend; others see a change when nothing can fail any more."""
+        """Register what `module` provides, and return its backend; state changes only after all checks have passed."""
         check_api(module, record.origin)
         manager, hooks = self._manager, self._manager.hook
         try:
@@ -157,9 +157,9 @@ class Loader:
     # Kernels
 
     def _kernels(self, module: Any, record: PluginRecord, backend: Backend | None) -> Provided:
-        """Return the kernels of a new plugin for every backend, and those of the loaded plugins for its backend.
+        """Return the kernels of a new plugin for all backends, and those of the loaded plugins for its backend.
 
-        A loaded plugin that fails is warned of, and provides nothing.
+        If a loaded plugin fails, a warning is given and its kernels are left out.
         """
         new = [] if backend is None else [backend]
         found: Provided = {}
@@ -176,18 +176,18 @@ class Loader:
         return found
 
     def _hooks(self, name: str) -> "Iterator[pluggy.HookImpl]":
-        """Return the implementations of a hook, the first choice first."""
+        """Return the implementations of a hook in order of preference."""
         found: list[pluggy.HookImpl] = getattr(self._manager.hook, name).get_hookimpls()
         return reversed(found)
 
     def _loaded_hooks(self, name: str) -> "list[pluggy.HookImpl]":
-        """Return those of `_hooks` that belong to plugins which are not still loading."""
+        """Return the implementations of a hook by plugins that have been loaded completely."""
         return [
             hook for hook in self._hooks(name) if (r := self.records.get(str(hook.plugin_name))) and r.state == "loaded"
         ]
 
     def ask(self, name: str, **given: Any) -> Any:
-        """Return the first answer of the loaded plugins to a hook, or None; one that fails is warned of."""
+        """Return the first result of a hook of the loaded plugins that is not None; errors become warnings."""
         for hook in self._loaded_hooks(name):
             try:
                 answer = call(hook, **given)
@@ -203,5 +203,5 @@ class Loader:
 
 
 def root_of(kind: type) -> str:
-    """Return the first part of the name of the module where a type was made."""
+    """Return the root package of the module in which a type is defined."""
     return str(getattr(kind, "__module__", "")).partition(".")[0]

@@ -1,4 +1,4 @@
-"""Which library and which device arrays belong to."""
+"""Libraries and devices of arrays."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,9 +11,9 @@ from xpgrad.types import Array, Namespace
 
 
 def get_array_module(*args: Any) -> Namespace:
-    """Return the array module of the first argument that is not on the host, else the host's; chx goes before all.
+    """Return the array module of the first argument that is not on the host, else the host's; chx takes precedence.
 
-    It sees through Variables, and passes over everything that no backend here serves.
+    Variables are replaced by their arrays, and arguments that are not arrays of an available backend are ignored.
     """
     host, found = plugins.host, []
     for arg in args:
@@ -33,13 +33,13 @@ def get_array_module(*args: Any) -> Namespace:
 
 
 def _contains_nan(array: Array) -> bool:
-    """Tell whether any element is not a number; under Chainer's name."""
+    """Return whether any element is NaN; under Chainer's name."""
     return plugins.backend_of(array).has_nan(array)
 
 
 def get_array_types() -> tuple[type, ...]:
-    """Return the array types of the backends that are in use: of the host, and of those that have been met or named."""
-    plugins.backend_of_prefix("cpu")  # is loaded, so that its types are known
+    """Return the array types of the host backend and of the other backends loaded so far."""
+    plugins.backend_of_prefix("cpu")  # loads it, so that its types are known
     return tuple(plugins.by_type)
 
 
@@ -49,7 +49,7 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
-    """Tell whether all of `arrays` are of one backend; None is passed over."""
+    """Return whether all of `arrays` are of the same backend; None is ignored."""
     return len({plugins.backend_of(unwrap(array)) for array in arrays if array is not None}) < 2
 
 
@@ -62,9 +62,9 @@ def device_of(array: Array) -> Device | None:
 
 
 def get_device_from_array(*arrays: Array) -> Device:
-    """Return the device of the first array that is not the host's, else the host.
+    """Return the device of the first array that is not of the host backend, else the host.
 
-    Objects that no backend here serves, Variables among them, are passed over; nothing is raised for them.
+    Objects that are not arrays of an available backend, Variables included, are ignored.
     """
     host = plugins.host
     found = (device for array in arrays if (device := device_of(array)) and device.backend is not host)

@@ -1,10 +1,10 @@
-"""How messages call classes: by the names that users know."""
+"""Names of classes in messages, as users import them."""
 
 PACKAGE = __name__.partition(".")[0]
 
 
 def class_name(kind: type) -> str:
-    """Return the name of a class with its module; xpgrad's own, and those in private modules, as users import them."""
+    """Return the name of a class with its module, without private modules; xpgrad's own are ``xpgrad.Name``."""
     module, name = str(getattr(kind, "__module__", "")), kind.__qualname__
     parts = module.split(".")
     if parts[0] == PACKAGE:

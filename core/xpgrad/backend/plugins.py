@@ -1,4 +1,4 @@
-"""The plugin manager: which backend serves a name, a device, or an array; loads its plugin when that turns up."""
+"""The plugin manager: finds the backend of a name, a device or an array, and loads its plugin when needed."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ class Plugins(Loader):
     Attributes
     ----------
     default_device : Device or None
-        The process's default, once it was asked for or set.
+        The default device of the process, once it has been requested or set.
     """
 
     def __init__(self) -> None:
@@ -35,11 +35,11 @@ class Plugins(Loader):
         return f"<the plugins of xpgrad; loaded: {loaded}>"
 
     def names(self) -> Iterable[str]:
-        """Return the names of all backends, loadable or not."""
+        """Return the names of all installed backends, loadable or not."""
         return self.installed.backends.keys()
 
     def knows(self, name: str) -> bool:
-        """Tell whether a backend of this name is installed."""
+        """Return whether a backend of this name is installed."""
         return name in self.installed.backends
 
     # By name and by prefix
@@ -50,13 +50,13 @@ class Plugins(Loader):
         Raises
         ------
         BackendUnavailable
-            It is not installed, disabled, broken, or its library or hardware is missing; the text says which.
+            It is not installed, disabled or broken, or its library or hardware is missing; the message says which.
         """
         entries = self.installed.backends.get(name)
         if entries is None:
             raise BackendUnavailable(
                 f"{name}: no backend of this name is installed; pip install its plugin; "
-                f"here: {', '.join(sorted(self.names()))}"
+                f"installed: {', '.join(sorted(self.names()))}"
             )
         if name in self.installed.disabled:
             raise BackendUnavailable(f"{name}: {self.installed.disabled[name]}")
@@ -68,7 +68,7 @@ class Plugins(Loader):
 
     @property
     def host(self) -> Backend:
-        """The backend of arrays in host memory, through which all others travel."""
+        """The backend of arrays in host memory."""
         return self.backend_of_prefix(HOST)
 
     def backend_of_prefix(self, prefix: str) -> Backend:
@@ -76,11 +76,11 @@ class Plugins(Loader):
         entries = self.installed.prefixes.get(prefix)
         if not entries:
             off = [f"{name}: {why}" for name, why in self.installed.disabled.items()]
-            raise BackendUnavailable("; ".join([f"no backend here serves {prefix!r}", *off]))
+            raise BackendUnavailable("; ".join([f"no available backend serves {prefix!r}", *off]))
         return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), prefix)
 
     def device_of_prefix(self, prefix: str) -> Device:
-        """Return the device that a prefix alone means, by the plugin's hook, or else its backend's default."""
+        """Return the device of a prefix without an index: by the plugin's hook, or else its backend's default."""
         backend = self.backend_of_prefix(prefix)
         return self.parse_device(prefix) or backend.default_device
 
@@ -107,7 +107,7 @@ class Plugins(Loader):
         UnknownArray
             No backend lists exactly this type.
         BackendUnavailable
-            The plugin that serves such arrays cannot be used; the text says why.
+            The plugin for such arrays cannot be used; the message says why.
         """
         found = self.by_type.get(type(array))
         return found if found is not None else self._recognise(array)
@@ -136,39 +136,39 @@ class Plugins(Loader):
         raise UnknownArray(f"{title} is not an array of an installed backend ({known}); {self.remedy(array)}")
 
     def type_names(self) -> str:
-        """List the array types that are expected, for messages; without those of a library's traces and the like."""
-        self.backend_of_prefix(HOST)  # is loaded, so that its types are known
+        """Return the main array types of the loaded backends, for messages."""
+        self.backend_of_prefix(HOST)  # loads it, so that its types are known
         return ", ".join(sorted({class_name(backend.array_types[0]) for backend in self.by_type.values()}))
 
     def remedy(self, obj: object) -> str:
-        """Return what to do about `obj`, which no backend takes for an array, for messages."""
+        """Return advice for messages about `obj`, which is not an array of any backend."""
         library = _library_of(obj)
         if library is None:
-            return f"nothing is converted silently, make an array with {self.host.name}.asarray"
+            return f"nothing is converted silently; make an array with {self.host.name}.asarray"
         if library in self.installed.disabled:
             return f"the backend {library} is {self.installed.disabled[library]}"
         install = f"pip install xpgrad-{library}, or write it: xpgrad new-backend {library}"
         return f"no plugin for {library} is installed; {install}"
 
     def is_scalar(self, obj: object) -> bool:
-        """Tell whether `obj` is a Python scalar or a library's scalar that is no array."""
+        """Return whether `obj` is a Python scalar, or a library's scalar that is not an array."""
         if isinstance(obj, self.scalar_types):
             return True
         if root_of(type(obj)) in self.installed.modules:
             try:
-                self.backend_of(obj)  # loads the library's plugin, which may list it
+                self.backend_of(obj)  # loads the library's plugin, which may list its type
             except (UnknownArray, BackendUnavailable):
                 return isinstance(obj, self.scalar_types)
         return False
 
     def plain(self, obj: Any) -> Any:
-        """Return a library's scalar as Python's, anything else as it is."""
+        """Return a library's scalar as a Python scalar, and any other object unchanged."""
         if type(obj) in self.by_type or not hasattr(obj, "item") or not self.is_scalar(obj):
             return obj
         return obj.item()
 
     def backend_of_scalar(self, obj: object) -> Backend | None:
-        """Return the backend whose library `obj` is a scalar of; None for Python's."""
+        """Return the backend of a library's scalar; None for Python scalars and other objects."""
         if not self.is_scalar(obj):
             return None
         return next((backend for backend in self.backends() if isinstance(obj, backend.scalar_types)), None)
@@ -176,10 +176,9 @@ class Plugins(Loader):
     # Devices
 
     def parse_device(self, specifier: str) -> Device | None:
-        """Return the device that a plugin understands by `specifier`.
+        """Return the device that a plugin finds for `specifier`, or None.
 
-        The plugins that claim its prefix, with or without an ``@``, or have it for their backend's name, are loaded
-        for that.
+        This loads the plugins that claim its prefix, with or without ``@``, or whose backend has that name.
         """
         prefix = specifier.removeprefix("@").partition(":")[0]
         named = () if prefix in self.installed.disabled else self.installed.backends.get(prefix, ())
@@ -197,18 +196,18 @@ class Plugins(Loader):
         return self._parsed(specifier) or self._own(specifier)
 
     def _own(self, handle: object) -> Device | None:
-        """Return the device of a loaded backend that its library calls `handle`."""
+        """Return the device of a loaded backend whose library has the device object `handle`."""
         devices = (device for backend in self.backends() for device in backend.devices())
         return next((d for d in devices if type(d.handle) is type(handle) and d.handle == handle), None)
 
     def _parsed(self, specifier: object) -> Device | None:
         device = self.ask("xpgrad_device", specifier=specifier)
         if device is not None and not isinstance(device, Device):
-            raise PluginError(f"a hook xpgrad_device gave {device!r} for {specifier!r}; expected a Device or None")
+            raise PluginError(f"a hook xpgrad_device returned {device!r} for {specifier!r}; expected a Device or None")
         return device
 
     def transfer(self, source: Device, target: Device) -> Any:
-        """Return a plugin's direct path between two devices, or None; plugins are asked once, and after each load."""
+        """Return a plugin's direct path between two devices, or None; cached until another plugin is loaded."""
         key = self.generation, source.name, target.name
         if key not in self._paths:
             self._paths[key] = self.ask("xpgrad_transfer", source=source, target=target)
@@ -216,13 +215,13 @@ class Plugins(Loader):
 
 
 def _library_of(obj: Any) -> str | None:
-    """Return the root module of the library whose array `obj` seems to be; None if it seems to be no array."""
+    """Return the root package of the library of an object like an array, or None if it is not like one."""
     if not hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_namespace__"):
         return None
     try:
-        library = obj.__array_namespace__()  # the type may be of an inner package: jaxlib's is jax's
+        library = obj.__array_namespace__()  # the type may be of an inner package, such as jaxlib for JAX
         return str(library.__name__).partition(".")[0]
-    except Exception:  # a stranger's method
+    except Exception:  # a third-party method
         return root_of(type(obj))
 
 

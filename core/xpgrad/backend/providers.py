@@ -1,4 +1,4 @@
-"""Kernels by the plugin that provides them, and the order in which a backend tries them."""
+"""Kernels provided by plugins, and the order in which a backend tries them."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pluggy import HookImpl
 
 Provided = dict[tuple[str, str], Mapping[str, Kernel]]
-"""Kernels by the module of the plugin that provides them and the name of the backend for which it does."""
+"""Kernels by the module of the plugin that provides them and the name of the backend they are for."""
 
 
 class Providers:
-    """All kernels that plugins provide beside the backends' own."""
+    """All kernels that plugins provide in addition to the backends' own."""
 
     def __init__(self) -> None:
         self._kernels: Provided = {}
@@ -25,35 +25,35 @@ class Providers:
         return f"<kernels of {', '.join(sorted({module for module, _ in self._kernels})) or 'no plugin'}>"
 
     def add(self, provided: Provided, hooks: Iterable["HookImpl"], records: Iterable[PluginRecord]) -> None:
-        """Add kernels, and tell the backends for which they are.
+        """Add kernels, and update the backends they are for.
 
         Parameters
         ----------
         provided : Provided
         hooks : iterable
-            The implementations of the hook for kernels, the first choice first. A backend's own plugin is tried last
-            for it, wherever it stands here.
+            The implementations of the hook for kernels, in order of preference. A backend's own plugin is always tried
+            last for it.
         records : iterable
-            Those of the plugins of the backends.
+            Records of the backends' plugins.
         """
         self._kernels |= provided
         order = [str(hook.plugin_name) for hook in hooks]
         names = {name for _, name in provided}
         for record in records:
             if record.backend is not None and record.backend.name in names:
-                self._tell(record.backend, sorted(order, key=record.module.__eq__))
+                self._update(record.backend, sorted(order, key=record.module.__eq__))
 
-    def _tell(self, backend: Backend, order: Iterable[str]) -> None:
+    def _update(self, backend: Backend, order: Iterable[str]) -> None:
         keys = ((module, backend.name) for module in order)
         backend.xp.set_providers([(key[0], self._kernels[key]) for key in keys if key in self._kernels])
 
     def remove(self, name: str) -> None:
-        """Forget what the plugin or backend `name` provides and is provided with."""
+        """Remove the kernels provided by the plugin `name` or for the backend `name`."""
         self._kernels = {key: kernels for key, kernels in self._kernels.items() if name not in key}
 
 
 def provided_by(hook: "HookImpl", record: PluginRecord, backends: Iterable[Backend]) -> Provided:
-    """Return the kernels that one plugin provides for each of `backends`, after checking them."""
+    """Return the kernels that one plugin provides for `backends`, after checking them."""
     found: Provided = {}
     for backend in backends:
         kernels = call(hook, backend=backend)
@@ -64,5 +64,5 @@ def provided_by(hook: "HookImpl", record: PluginRecord, backends: Iterable[Backe
 
 
 def call(hook: "HookImpl", **given: Any) -> Any:
-    """Return what one implementation of a hook returns; as with pluggy, it takes only the arguments that it names."""
+    """Return what one implementation of a hook returns; as in pluggy, it gets only the arguments that it names."""
     return hook.function(*[given[name] for name in hook.argnames])

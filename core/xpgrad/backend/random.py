@@ -1,7 +1,7 @@
 """Random numbers as kernels: one stream for each thread and device, seeded, saved and restored.
 
-A stream is the host's. The kernels' defaults draw on the host and move; a kernel of a backend that draws on its device
-takes its seed from the stream, so that `seed`, `get_state` and `set_state` hold for it too.
+Streams are generators of the host. The default kernels draw numbers on the host and move them; a backend's kernel that
+draws on its device takes its seed from the stream, so that `seed`, `get_state` and `set_state` apply to it, too.
 """
 
 import threading
@@ -21,7 +21,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape
 
 
 class _Streams:
-    """Streams by the name of the device, and the seed of those that are not started yet."""
+    """Streams by name of device, and the seed of those that have not been started."""
 
     def __init__(self, initial: int | None = None) -> None:
         self.initial, self.by_device = initial, dict[str, Any]()
@@ -33,7 +33,7 @@ class _Thread(threading.local):
 
 
 class Snapshot(NamedTuple):
-    """The seed of streams that were not started, and the states of the others by name of device."""
+    """The seed of streams that have not been started, and the states of the others by name of device."""
 
     initial: int | None
     states: dict[str, Any]
@@ -44,7 +44,7 @@ _replayed: ContextVar[_Streams | None] = ContextVar("xpgrad_replayed_streams", d
 
 
 def _streams() -> _Streams:
-    """Return this thread's streams; those of `replaying` while a computation is repeated."""
+    """Return this thread's streams, or those of `replaying` while a computation is repeated."""
     replayed = _replayed.get()
     return _thread.streams if replayed is None else replayed
 
@@ -58,15 +58,15 @@ def _generator(device: Device) -> Any:
 
 
 def seed(value: int | None, device: Any = None) -> None:
-    """Start the streams of this thread at `value`: those of all devices, or that on `device` alone.
+    """Seed the streams of this thread with `value`: those of all devices, or only that of `device`.
 
     Parameters
     ----------
     value : int or None
-        One seed gives the same numbers on every device whose kernels are the defaults. None seeds by chance.
+        One seed gives the same numbers on all devices that use the default kernels. None gives a random seed.
     device : Device or specifier, optional
-        Without it, streams of devices that are not in use yet, and of backends that are loaded later, start at `value`
-        too. Other threads have streams of their own, which are seeded there.
+        By default, streams of devices and backends used later are seeded with `value`, too. Other threads have streams
+        of their own, which must be seeded there.
     """
     streams, started = _streams(), plugins.host.generator(value)
     if device is None:
@@ -76,31 +76,31 @@ def seed(value: int | None, device: Any = None) -> None:
 
 
 def get_state(device: Any = None) -> Any:
-    """Return the state of this thread's stream on `device`, to be given to `set_state`; it can be pickled.
+    """Return the state of this thread's stream for `device`, by default the current one.
 
-    It is the state of one stream: by default that of the current device.
+    The state is an argument for `set_state`, and can be pickled.
     """
     return _generator(get_device(device)).bit_generator.state
 
 
 def set_state(state: Any, device: Any = None) -> None:
-    """Put this thread's stream on `device`, by default the current one, back to `state`, as `get_state` returned it."""
+    """Restore this thread's stream for `device`, by default the current one, to a `state` returned by `get_state`."""
     _generator(get_device(device)).bit_generator.state = state
 
 
 def snapshot(devices: Iterable[Device]) -> Snapshot:
-    """Return the states of all streams that this thread has, those of `devices` among them, for `replaying`."""
+    """Return the states of all streams of this thread, those of `devices` included, for `replaying`."""
     for device in devices:
         _generator(device)
     streams = _streams()
-    if streams.initial is None:  # what is drawn on other devices from now on must be the same when it is replayed
+    if streams.initial is None:  # so that streams of other devices that are started later can be replayed
         streams.initial = int(plugins.host.generator(None).integers(2**63))
     states = {name: generator.bit_generator.state for name, generator in streams.by_device.items()}
     return Snapshot(streams.initial, states)
 
 
 def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
-    """Return, for `called_with`, streams that start from `held`; those of the thread stay as they are."""
+    """Return, for `called_with`, streams that start from `held`; those of the thread are not changed."""
     streams = _Streams(held.initial)
     for name, state in held.states.items():
         streams.by_device[name] = plugins.host.generator(0)
@@ -109,17 +109,17 @@ def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
 
 
 def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
-    """Return an array of numbers from [0, 1) on `device`, in its default real dtype unless `dtype` says otherwise."""
+    """Return an array of numbers from [0, 1) on `device`, by default in its default real dtype."""
     return _draw("random_uniform", shape, dtype, get_device(device))
 
 
 def normal(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
-    """Return an array of normally distributed numbers, mean 0 and variance 1, on `device`."""
+    """Return an array of normally distributed numbers with mean 0 and variance 1 on `device`."""
     return _draw("random_normal", shape, dtype, get_device(device))
 
 
 def uniform_like(spec: Spec) -> Array:
-    """Return numbers from [0, 1) with shape, dtype and device of `spec`."""
+    """Return numbers from [0, 1) with the shape, dtype and device of `spec`."""
     return _draw("random_uniform", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
 
 
@@ -138,19 +138,19 @@ def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array
 def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
     """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
     values, spacing = generator.random(shape), float(xp.backend.finfo(dtype).eps) / 2
-    if spacing > 2**-53:  # rounding to a narrower dtype would give 1 at times
+    if spacing > 2**-53:  # rounding to a narrower dtype could give 1
         values = values // spacing * spacing
     return _from_host(xp.backend, values, dtype, device)
 
 
 @kernel(arrays=0, parameters=("shape", "dtype", "device", "generator"))
 def random_normal(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers of mean 0 and variance 1: by default drawn on the host by `generator`, then moved."""
+    """Return standard normal numbers: by default drawn on the host by `generator`, then moved."""
     return _from_host(xp.backend, generator.standard_normal(shape), dtype, device)
 
 
 def _from_host(backend: Backend, values: Any, dtype: Dtype, device: DeviceHandle) -> Array:
-    """Return the host's float64 numbers in another dtype on a device, which may not have float64."""
+    """Return the host's float64 numbers in another dtype on a device that may not support float64."""
     host = plugins.host
     nearest = getattr(host.namespace, backend.dtype_name(dtype), host.namespace.float32)
     moved = transfer(host.asarray(values, nearest), backend.device_for(device))

@@ -1,4 +1,4 @@
-"""What became of a plugin."""
+"""Records of plugins and their loading."""
 
 from xpgrad.backend.backend import Backend
 from xpgrad.errors import XpgradError
@@ -9,19 +9,19 @@ class PluginWarning(UserWarning):
 
 
 class PluginRecord:
-    """What became of one plugin module.
+    """The state of one plugin module.
 
     Attributes
     ----------
     module, origin : str
         The module, and the distribution with its version.
     names : tuple of str
-        The backends that the distribution says the module gives.
+        The names of the module's backends, as its distribution registers them.
     state : str
         "not loaded", "loading", "loaded", "unavailable" or "failed".
     error : BaseException or None
     seconds : float
-        How long loading took.
+        The time that loading took.
     backend : Backend or None
     """
 
@@ -35,11 +35,11 @@ class PluginRecord:
         return f"<plugin {self.module} of {self.origin}: {self.state}>"
 
     def reason(self) -> str:
-        """Say in one sentence why this plugin gives no backend."""
+        """Return in one sentence why this plugin provides no backend."""
         if isinstance(self.error, XpgradError):
             return str(self.error)
         if self.error is not None:
             return f"{self.origin} failed to load: {type(self.error).__name__}: {self.error}"
         if self.state == "loading":
-            return f"the plugin of {self.origin} asked for its own backend while it was being loaded"
-        return f"{self.origin} gives no backend (its plugin has no hook xpgrad_backend)"
+            return f"the plugin of {self.origin} requested its own backend while it was being loaded"
+        return f"{self.origin} provides no backend (its plugin has no hook xpgrad_backend)"

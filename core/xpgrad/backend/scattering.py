@@ -1,4 +1,4 @@
-"""Scatter-add: in the wide dtype for half precision, and in standard calls for a library that has none of its own."""
+"""Scatter-add: in single precision for half precision, and in standard calls for a library without one."""
 
 from xpgrad.backend.indexing import block, getitem, is_basic
 from xpgrad.backend.spec import Spec
@@ -6,9 +6,9 @@ from xpgrad.types import Array, Index, Namespace, Shape
 
 
 def scattered(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
-    """Return zeros of `spec` with every value added at its index, by the kernel of its backend.
+    """Return zeros of `spec` with all values added at their indices, by the kernel of its backend.
 
-    Sums of many values at one position would stall in half precision, so they are made in single precision.
+    Sums of many values at one position would stagnate in half precision, so they are computed in single precision.
     """
     xp = spec.backend.xp
     if not spec.half or all(is_basic(index) for index, _ in parts):
@@ -18,12 +18,12 @@ def scattered(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
 
 
 def scatter_add_by_sorting(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
-    """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
+    """Return zeros of `spec` with all values added at their indices; values at repeated positions are added up.
 
-    Only calls of the standard (2023.12), no writing to arrays and no decision on values, so it serves any library,
-    immutable and lazy ones too. It takes every basic and advanced index. Blocks (integers, slices without a step) are
-    laid among zeros. The rest is sorted by position, and the values of one position added pairwise; a library's own
-    scatter-add is faster.
+    It only calls functions of the standard (2023.12), does not write to arrays, and does not branch on values, so it
+    works for immutable and lazy libraries, too. It supports all basic and advanced indices. Blocks (integers, slices
+    without a step) are padded with zeros. All other values are sorted by position, and those of one position are added
+    pairwise; a library's own scatter-add is faster.
     """
     scattered, total = [], None
     for index, value in parts:
@@ -40,7 +40,7 @@ def scatter_add_by_sorting(spec: Spec, parts: list[tuple[Index, Array]], /) -> A
 
 
 def _among_zeros(spec: Spec, value: Array, shape: Shape, ranges: list[tuple[int, int]]) -> Array:
-    """Return zeros of `spec` with a block in them; new memory also where the block is all."""
+    """Return a block padded with zeros to `spec`, always in new memory."""
     xp = spec.backend.namespace
     made = xp.astype(xp.broadcast_to(value, shape), spec.dtype, copy=True)
     made = xp.reshape(made, tuple(stop - start for start, stop in ranges))
@@ -71,13 +71,13 @@ def _sorted_sum(spec: Spec, parts: list[tuple[Index, Array]]) -> Array:
     place = xp.take(place, order, axis=0)
     total = _sum_of_runs(xp, place, xp.take(total, order, axis=0))
     first = xp.searchsorted(place, cells)
-    first = xp.where(first < place.shape[0], first, xp.zeros_like(first))  # behind the last run: any place but its own
+    first = xp.where(first < place.shape[0], first, xp.zeros_like(first))  # after the last run: any other position
     found = xp.where(xp.take(place, first, axis=0) == cells, xp.take(total, first, axis=0), xp.reshape(zeros, (-1,)))
     return xp.reshape(found, spec.shape)
 
 
 def _sum_of_runs(xp: Namespace, key: Array, value: Array) -> Array:
-    """Return values in which the first of each run of equal keys holds the run's sum: 1, 2, 4, ... values at a time."""
+    """Return values in which the first of each run of equal keys is the run's sum, added in steps of 1, 2, 4, ..."""
     step, zeros = 1, xp.zeros_like(value)
     while step < key.shape[0]:
         same = xp.concat([key[step:] == key[:-step], xp.zeros_like(key[:step], dtype=xp.bool)])

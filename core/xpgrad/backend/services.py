@@ -1,4 +1,4 @@
-"""Hands devices what they need of the modules above `Device`: finding devices, moving arrays, the current device."""
+"""Sets the functions that `Device` uses from higher modules: finding devices, moving arrays, the current device."""
 
 from xpgrad.backend.current import get_device, set_current_device, using_device
 from xpgrad.backend.device import Device, Services

@@ -1,4 +1,4 @@
-"""What is known of an array without the array: shape, dtype, device."""
+"""`Spec`: shape, dtype and device of an array."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -10,39 +10,30 @@ if TYPE_CHECKING:
 
 
 class Spec:
-    """Shape, dtype and device of an array. One backend hands out one object for equal ones, so `is` means equal.
+    """Shape, dtype and device of an array. A backend returns the same object for equal ones, while it caches them.
 
     Attributes
     ----------
     shape : tuple of int
     dtype : dtype of the array's library
-    device : what the array's library calls the device
+    device : the library's device object
     backend : Backend
     wide : dtype
-        The dtype in which sums and counts for arrays of this dtype are made: float32 for half precision, else the same.
+        The dtype for sums and counts of arrays of this dtype: float32 for half precision, else the same.
     half : bool
-        Whether that is another one.
+        Whether `wide` differs from `dtype`.
     ndim, size : int
     differentiable : bool
-        Floating-point, real or complex. Other arrays have no gradient.
+        Whether the dtype is real or complex floating-point. Other arrays have no gradient.
     complex : bool
     large : bool
-        Whether adding to a total of this shape in place pays.
+        Whether adding to a total of this shape in place is faster.
     constants : dict
         Python scalars that the backend has prepared as operands for arrays of this dtype.
     """
 
     __slots__ = (
-        "backend",
-        "complex",
-        "constants",
-        "device",
-        "differentiable",
-        "dtype",
-        "half",
-        "large",
-        "shape",
-        "wide",
+        *("backend", "complex", "constants", "device", "differentiable", "dtype", "half", "large", "shape", "wide"),
     )
 
     def __init__(self, shape: Shape, dtype: Dtype, device: DeviceHandle, backend: "Backend") -> None:

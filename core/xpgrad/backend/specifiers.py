@@ -1,4 +1,4 @@
-"""Device specifiers: how text, a number or a library's own device object becomes a `Device`."""
+"""Device specifiers: conversion of strings, numbers and a library's own device objects to `Device`."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 CLAIMED_BY = {"intel64": "xpgrad-dpnp"}
-"""The distributions of plugins for prefixes that Chainer's programs use, where they do not come with xpgrad."""
+"""Distributions of plugins, not included in xpgrad, for prefixes that Chainer's programs use."""
 
 
 def parse(specifier: Any) -> Device:
-    """Return the device that `specifier` names; it is as `get_device` takes it, but not None."""
+    """Return the device of `specifier`, as `get_device` takes it, but not None."""
     if isinstance(specifier, Device):
         return specifier
     if isinstance(specifier, int) and not isinstance(specifier, bool):
@@ -50,7 +50,7 @@ def _numbered(number: int) -> Device:
 
 
 def refusal(specifier: str) -> SpecifierError | BackendUnavailable:
-    """Return the error for a specifier that no plugin here understands."""
+    """Return the error for a specifier that no installed plugin recognizes."""
     prefix = specifier.removeprefix("@").partition(":")[0]
     if prefix not in CLAIMED_BY or prefix in plugins.installed.prefixes:
         return SpecifierError(_unknown(specifier))
@@ -70,5 +70,5 @@ def _unknown(specifier: str) -> str:
     meant["cpu"] = str(plugins.host.default_device)
     close = [prefix] if prefix in meant else difflib.get_close_matches(prefix, meant, n=1)
     advice = f"did you mean {meant[close[0]]!r}? " if close and meant[close[0]] != specifier else ""
-    here = ", ".join(f"@{name}" for name in sorted(plugins.names()))
-    return f"get_device: unknown device {specifier!r}; {advice}backends here: {here}"
+    known = ", ".join(f"@{name}" for name in sorted(plugins.names()))
+    return f"get_device: unknown device {specifier!r}; {advice}installed backends: {known}"

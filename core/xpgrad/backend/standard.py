@@ -1,4 +1,4 @@
-"""The names of the Python Array API standard (2025.12), by chapter: what a namespace should have."""
+"""The names of the Python Array API standard (2025.12), by chapter."""
 
 _CHAPTERS = {
     "elementwise": """
@@ -31,7 +31,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     for chapter, names in _CHAPTERS.items()
 }
 FUNCTIONS = tuple(name for names in CHAPTERS.values() for name in names)
-"""The standard's functions; those of an extension with its name: ``linalg.det``."""
+"""The standard's functions; those of an extension begin with its name: ``linalg.det``."""
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float32", "float64", "complex64", "complex128"),

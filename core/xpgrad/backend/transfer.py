@@ -1,4 +1,4 @@
-"""Moving arrays between devices: one function that every move goes through."""
+"""Moving arrays between devices: all moves use `transfer`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,17 +23,17 @@ DTYPES = frozenset(
 def transfer(array: Array, target: Device) -> Array:
     """Return `array` on the device `target`: the array itself if it is there already, else a copy.
 
-    Tried in order: a plugin's direct path; DLPack, where both libraries see the same memory, so that one copy is all;
-    the backend's own move; the host. Memory is shared only where neither library can write to it.
+    These are tried in order: a plugin's direct path; DLPack, if both libraries can access the same memory, which takes
+    one copy; the backend's own move; a copy through the host. Memory is shared only if neither library can write to it.
 
     Raises
     ------
     UnknownArray
         No backend serves the array.
     DtypeError
-        The library of `target` would have changed the dtype.
+        The move would change the dtype.
     PluginError
-        A backend or a plugin gave something else than the array on `target`.
+        The result of a backend or plugin is not the array on `target`.
     """
     backend = plugins.backend_of(array)
     source = backend.device_of(array)
@@ -45,9 +45,9 @@ def transfer(array: Array, target: Device) -> Array:
             if moved is not NotImplemented:
                 return _arrived(array, moved, title, source, target)
     except Exception as error:
-        error.add_note(f"while {array.dtype} {tuple(array.shape)} moved from {source} to {target}")
+        error.add_note(f"while {array.dtype} {tuple(array.shape)} was moved from {source} to {target}")
         raise
-    raise PluginError(f"no way leads from {source} to {target}")
+    raise PluginError(f"arrays cannot be moved from {source} to {target}")
 
 
 def _direct(array: Array, source: Device, target: Device) -> Array:
@@ -56,11 +56,11 @@ def _direct(array: Array, source: Device, target: Device) -> Array:
 
 
 def _shared(array: Array, source: Device, target: Device) -> Array:
-    """Copy where the array is, and let the other library have the copy's memory.
+    """Copy the array on its device, and import the copy into the other library by DLPack.
 
-    A copy has a plain layout and can be written to; libraries refuse other arrays, and one ends the process over
-    negative strides. Only memory that its library takes for immutable is copied on the other side. The host copies what
-    it gets, once, and then owns its memory.
+    A copy is contiguous and writable; libraries refuse other arrays, and one terminates the process for negative
+    strides. Arrays of immutable libraries are copied by the importing library instead. The host does not use this path:
+    it copies arrays once and owns the memory.
     """
     old, new = source.backend, target.backend
     if old is new or new is plugins.host or not old.exports(array, new.dlpack_device(target)):
@@ -70,7 +70,7 @@ def _shared(array: Array, source: Device, target: Device) -> Array:
             return new.from_dlpack(old.copy(array), target)
         moved = new.from_dlpack(array, target)
         return moved if new.immutable or moved is NotImplemented else new.copy(moved)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):  # dtypes that DLPack does not carry
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):  # dtypes that DLPack does not support
         return NotImplemented
 
 
@@ -88,15 +88,15 @@ ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
     ("a plugin's direct path", _direct),
     ("DLPack", _shared),
     ("the backend's own move", _within),
-    ("the way through the host", _through_host),
+    ("the copy through the host", _through_host),
 )
-"""Ways from one device to another, the first choice first; each may decline with `NotImplemented`."""
+"""Routes from one device to another in order of preference; each may decline by returning `NotImplemented`."""
 
 
 def _arrived(array: Array, moved: Array, title: str, source: Device, target: Device) -> Array:
-    if (there := device_of(moved)) != target:
+    if (device := device_of(moved)) != target:
         raise PluginError(
-            f"{title} from {source} to {target} gave {class_name(type(moved))} on {there}; "
+            f"{title} from {source} to {target} gave {class_name(type(moved))} on {device}; "
             f"expected an array on {target}"
         )
     if tuple(moved.shape) != tuple(array.shape):
@@ -113,29 +113,28 @@ def _arrived(array: Array, moved: Array, title: str, source: Device, target: Dev
 
 
 def send(arrays: Any, target: Device) -> Any:
-    """Return nested lists and tuples of arrays on `target`; an object that occurs twice is moved once, None stays."""
+    """Return nested lists and tuples of arrays on `target`; an object that occurs twice is moved once, None is kept."""
     return _each(arrays, lambda array: transfer(_as_array(array), target))
 
 
 def to_chx(arrays: Any) -> Any:
-    """Return nested lists and tuples of arrays as chx arrays over the same memory."""
+    """Return nested lists and tuples of arrays as chx arrays that share their memory."""
     native: Any = plugins.backend_of_prefix("native")
     return _each(arrays, native.wrap)
 
 
 def from_chx(arrays: Any) -> Any:
-    """Return nested lists and tuples of arrays in which chx arrays have become plain ones over the same memory."""
+    """Return nested lists and tuples of arrays with chx arrays replaced by plain ones that share their memory."""
     return _each(arrays, lambda array: getattr(plugins.backend_of(array), "unwrap", lambda a: a)(array))
 
 
 def copyto(dst: Array, src: Array) -> None:
-    """Copy the values of `src`, an array on any device, into the memory of `dst`, to whose shape they broadcast.
+    """Copy the values of `src`, an array on any device, to the memory of `dst`; they broadcast to its shape.
 
     Raises
     ------
     TypeError
-        One of the two is no array, `dst` is of a library whose arrays cannot be written to, or its dtype is of a kind
-        that cannot hold the values.
+        One of the two is not an array, `dst` is read-only, or its dtype is of a kind that cannot represent the values.
     ShapeError
         `src` does not broadcast to the shape of `dst`.
     """
@@ -146,14 +145,14 @@ def copyto(dst: Array, src: Array) -> None:
 
 
 def converted_like(operation: str, dst: Array, src: Array) -> Array:
-    """Return `src` on the device of `dst`, with its dtype and shape; it may be `src` itself."""
+    """Return `src` with the device, dtype and shape of `dst`; it may be `src` itself."""
     backend = plugins.backend_of(dst)
     moved = transfer(src, backend.device_of(dst))
     if moved.dtype != dst.dtype:
         own, given = (next(i for i, kind in enumerate(KINDS) if backend.is_kind(a.dtype, kind)) for a in (dst, moved))
         if given > own:
             got, wanted = backend.spec(moved), backend.spec(dst)
-            raise DtypeError(f"{operation}: {got!r} does not fit into {wanted!r}; cast it with astype first")
+            raise DtypeError(f"{operation}: {got!r} cannot be copied to {wanted!r}; cast it with astype first")
         moved = backend.follow(backend.namespace.astype)(moved, dst.dtype)
     if tuple(moved.shape) == tuple(dst.shape):
         return moved
@@ -166,7 +165,7 @@ def converted_like(operation: str, dst: Array, src: Array) -> Array:
 
 
 def _as_array(item: Any) -> Array:
-    """Return a library's scalar as a 0-d array of its library, and anything else as it is; Variables are refused."""
+    """Return a library's scalar as a 0-d array, and any other object unchanged; raise for a Variable."""
     if type(item) in plugins.by_type:
         return item
     if unwrap(item) is not item:
@@ -188,7 +187,7 @@ def _each(arrays: Any, function: Callable[[Array], Array]) -> Any:
             if id(item) in around:
                 raise StructureError("send: expected nested lists and tuples, got a list that contains itself")
             items = [visit(each, (*place, i), (*around, id(item))) for i, each in enumerate(item)]
-            if make := getattr(item, "_make", None):  # a tuple with names
+            if make := getattr(item, "_make", None):  # a named tuple
                 return make(items)
             return items if isinstance(item, list) else tuple(items)
         if id(item) not in done:

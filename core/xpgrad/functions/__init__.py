@@ -1,35 +1,37 @@
 """Chainer's functions (``import xpgrad.functions as F``), by area, built on `xpgrad.array_api`.
 
-The package is imported when it is first asked for: ``import xpgrad`` alone does not load it.
+The public names are those in the ``__all__`` of each module. The package is imported at its first use, not by
+``import xpgrad`` alone.
 """
 
+# ruff: noqa: F403
 import typing as _typing
 
-from xpgrad.functions.activation import *  # noqa: F403
-from xpgrad.functions.array import *  # noqa: F403
-from xpgrad.functions.blocks import *  # noqa: F403
-from xpgrad.functions.connection import *  # noqa: F403
-from xpgrad.functions.convolution import *  # noqa: F403
-from xpgrad.functions.correlation import *  # noqa: F403
-from xpgrad.functions.crf import *  # noqa: F403
-from xpgrad.functions.ctc import *  # noqa: F403
-from xpgrad.functions.embedding import *  # noqa: F403
-from xpgrad.functions.evaluation import *  # noqa: F403
-from xpgrad.functions.likelihood import *  # noqa: F403
-from xpgrad.functions.loss import *  # noqa: F403
-from xpgrad.functions.margin import *  # noqa: F403
-from xpgrad.functions.math import *  # noqa: F403
-from xpgrad.functions.matrices import *  # noqa: F403
-from xpgrad.functions.n_step import *  # noqa: F403
-from xpgrad.functions.noise import *  # noqa: F403
-from xpgrad.functions.normalization import *  # noqa: F403
-from xpgrad.functions.pooling import *  # noqa: F403
-from xpgrad.functions.regression import *  # noqa: F403
-from xpgrad.functions.rnn import *  # noqa: F403
-from xpgrad.functions.sequences import *  # noqa: F403
-from xpgrad.functions.special import *  # noqa: F403
-from xpgrad.functions.util import *  # noqa: F403
-from xpgrad.functions.windows import *  # noqa: F403
+from xpgrad.functions.activation import *
+from xpgrad.functions.array import *
+from xpgrad.functions.blocks import *
+from xpgrad.functions.connection import *
+from xpgrad.functions.convolution import *
+from xpgrad.functions.correlation import *
+from xpgrad.functions.crf import *
+from xpgrad.functions.ctc import *
+from xpgrad.functions.embedding import *
+from xpgrad.functions.evaluation import *
+from xpgrad.functions.likelihood import *
+from xpgrad.functions.loss import *
+from xpgrad.functions.margin import *
+from xpgrad.functions.math import *
+from xpgrad.functions.matrices import *
+from xpgrad.functions.n_step import *
+from xpgrad.functions.noise import *
+from xpgrad.functions.normalization import *
+from xpgrad.functions.pooling import *
+from xpgrad.functions.regression import *
+from xpgrad.functions.rnn import *
+from xpgrad.functions.sequences import *
+from xpgrad.functions.special import *
+from xpgrad.functions.util import *
+from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 
 if not _typing.TYPE_CHECKING:

@@ -66,7 +66,7 @@ def test_devices_may_be_a_function_that_is_called_late() -> None:
 
 
 def test_devices_of_one_name_are_refused() -> None:
-    with pytest.raises(PluginError, match="toy: two devices have one name; give `devices` as a dict"):
+    with pytest.raises(PluginError, match="toy: two devices have the same name; give `devices` as a dict"):
         toy(devices=["cpu", "cpu"]).devices()
 
 

@@ -14,7 +14,7 @@ from xpgrad.plugin import FACTS, Capabilities
 def test_unknown_fact_is_refused_and_the_nearest_named() -> None:
     with pytest.raises(PluginError, match="unknown fact 'negative_step'; did you mean 'negative_steps'"):
         Capabilities(missing={"negative_step": "no"})
-    with pytest.raises(PluginError, match="unknown fact 'xyzzy'; there is several_devices"):
+    with pytest.raises(PluginError, match="unknown fact 'xyzzy'; known facts are several_devices"):
         Capabilities(missing_on={"0": {"xyzzy": "no"}})
 
 

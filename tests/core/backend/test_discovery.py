@@ -128,7 +128,7 @@ def test_blocked_backend_is_known_but_unavailable(strangers: Strangers, monkeypa
         plugins.backend("npu")
     assert "npu" not in plugins.installed.modules
     assert "npu" not in plugins.installed.prefixes
-    with pytest.raises(BackendUnavailable, match=r"no backend here serves 'gpu'; .*cupy: disabled by"):
+    with pytest.raises(BackendUnavailable, match=r"no available backend serves 'gpu'; .*cupy: disabled by"):
         plugins.backend_of_prefix("gpu")
 
 

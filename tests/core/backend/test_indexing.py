@@ -100,7 +100,7 @@ def test_mask_of_another_length_is_an_index_error(numpy, x, shape):
     mask = np.zeros(shape, bool)  # takes nothing, so its places are not out of range
     index = (np.zeros(1, np.int64), mask) if shape == (2,) else mask
     for call in (lambda: full_index(numpy, SHAPE, index, "cpu"), lambda: getitem(numpy, x, index)):
-        with pytest.raises(IndexError, match=r"expected a mask of shape \(.*\) for the axes that it stands for, got"):
+        with pytest.raises(IndexError, match=r"expected a mask of shape \(.*\) for the axes that it indexes, got"):
             call()
     assert full_index(numpy, SHAPE, np.zeros((3, 0), bool), "cpu")[1] == (0, 5)
 

@@ -188,7 +188,7 @@ assert late in sys.modules
 
 
 def test_an_unknown_kernel_raises_with_similar_names() -> None:
-    with pytest.raises(PluginError, match=r"me 1.0: unknown kernel 'tahn' for backend toy; there is .*tanh"):
+    with pytest.raises(PluginError, match=r"me 1.0: unknown kernel 'tahn' for backend toy; known: .*tanh"):
         check_kernels({"tahn": np.tanh}, "me 1.0", "toy")
 
 

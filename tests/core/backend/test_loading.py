@@ -41,14 +41,14 @@ BROKEN = {
         gives("backend(array_types=[Array, np.ndarray])"),
         "backends numpy and npu both list numpy.ndarray; uninstall one of them",
     ),
-    "no scatter_add": (gives("backend(scatter_add=None)"), "must give the kernel 'scatter_add', which has no default"),
+    "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add', which has no default"),
     "scatter_add of another form": (gives("backend(scatter_add=lambda x: x)"), "kernel 'scatter_add' must take"),
     "capabilities in a dict": (
         gives("backend(capabilities={'fft': 'none'})"),
         r"expected capabilities=Capabilities\(...\), got {'fft': 'none'}",
     ),
     "no dict of kernels": (GOOD + kernels("7"), "expected a dict of kernels for backend numpy, got 7"),
-    "unknown own kernel": (gives("backend(kernels={'tahn': np.tanh})"), "unknown kernel 'tahn' .* there is .*tan"),
+    "unknown own kernel": (gives("backend(kernels={'tahn': np.tanh})"), "unknown kernel 'tahn' .* known: .*tan"),
     "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad' for backend numpy"),
     "no function": (GOOD + kernels("{'add': 3}"), "kernel 'add' is int, expected a function"),
     "kernel of another form": (GOOD + kernels("{'add': lambda x: x}"), r"must take \(array1, array2\), but has \(x\)"),
@@ -91,7 +91,7 @@ def xpgrad_backend():
 
 def test_a_plugin_without_a_backend_is_no_backend(strangers: Strangers) -> None:
     strangers.install("xpgrad-npu", "", backends="npu")
-    with pytest.raises(BackendUnavailable, match=r"npu: xpgrad-npu 1.0 gives no backend .*no hook xpgrad_backend"):
+    with pytest.raises(BackendUnavailable, match=r"npu: xpgrad-npu 1.0 provides no backend .*no hook xpgrad_backend"):
         strangers.plugins().backend("npu")
 
 
@@ -182,7 +182,7 @@ def xpgrad_backend():
 """
     strangers.install("xpgrad-npu", source, backends="npu")
     done = strangers.attempt("import xpgrad; xpgrad.get_device('@npu')")
-    assert "asked for its own backend while it was being loaded" in done.stderr.splitlines()[-1]
+    assert "requested its own backend while it was being loaded" in done.stderr.splitlines()[-1]
 
 
 def test_a_plugin_is_loaded_once_by_many_threads(strangers: Strangers) -> None:
@@ -222,7 +222,7 @@ def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(strangers: St
 def test_a_hook_gives_what_its_kind_promises(strangers: Strangers) -> None:
     strangers.install("xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_device(): return 'npu'", backends="npu", words="npu")
     plugins = strangers.plugins()
-    with pytest.raises(PluginError, match="xpgrad_device gave 'npu' for 'npu:0'; expected a Device or None"):
+    with pytest.raises(PluginError, match="xpgrad_device returned 'npu' for 'npu:0'; expected a Device or None"):
         plugins.parse_device("npu:0")
 
 
@@ -354,8 +354,8 @@ def test_register_makes_the_same_checks_as_loading() -> None:
     [
         (npu(), "numpy", "'numpy' is the name of an installed backend"),
         (npu("nqu"), "npu", "calls its backend 'nqu'"),
-        (npu(scatter_add=None), "npu", "must give the kernel 'scatter_add'"),
-        (SimpleNamespace(), "npu", "gives no backend"),
+        (npu(scatter_add=None), "npu", "must have the kernel 'scatter_add'"),
+        (SimpleNamespace(), "npu", "provides no backend"),
     ],
 )
 def test_a_wrong_plugin_of_the_program_itself_is_an_error(plugin: Any, name: str, reason: str) -> None:

@@ -19,15 +19,15 @@ def test_backends_are_found_by_name() -> None:
     assert plugins.backend("numpy") is plugins.backend("numpy") is plugins.host
 
 
-def test_an_unknown_name_is_refused_with_the_names_that_are_there() -> None:
+def test_an_unknown_name_is_refused_with_the_installed_names() -> None:
     with pytest.raises(
-        BackendUnavailable, match=r"npu: no backend of this name is installed; .*here: .*chx, cupy, .*numpy"
+        BackendUnavailable, match=r"npu: no backend of this name is installed; .*installed: .*chx, cupy, .*numpy"
     ):
         plugins.backend("npu")
 
 
 def test_an_unclaimed_prefix_raises() -> None:
-    with pytest.raises(BackendUnavailable, match="no backend here serves 'tpu'"):
+    with pytest.raises(BackendUnavailable, match="no available backend serves 'tpu'"):
         plugins.backend_of_prefix("tpu")
 
 

@@ -102,10 +102,10 @@ UNFIT = {
     "newer contract": (GOOD + "xpgrad_api = 2, 3", "versions 2 to 3 .* has version 1", "pip install --upgrade"),
     "wrong kernel": (GOOD + kernels("{'add': lambda x: x}"), r"must take \(array1, array2\)", "arrays by position"),
     "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad'", "rename the kernel"),
-    "no scatter_add": (gives("backend(scatter_add=None)"), "must give the kernel 'scatter_add'", "by_sorting"),
+    "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add'", "by_sorting"),
     "the host's type": (gives("backend(array_types=[np.ndarray])"), "both list numpy.ndarray", "uninstall one"),
     "another name": (gives("backend('nqu')"), "calls its backend 'nqu'", "the same name"),
-    "no backend": ("", "gives no backend", "write the hook xpgrad_backend"),
+    "no backend": ("", "provides no backend", "write the hook xpgrad_backend"),
     "unknown fact": (
         "from xpgrad.plugin import Capabilities\n" + gives("Capabilities(missing={'fourier': 'no'})"),
         "unknown fact 'fourier'",

@@ -132,7 +132,7 @@ REMEDIES = (
     ("both list", "uninstall one of them"),
     ("both register", "uninstall one of them"),
     ("calls its backend", "give the backend and the entry point the same name"),
-    ("gives no backend", "write the hook xpgrad_backend, or remove the entry point from xpgrad.backends"),
+    ("provides no backend", "write the hook xpgrad_backend, or remove the entry point from xpgrad.backends"),
     ("unknown fact", "use a name in xpgrad.plugin.FACTS"),
 )
 

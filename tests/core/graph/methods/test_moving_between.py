@@ -231,7 +231,7 @@ def test_a_move_that_fails_half_way_changes_nothing(
     failing(half, error)
     with pytest.raises(type(error), match=str(error)) as caught:
         x.to_device(second)
-    assert caught.value.__notes__[-1] == f"while {leaf.dtype} (2,) moved from {first} to {second}"
+    assert caught.value.__notes__[-1] == f"while {leaf.dtype} (2,) was moved from {first} to {second}"
     error.__notes__.clear()
     assert _state(x) == before
     x.to_device(second)  # the next one does not fail
