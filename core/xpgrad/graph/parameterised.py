@@ -14,6 +14,7 @@ from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, guarded, planned
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
 
 Function = Callable[..., Any]
 ABSENT: Any = object()
@@ -25,12 +26,21 @@ def parameterised(definition: Definition) -> Function:
     kept = definition.kept((True,))
     keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
     keep_parameters = not kept.isdisjoint(definition.parameters)
+    keeps = keep_first or keep_result or keep_parameters
     defaults, required, positional = definition.parameters, definition.required, definition.positional
     bind, casts = definition.bind, definition.casts
     if casts:  # a call with a dtype has a parameter more, and so is not taken for an ordinary one
         defaults = {name: value for name, value in defaults.items() if name != "dtype"}
     total = len(defaults)
     enough = max([positional.index(name) + 1 if name in positional else total + 1 for name in required], default=0)
+
+    def keep(f: Application, array: Array, out: Array, parameters: dict[str, Any]) -> None:
+        if keep_first:
+            f.first = array
+        if keep_result:
+            f.result = out
+        if keep_parameters:
+            f.rest = parameters
 
     def parameterised(x: Any = ABSENT, /, *args: Any, **kwargs: Any) -> Variable:
         if kwargs:
@@ -71,12 +81,8 @@ def parameterised(definition: Definition) -> Function:
         f = Application()
         f.pullback = plan.by_bits[1]
         f.inputs = (node,)
-        if keep_first:
-            f.first = array
-        if keep_result:
-            f.result = out
-        if keep_parameters:
-            f.rest = parameters
+        if keeps:
+            keep(f, array, out, parameters)
         return output(out, spec, f, node.rank)
 
     return parameterised
