@@ -1,14 +1,13 @@
-"""SciPy's optimisers on xpgrad: functions of flat float64 vectors from functions of Variables.
+"""SciPy's optimizers on xpgrad: functions of float64 vectors from functions of Variables.
 
-``scipy.optimize`` hands out and takes back float64 NumPy vectors; in between, `f` gets Variables of any shape, dtype
-and device, alone or in a tree::
+``scipy.optimize`` uses float64 NumPy vectors; `f` gets Variables of any shape, dtype and device, alone or in a tree::
 
     fun = xpgrad.scipy.value_and_grad(f, like=x0, device="@cupy:0")
     x, unravel = xpgrad.scipy.ravel(x0)
     result = scipy.optimize.minimize(fun, x, jac=True, method="L-BFGS-B")
     unravel(result.x)
 
-All functions that are made here take the further arguments that SciPy's ``args=`` gives, and hand them to `f`.
+All functions returned by this module pass further arguments, those of SciPy's ``args=``, to `f`.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,14 +36,14 @@ if not TYPE_CHECKING:
 
 
 class Layout:
-    """How a tree of arrays lies in a vector.
+    """The layout of a tree of arrays in a vector.
 
     Parameters
     ----------
     like : tree of Variables, arrays or scalars, real floating-point; or None
-        None stands for one vector, of any length.
+        None means one vector of any length.
     device : as `get_device` takes it, or None
-        Where the arrays are put; by default where they are in `like`, or on the host.
+        The device of the arrays; by default that in `like`, or the host.
     """
 
     def __init__(self, like: Any, device: Any) -> None:
@@ -60,7 +59,7 @@ class Layout:
             self.specs.append((spec, x.device if self.device is None else self.device))
 
     def unraveled(self, vector: Array) -> Any:
-        """Return the tree whose elements `vector` holds, as raw arrays."""
+        """Return the tree of raw arrays whose elements are those of `vector`."""
         host = plugins.host
         vector = host.asarray(vector, host.namespace.float64)
         if self.any_length:
@@ -75,7 +74,7 @@ class Layout:
             part = host.namespace.reshape(vector[start : start + spec.size], spec.shape)
             backend = device.backend
             wanted = getattr(host.namespace, spec.backend.dtype_name(spec.dtype), host.namespace.float64)
-            part = host.namespace.astype(part, wanted)  # before it moves: there may be no float64 where it goes
+            part = host.namespace.astype(part, wanted)  # before the move, because the device may not support float64
             moved = transfer(part, device) if backend is not host else part
             if spec.backend is backend and moved.dtype != spec.dtype:
                 moved = backend.restore(backend.xp.astype(moved, spec.dtype))
@@ -85,13 +84,13 @@ class Layout:
 
 
 def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]:
-    """Return the elements of a tree as one float64 vector of the host, and the function that makes it a tree again.
+    """Return the elements of a tree as one float64 vector on the host, and the function that converts it to a tree.
 
     Parameters
     ----------
     tree : tree of Variables, arrays or scalars, real floating-point
     device : as `get_device` takes it, or None
-        Where the function puts the arrays; by default where they are in `tree`.
+        The device of the arrays that the function returns; by default that in `tree`.
     """
     layout = Layout(tree, device)
     return _vector(flatten(tree)[0]), layout.unraveled
@@ -100,18 +99,18 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
 def value_and_grad(
     f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
 ) -> Callable[..., tuple[float, Array]]:
-    """Return the function that ``scipy.optimize.minimize(..., jac=True)`` wants.
+    """Return the function for ``scipy.optimize.minimize(..., jac=True)``.
 
     Parameters
     ----------
     f : callable
         Takes Variables like `like`, returns one real number as a Variable.
     like : tree of arrays, optional
-        What `f` takes instead of a vector: shapes, dtypes, devices, structure. Values do not matter.
+        The structure of the argument of `f`: shapes, dtypes, devices, tree. Values are not used.
     device : as `get_device` takes it, or None
-        Where `f` computes, whatever `like` says.
+        The device on which `f` computes; by default that of `like`.
     allow_constant : bool
-        Zeros instead of an error where `f` ends the graph, as for `xpgrad.transforms.value_and_grad`.
+        Return zeros instead of raising an error where `f` ends the graph, as for `xpgrad.transforms.value_and_grad`.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def value_and_grad(
 def hvp(
     f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
 ) -> Callable[..., Array]:
-    """Return the function that ``minimize(..., hessp=)`` wants: the product of the Hessian at a vector with another.
+    """Return the function for ``minimize(..., hessp=)``: the product of the Hessian at a vector with another.
 
     Parameters are those of `value_and_grad`.
     """
@@ -150,15 +149,15 @@ def hvp(
 def hess(
     f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
 ) -> Callable[..., Array]:
-    """Return the function that ``minimize(..., hess=)`` wants: the Hessian as a float64 NumPy matrix.
+    """Return the function for ``minimize(..., hess=)``: the Hessian as a float64 NumPy matrix.
 
-    Parameters are those of `value_and_grad`. It takes a sweep for each row.
+    Parameters are those of `value_and_grad`. It takes one sweep per row.
     """
     return jac(grad(f, allow_constant=allow_constant), like, device, mode="reverse", allow_constant=allow_constant)
 
 
 def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
-    """Return the function that ``scipy.optimize.least_squares`` wants: what `f` returns as a float64 vector.
+    """Return the function for ``scipy.optimize.least_squares``: the result of `f` as a float64 vector.
 
     Parameters
     ----------
@@ -184,7 +183,7 @@ def jac(
     mode: JacobianMode = "auto",
     allow_constant: bool = False,
 ) -> Callable[..., Array]:
-    """Return the function that ``least_squares(..., jac=)`` wants: the Jacobian of `residuals` as a float64 matrix.
+    """Return the function for ``least_squares(..., jac=)``: the Jacobian of `residuals` as a float64 matrix.
 
     Parameters
     ----------
@@ -193,8 +192,8 @@ def jac(
     like, device, allow_constant
         As for `value_and_grad`.
     mode : {"auto", "forward", "reverse"}
-        As for `xpgrad.transforms.jacobian`: by default a sweep for each column where there are many more rows, as in a
-        fit of few parameters to much data, else one for each row.
+        As for `xpgrad.transforms.jacobian`: by default one sweep per column if there are many more rows, as in a
+        fit of few parameters to many data points, else one per row.
     """
     layout = Layout(like, device)
 
@@ -212,7 +211,7 @@ def jac(
 
 
 def _on_host(x: Any) -> Array:
-    """Return a leaf as a float64 array of the host, in memory of its own."""
+    """Return a leaf as a float64 array on the host that shares no memory with it."""
     host = plugins.host
     array = unwrap(x)
     if plugins.is_scalar(array):
@@ -228,7 +227,7 @@ def _vector(leaves: Sequence[Any]) -> Array:
 
 
 def _matrix(blocks: Sequence[Sequence[Any]], sizes: Sequence[int]) -> Array:
-    """Return the matrix of blocks whose last axes, of so many elements, are those of the arguments."""
+    """Return the matrix of blocks whose last axes, with `sizes` elements, are those of the arguments."""
     xp = plugins.host.namespace
     rows = []
     for block in blocks:
