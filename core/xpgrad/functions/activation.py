@@ -55,7 +55,7 @@ def relu6(x: AnyArray) -> Variable:
 
 
 def crelu(x: AnyArray, axis: int = 1) -> Variable:
-    """Return ``relu(x)`` and ``relu(-x)`` one behind the other along `axis`, which becomes twice as long.
+    """Concatenate ``relu(x)`` and ``relu(-x)`` along `axis`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def crelu(x: AnyArray, axis: int = 1) -> Variable:
 
 
 def maxout(x: AnyArray, pool_size: int, axis: int = 1) -> Variable:
-    """Return the maximum of each `pool_size` neighbours along `axis`; elements that tie share the gradient equally.
+    """Return the maximum of each group of `pool_size` neighbours along `axis`; ties share the gradient equally.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
     ----------
     x : Variable or array, shape (N, *S, ...), real floating-point
     W : Variable or array, shape S
-        Slopes, shared by the examples of the batch and by the axes behind S. The derivative with respect to `x` at 0 is
+        Slopes, shared by the examples of the batch and by the axes after S. The derivative with respect to `x` at 0 is
         `W`.
     """
     spec, slopes = real_floating(x, "prelu"), real_floating(W, "prelu", "W")
@@ -152,11 +152,11 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     ----------
     x : Variable or array, real floating-point
     l, u : float
-        Slopes are from this range, one for each element. Outside of training all are its middle.
+        Range of the slopes, one for each element. Outside of training all are its midpoint.
     r : array, shape and dtype of `x`, optional
-        Slopes to use in training instead of drawing some from `xpgrad.random`.
+        Slopes to use in training instead of random ones from `xpgrad.random`.
     return_r : bool
-        Return the slopes too: they can be given to the next call.
+        Whether to return the slopes, too, for use as `r`.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
     ----------
     x : Variable or array, real floating-point
     beta : Variable, array or float
-        Broadcasts with `x`: one for each feature in Chainer's use.
+        Broadcasts with `x`; in Chainer one for each feature.
     """
     x = as_variable(x)
     return x * sigmoid(x * beta)
@@ -246,7 +246,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     ----------
     x : Variable or array, real floating-point
     beta : float
-        The larger, the nearer to `relu`; not 0.
+        The larger, the closer to `relu`; not 0.
     """
     scaled = beta * x
     return fitted(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, x)
@@ -254,7 +254,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
 
 @floating
 def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
-    """Exponentials that are normalised along `axis`, without overflow.
+    """Exponentials normalized along `axis`, without overflow.
 
     Parameters
     ----------

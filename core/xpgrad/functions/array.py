@@ -18,29 +18,29 @@ __all__ = [
 
 
 def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
-    """Return the arrays, stretched to the shape to which they broadcast."""
+    """Broadcast the arrays against each other."""
     return array_api.broadcast_arrays(*args)
 
 
 def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
-    """Return `x` stretched to `shape`."""
+    """Broadcast `x` to `shape`."""
     return array_api.broadcast_to(x, shape=tuple(shape))
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` in the dtype `typ`, one of its library or the name of one; `x` itself if it has it already."""
+    """Return `x` cast to `typ`, a dtype of its library or its name; `x` itself if it has that dtype already."""
     x = as_variable(x)
     dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
     return array_api.astype(x, dtype, copy=False)
 
 
 def concat(xs: Sequence[AnyArray], axis: int = 1) -> Variable:
-    """Return the arrays `xs` one behind the other along `axis`."""
+    """Concatenate the arrays `xs` along `axis`."""
     return array_api.concat(xs, axis=axis)
 
 
 def copy(x: AnyArray, dst: Any = None) -> Variable:
-    """Return a copy of `x` on the device `dst` (by default its own), to which the graph leads across.
+    """Return a copy of `x` on the device `dst`, by default its own; the gradient is moved back.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ def copy(x: AnyArray, dst: Any = None) -> Variable:
 
 
 def expand_dims(x: AnyArray, axis: int) -> Variable:
-    """Return `x` with one axis of length 1 more, at the position `axis`."""
+    """Return `x` with a new axis of length 1 at the position `axis`."""
     return array_api.expand_dims(x, axis=axis)
 
 
 def flatten(x: AnyArray) -> Variable:
-    """Return the elements of `x` in one axis."""
+    """Return `x` reshaped to one axis."""
     return reshape(x, shape=(-1,))
 
 
@@ -77,29 +77,29 @@ def flipud(x: AnyArray) -> Variable:
 
 
 def get_item(x: AnyArray, slices: Index) -> Variable:
-    """Return ``x[slices]``; what repeated positions get back is added up."""
+    """Return ``x[slices]``; gradients of repeated positions are added up."""
     return as_variable(x)[slices]
 
 
 def hstack(xs: Sequence[AnyArray]) -> Variable:
-    """Return the arrays `xs` side by side: along axis 1, vectors along their only one."""
+    """Concatenate the arrays `xs` along axis 1, vectors along axis 0."""
     xs = [_at_least(x, 1) for x in xs]
     return concat(xs, 0 if xs[0].ndim == 1 else 1)
 
 
 def vstack(xs: Sequence[AnyArray]) -> Variable:
-    """Return the arrays `xs` one below the other, along axis 0; vectors become rows."""
+    """Concatenate the arrays `xs` along axis 0; vectors become rows first."""
     return concat([_at_least(x, 2) for x in xs], 0)
 
 
 def dstack(xs: Sequence[AnyArray]) -> Variable:
-    """Return the arrays `xs` one behind the other, along axis 2; matrices get that axis, vectors become rows first."""
+    """Concatenate the arrays `xs` along axis 2; vectors become rows first, and matrices get a third axis."""
     rows = [_at_least(x, 2) for x in xs]
     return concat([expand_dims(x, 2) if x.ndim == 2 else x for x in rows], 2)
 
 
 def _at_least(x: Any, ndim: int) -> Variable:
-    """Return `x` with axes of length 1 in front, up to `ndim`."""
+    """Return `x` with leading axes of length 1, so that it has at least `ndim` axes."""
     v = as_variable(x)
     if v.ndim >= ndim:
         return v
@@ -107,7 +107,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
 
 
 def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
-    """Return `x` with each of its elements `repeats` times, along `axis` or in the flattened array."""
+    """Repeat each element of `x` `repeats` times, along `axis` or in the flattened array."""
     if isinstance(repeats, (tuple, list)):
         if len(repeats) != 1:
             x = as_variable(x)
@@ -118,14 +118,14 @@ def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
-    """Return `x` with `axis` moved to in front of the axis `start`."""
+    """Return `x` with `axis` moved to the position before the axis `start`."""
     ndim = len(x.shape)
     axis, start = axis % ndim, start + ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if axis < start else start)
 
 
 def select_item(x: AnyArray, t: AnyArray) -> Variable:
-    """Return the element of each row of `x` that `t` says.
+    """Return the element of each row of `x` at the index in `t`.
 
     Parameters
     ----------
@@ -136,25 +136,25 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape (N,)
     """
-    picked = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
-    return reshape(picked, shape=(-1,))
+    chosen = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
+    return reshape(chosen, shape=(-1,))
 
 
 def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
-    """Return the parts of `x` along `axis`, without that axis."""
+    """Return the subarrays of `x` along `axis`, without that axis."""
     return unstack(x, axis=axis)
 
 
 def split_axis(
     x: AnyArray, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:
-    """Return `x` cut into parts along `axis`.
+    """Split `x` along `axis`.
 
     Parameters
     ----------
     x : Variable or array
     indices_or_sections : int or sequence of int
-        Into how many equal parts, or where to cut.
+        Number of equal parts, or the indices at which to split.
     axis : int
     force_tuple : bool
         False returns a single part as it is.
@@ -162,14 +162,14 @@ def split_axis(
     Raises
     ------
     ValueError
-        The axis cannot be cut into so many equal parts.
+        The axis cannot be split into this number of equal parts.
     """
     x = as_variable(x)
     axis %= x.ndim
     length = x.shape[axis]
     if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ValueError(f"split_axis: {length} elements cannot be cut into {indices_or_sections} equal parts")
+            raise ValueError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:
@@ -185,7 +185,7 @@ def squeeze(x: AnyArray, axis: int | tuple[int, ...] | None = None) -> Variable:
 
 
 def stack(xs: Sequence[AnyArray], axis: int = 0) -> Variable:
-    """Return the arrays `xs`, all of one shape, one behind the other along a new axis."""
+    """Stack the arrays `xs`, all of the same shape, along a new axis."""
     return array_api.stack(xs, axis=axis)
 
 
@@ -197,7 +197,7 @@ def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
 
 
 def tile(x: AnyArray, reps: int | Sequence[int]) -> Variable:
-    """Return copies of the whole of `x` side by side, `reps` along each axis, counted from the last one."""
+    """Repeat the whole of `x` `reps` times along each axis, counted from the last one."""
     return array_api.tile(x, (reps,) if isinstance(reps, WHOLE) else tuple(reps))
 
 

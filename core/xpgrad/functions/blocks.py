@@ -1,4 +1,4 @@
-"""Blocks of an image's pixels as channels, and back."""
+"""Rearrangement of blocks of pixels to channels, and back."""
 
 from xpgrad.array_api import permute_dims, reshape
 from xpgrad.functions.checks import invalid, real_floating
@@ -9,7 +9,7 @@ __all__ = ["depth2space", "space2depth"]
 
 
 def space2depth(X: AnyArray, r: int) -> Variable:
-    """Return images with the pixels of each block of `r` times `r` one behind the other along the axis of channels.
+    """Move the pixels of each block of `r` times `r` to the axis of channels, where they are concatenated.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def space2depth(X: AnyArray, r: int) -> Variable:
 
 
 def depth2space(X: AnyArray, r: int) -> Variable:
-    """Return images whose channels became blocks of `r` times `r` pixels: the inverse of `space2depth`.
+    """Move groups of channels to blocks of `r` times `r` pixels: the inverse of `space2depth`.
 
     Parameters
     ----------

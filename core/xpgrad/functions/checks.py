@@ -1,4 +1,4 @@
-"""What the functions of this package take: real floating-point arrays, and shapes that fit; else `InvalidType`."""
+"""Checks of the arguments of this package's functions, which raise `InvalidType` for wrong dtypes and shapes."""
 
 import functools
 from collections.abc import Callable
@@ -52,14 +52,14 @@ def integral(x: Any, function: str, name: str = "t") -> Spec:
 
 
 def require_axis(spec: Spec, axis: int, function: str) -> int:
-    """Return an axis counted from the front, or raise `InvalidType` if there is no such axis."""
+    """Return `axis` as a non-negative number, or raise `InvalidType` if it is out of range."""
     if not -spec.ndim <= axis < spec.ndim:
         raise invalid(function, f"x with an axis {axis}", f"x is {spec!r}")
     return axis % spec.ndim
 
 
 def require_option(function: str, option: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Raise a ValueError unless an option of `function` has one of its values."""
+    """Raise a ValueError unless the value of an option is one of `choices`."""
     if value not in choices:
         *first, last = map(repr, choices)
         raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
@@ -69,17 +69,17 @@ PLAIN = frozenset((bool, int, float, str, tuple, type(None)))
 
 
 def _plain(option: Any) -> Any:
-    """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
+    """Return a library's scalar as a Python scalar, which never widens an array; any other option unchanged."""
     return option if type(option) in PLAIN else plugins.plain(option)
 
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
-    """Let a function of one array refuse what is not real floating-point; a tenth of a microsecond a call."""
+    """Make a function of one array raise `InvalidType` unless it is real floating-point; it costs 0.1 us a call."""
     return real(function, function.__name__)
 
 
 def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not real."""
+    """Return `function`, of one array, under Chainer's name; it raises `InvalidType` unless the array is real."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
@@ -93,7 +93,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
 
 
 def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function`, which takes one array, under Chainer's name for it, refusing what is not floating-point."""
+    """Return `function`, of one array, under Chainer's name; it raises unless the array is floating-point."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
@@ -108,7 +108,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
 
 
 class KnownCombinations:
-    """Combinations of specs that a function has checked and accepted: to look one up costs less than to check again."""
+    """Combinations of specs that a function has accepted: looking one up is cheaper than checking it again."""
 
     __slots__ = ("_known",)
 
@@ -119,7 +119,7 @@ class KnownCombinations:
         return combination in self._known
 
     def add(self, combination: Any) -> None:
-        """Remember a combination, which holds specs by identity."""
+        """Add a combination of specs, which are compared by identity."""
         if len(self._known) >= MAX_SPECS:
             self._known.clear()
         self._known.add(combination)

@@ -1,7 +1,7 @@
 """Convolutions of images of any number of axes, their transposes, and products with the windows of images.
 
-Three functions are closed under differentiation: they are one trilinear form of an image, a weight and an output, seen
-from its three sides. Their default bodies are `windows`, `fold` and matrix products.
+Three functions are closed under differentiation: they are the partial derivatives of one
+trilinear form in an image, a weight and an output. Their default bodies are `windows`, `fold` and matrix products.
 """
 
 import math
@@ -121,7 +121,7 @@ def convolution_nd(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
     dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of images with filters: a correlation, because filters are not turned around.
+    """Return the convolution of images with filters, which are not reversed: a cross-correlation.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def convolution_nd(
     stride, pad, dilate : int, or one for each axis D
         Distances of the windows, zeros around the images, and distances of the elements of one window.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
     groups : int
-        Cut the channels into so many groups, each with its own filters and outputs.
+        Number of groups into which the channels are split, each with its own filters and outputs.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def depthwise_convolution_2d(
     spec, filters = images(x, name, 2), images(W, name, 2, "W")
     multiplier, channels, *ksize = filters.shape
     if channels != spec.shape[1]:
-        raise invalid(name, f"W of shape (M, {spec.shape[1]}, KH, KW), as x has so many channels", f"W is {filters!r}")
+        raise invalid(name, f"W of shape (M, {spec.shape[1]}, KH, KW), for the channels of x", f"W is {filters!r}")
     W = reshape(permute_dims(W, axes=(1, 0, 2, 3)), shape=(channels * multiplier, 1, *ksize))
     return _convolved(name, 2, x, W, b, stride, pad, False, 1, max(channels, 1))
 
@@ -220,7 +220,7 @@ def deconvolution_nd(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
     dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the transposed convolution: what the gradient of a convolution with filters `W` makes of its output `x`.
+    """Return the transposed convolution: the input gradient of a convolution with filters `W` and output gradient `x`.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def deconvolution_nd(
     stride, pad, dilate : int, or one for each axis D
         Those of the convolution from the result to `x`.
     outsize : int, or one for each axis D, optional
-        Size of the result, of which `stride` sizes may give one `x`; by default the smallest.
+        Size of the result; up to `stride` sizes correspond to one size of `x`. By default the smallest.
     groups : int
 
     Returns

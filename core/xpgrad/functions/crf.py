@@ -66,7 +66,7 @@ def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce
 
 
 def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list[Array]]:
-    """Return the greatest score that labels of each sequence have, and those labels.
+    """Return the highest score of any labels of each sequence, and those labels.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list
 
 
 def _at_each_step(cost: Any, steps: int) -> tuple[Variable, ...]:
-    """Return the costs for each move. Their gradients are added up in one place, so in one order."""
+    """Return the costs of each transition; unstacked from one array, so that gradients are added in a fixed order."""
     if steps < 2:
         return ()
     return array_api.unstack(array_api.broadcast_to(cost, shape=(steps - 1, *cost.shape)), axis=0)
 
 
 def _of_moves(cost: Any, labels: list[Variable]) -> tuple[Variable, ...]:
-    """Return the costs of the moves that were made, taken at once for the same reason."""
+    """Return the costs of the transitions between labels, taken at once for the same reason."""
     if len(labels) < 2:
         return ()
     moves = [one[: two.shape[0]] * cost.shape[1] + two for one, two in pairwise(labels)]
@@ -127,7 +127,7 @@ def _checked(function: str, cost: Any, xs: Sequence[Any]) -> list[int]:
         raise invalid(function, "cost of shape (K, K) and xs of shapes (B_t, K)", f"cost is {moves!r}, xs is {steps!r}")
     batches = [step.shape[0] for step in steps]
     if batches != sorted(batches, reverse=True):
-        raise invalid(function, "xs of shapes (B_t, K), with no B_t greater than the one before", f"xs is {steps!r}")
+        raise invalid(function, "xs of shapes (B_t, K), in descending order of B_t", f"xs is {steps!r}")
     return batches
 
 

@@ -33,11 +33,11 @@ def connectionist_temporal_classification(
     t : Variable or array, shape (B, M), integer
         Labels, without blanks; M at least 1.
     blank_symbol : int
-        The symbol that stands for no label.
+        The symbol for no label.
     input_length : Variable or array, shape (B,), integer, optional
-        How many steps of each sequence count, by default T.
+        Number of valid steps of each sequence, by default T.
     label_length : Variable or array, shape (B,), integer, optional
-        How many labels of each sequence count, by default M.
+        Number of valid labels of each sequence, by default M.
     reduce : {"mean", "no"}
 
     Returns
@@ -50,7 +50,7 @@ def connectionist_temporal_classification(
     InvalidType
         Dtypes or shapes are not as above.
     TypeError
-        `x` is no list or tuple.
+        `x` is not a list or tuple.
     ValueError
         An option has another value.
 

@@ -1,4 +1,4 @@
-"""Embeddings: rows of a matrix by their numbers."""
+"""Embeddings: rows of a matrix by their indices."""
 
 import math
 
@@ -13,14 +13,14 @@ __all__ = ["embed_id"]
 
 
 def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Variable:
-    """Return the rows of `W` whose numbers are in `x`; what a row gets back from several places is added up.
+    """Return the rows of `W` with the indices in `x`; the gradients of repeated rows are added up.
 
     Parameters
     ----------
     x : Variable or array, shape S, integer
     W : Variable or array, shape (V, K), real floating-point
     ignore_label : int, optional
-        For this number there is a row of zeros.
+        The row for this index is zeros.
 
     Returns
     -------
@@ -31,8 +31,8 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
     InvalidType
         Dtypes or shapes are not as above.
     ValueError
-        Debug mode is on, and a number in `x` is neither that of a row nor `ignore_label`. Otherwise the array's library
-        says what becomes of it.
+        Debug mode is on, and an index in `x` is neither that of a row nor `ignore_label`. Otherwise the result for such
+        an index depends on the array library.
     """
     numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
     if rows.ndim != 2:

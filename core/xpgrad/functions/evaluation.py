@@ -1,4 +1,4 @@
-"""Evaluation: figures that say how good predictions are; they have no gradients."""
+"""Measures of the quality of predictions, without gradients."""
 
 import math
 
@@ -12,7 +12,7 @@ __all__ = ["accuracy"]
 
 @primitive(label="accuracy")
 def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | None) -> Array:
-    """Part of the labels `t` that the largest of `y` along axis 1 hits; the kernel behind `accuracy`."""
+    """Fraction of the labels `t` at which `y` is largest along axis 1; the kernel of `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
     wide = xp.backend.wide(y.dtype)
@@ -24,7 +24,7 @@ def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | Non
 
 
 def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Variable:
-    """Return which part of the labels `t` is where `y` is largest.
+    """Return the fraction of the labels `t` for which `y` is largest.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
     t : Variable or array, integer
         One label for each example: of shape (N, *D), where further axes of length 1 do not matter.
     ignore_label : int, optional
-        Labels with this value do not count. If none counts, the accuracy is 0.
+        Labels with this value are ignored. If all are ignored, the accuracy is 0.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def _column(xp: Namespace, t: Array, spec: Spec, dtype: Dtype) -> Array:
 
 @primitive()
 def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -> Array:
-    """1 at each example's class along axis 1 of logits of `spec`, 0 elsewhere, and for examples that are ignored."""
+    """1 at each example's class along axis 1 of logits of `spec`, 0 elsewhere and for ignored examples."""
     numbers = _numbers(xp, spec)
     t = _column(xp, t, spec, numbers.dtype)
     return xp.astype((numbers == t) & (t != ignore_label), spec.dtype)
@@ -45,10 +45,10 @@ def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int)
 
 @primitive()
 def labels_weight(xp: Namespace, t: AnyArray, weight: AnyArray | None, /, spec: Spec, ignore_label: int) -> Array:
-    """What each example weighs, with axis 1 of length 1.
+    """The weights of the examples, with axis 1 of length 1.
 
-    That is 0 for an ignored one, and NaN for one whose label is neither a class nor `ignore_label`: to raise here would
-    mean to wait for the device.
+    They are 0 for ignored ones, and NaN for those whose label is neither a class nor `ignore_label`: to raise an error
+    would require waiting for the device.
     """
     numbers = _numbers(xp, spec)
     t = _column(xp, t, spec, numbers.dtype)
@@ -90,7 +90,7 @@ def masked_product(xp: Namespace, x: Array, weights: Array, share: Array, /) -> 
 
 
 def _count(xp: Namespace, t: Array, spec: Spec, normalize: bool, ignore_label: int) -> Any:
-    """Return by what the sum of the losses is divided: the number of examples, of those that count if `normalize`."""
+    """Return the divisor of the sum of the losses: the number of examples, without ignored ones if `normalize`."""
     if not normalize:
         return spec.shape[0] or 1
     return xp.labels_count(t, spec=spec, ignore_label=ignore_label)
@@ -114,9 +114,9 @@ def cross_entropy(
     xp: Namespace, x: AnyArray, t: AnyArray, score: AnyArray | None, weight: AnyArray | None, /, normalize: bool,
     ignore_label: int, reduce: str,
 ) -> Array:  # fmt: skip
-    """Cross entropy of the softmax of `x` along axis 1 and the labels `t`; the kernel behind `softmax_cross_entropy`.
+    """Cross entropy of the softmax of `x` along axis 1 and the labels `t`; the kernel of `softmax_cross_entropy`.
 
-    `score` is ``log_softmax(x)`` where it has been computed already; the kernel ``cross_entropy.x`` gets it back.
+    `score` is ``log_softmax(x)`` where it has been computed already; the kernel ``cross_entropy.x`` gets it, too.
     """
     spec = xp.spec_of(x)
     log_p = xp.log_softmax(x, axis=1) if score is None else score
@@ -151,9 +151,9 @@ def softmax_cross_entropy(
     normalize : bool
         Divide by the number of labels that are not ignored, not by N. If all are ignored, the loss is 0.
     cache_score : bool
-        Keep the logarithms of the probabilities for the gradient, which are computed again otherwise.
+        Keep the logarithms of the probabilities for the gradient, instead of computing them again.
     class_weight : array, shape (C,), optional
-        Factor for the losses of each class. The divisor is not changed by it.
+        Factors for the losses of each class. They do not change the divisor.
     ignore_label : int
         Examples of this label have loss 0 and gradient 0.
     reduce : {"mean", "no"}
@@ -173,7 +173,7 @@ def softmax_cross_entropy(
     ValueError
         An option has another value.
     IndexError
-        A label is no class; on the host, and everywhere in debug mode. Else the loss is NaN.
+        A label is not a class; on the host, and everywhere in debug mode. Otherwise the loss is NaN.
     """
     spec, target = known_spec(x, "softmax_cross_entropy"), known_spec(t, "softmax_cross_entropy")
     if (spec, target) not in _labels_of_logits:

@@ -1,4 +1,4 @@
-"""Losses with a margin: what is right by more than that costs nothing."""
+"""Losses with a margin, beyond which examples do not contribute."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["contrastive", "hinge", "triplet"]
 
 
 def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> Variable:
-    """Return the hinge loss: what a score of each class lacks of 1 on its side of 0. The derivative at the kink is 0.
+    """Return the hinge loss, ``max(0, 1 - score)`` with the sign of each class. The derivative at the kink is 0.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
     t : Variable or array, shape (N,), integer
         Classes.
     norm : {"L1", "L2"}
-        "L2" squares what is lacking.
+        "L2" squares the losses.
     reduce : {"mean", "no"}
         "mean" sums over the classes and divides by N.
 
@@ -52,7 +52,7 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
 
 
 def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, reduce: str = "mean") -> Variable:
-    """Return the contrastive loss: it draws pairs of one class together and those of two apart, up to a margin.
+    """Return the contrastive loss, which attracts pairs of one class and repels those of two, up to a margin.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, redu
     Returns
     -------
     Variable, shape () or (N,)
-        Half the squared distance, or half the square of what the distance lacks of `margin`. Where the points of a pair
-        of two classes coincide, the gradient is 0.
+        Half the squared distance, or half of ``max(0, margin - distance) ** 2``. Where the points of a pair of two
+        classes coincide, the gradient is 0.
 
     References
     ----------

@@ -100,7 +100,7 @@ def cumprod(x: AnyArray, axis: int | None = None) -> Variable:
 
 
 def identity(*inputs: AnyArray) -> Any:
-    """Return the inputs as they are: one alone, several as a tuple."""
+    """Return the inputs unchanged: a single one as it is, more than one as a tuple."""
     outputs = tuple(map(as_variable, inputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -130,7 +130,7 @@ def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False)
 
 
 def batch_matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
-    """Return the products of two stacks of as many matrices; a stack of vectors counts as one of columns."""
+    """Return the products of two stacks with the same number of matrices; a stack of vectors is taken as columns."""
     a, b = (array_api.expand_dims(x, axis=2) if len(x.shape) == 2 else x for x in (a, b))
     return matmul(a, b, transa, transb)
 
@@ -161,7 +161,7 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
-    """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
+    """Return `x` summed to `shape`, over the axes that broadcasting from `shape` would add or expand."""
     return _sum_to(x, shape=tuple(shape))
 
 

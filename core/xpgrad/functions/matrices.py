@@ -1,4 +1,4 @@
-"""Linear algebra under Chainer's names: one matrix, or with `batch` in front one stack of them."""
+"""Linear algebra under Chainer's names: of one matrix, or with the prefix `batch` of a stack of matrices."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["batch_det", "batch_inv", "batch_l2_norm_squared", "cholesky", "det",
 
 
 def _of_square(function: Callable[..., Any], x: Any, ndim: int, name: str) -> Variable:
-    """Return `function` of square matrices in so many axes; half precision goes by way of single precision."""
+    """Return `function` of an array of square matrices with `ndim` axes; half precision is computed in single."""
     spec = real_floating(x, name)
     if spec.ndim != ndim or spec.shape[-1] != spec.shape[-2]:
         shape = "(M, M)" if ndim == 2 else "(B, M, M)"

@@ -30,10 +30,10 @@ class Unit(NamedTuple):
     name : str
         Of the function that runs it.
     parts : int
-        How many matrices there are for the input, and again for the state.
+        Number of matrices for the input, and the same number for the state.
     step : callable
-        From what the matrices make of the input and of the state, and the state before, to the state. Its first element
-        is the output.
+        Computes the next state from the products of the matrices with the input and with the state, and the previous
+        state. Its first element is the output.
     """
 
     name: str
@@ -65,7 +65,7 @@ def n_step_lstm(
     ----------
     n_layers : int
     dropout_ratio : float
-        Probability with which what goes from one layer to the next is dropped in training.
+        Dropout probability between layers in training.
     hx, cx : Variable or array, shape (L, B, N), real floating-point
         Outputs and cells of the layers before the first step.
     ws : list of L lists of 8 Variables or arrays
@@ -73,8 +73,8 @@ def n_step_lstm(
         those for the output before of shape (N, N).
     bs : list of L lists of 8 Variables or arrays, shape (N,)
     xs : sequence of Variables or arrays, shapes (B_t, I)
-        The inputs of each step. Sequences are sorted by their length, the longest first, so B_0 is B, and no B_t is
-        greater than the one before.
+        The inputs of each step. Sequences are sorted by length, the longest first, so that B_0 is B and the B_t are in
+        descending order.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def n_step_lstm(
     Notes
     -----
     The order of the weights is that of Chainer's computation, and of PyTorch's and cuDNN's; the formulas in Chainer's
-    documents have the last two the other way round.
+    documentation have the last two swapped.
 
     See Also
     --------
@@ -317,7 +317,7 @@ def _check(unit: Unit, runs: int, states: tuple[Any, ...], ws: Any, bs: Any, xs:
     first, start = inputs[0], starts[0]
     batches = [spec.shape[0] if spec.ndim == 2 else -1 for spec in inputs]
     if -1 in batches or sorted(batches, reverse=True) != batches or len({spec.shape[1] for spec in inputs}) > 1:
-        raise invalid(name, "xs of shapes (B_t, I), with no B_t greater than the one before", f"xs is {inputs!r}")
+        raise invalid(name, "xs of shapes (B_t, I), in descending order of B_t", f"xs is {inputs!r}")
     for spec, key in zip(starts, ("hx", "cx"), strict=False):
         if spec.ndim != 3 or spec.shape != (runs, batches[0], start.shape[-1]):
             raise invalid(name, f"{key} of shape ({runs}, {batches[0]}, N)", f"{key} is {spec!r}")

@@ -1,4 +1,4 @@
-"""Noise: what makes training robust, and is switched off outside of it."""
+"""Noise for regularization, active only in training."""
 
 from typing import Any, Literal, overload
 
@@ -24,23 +24,23 @@ def dropout(
 
 
 def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
-    """Return `x` with a part of its elements set to 0 and the others scaled up, while `config.train` is True.
+    """Set random elements of `x` to 0 and scale up the others, while `config.train` is True.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
     ratio : float
         Probability with which an element is dropped, from 0 to below 1. The others are multiplied by
-        ``1 / (1 - ratio)``, so that the mean stays. Numbers come from `xpgrad.random` on the device of `x`.
+        ``1 / (1 - ratio)``, which preserves the mean. Random numbers are from `xpgrad.random` on the device of `x`.
     mask : array, shape of `x`, optional
-        What to multiply with, instead of drawing.
+        Factors to use instead of random ones.
     return_mask : bool
-        Return the mask too: it can be given to the next call.
+        Whether to return the mask, too, for use as `mask`.
 
     Returns
     -------
     Variable, or tuple of Variable and array
-        Outside of training it is `x` itself, and the mask is the one that was given.
+        Outside of training, `x` itself and the argument `mask`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Normalizations: mean 0 and variance 1 over a batch, a layer or groups of channels; length 1; local responses."""
+"""Normalization: over a batch, a layer or groups of channels, to length 1, and by local responses."""
 
 import operator
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, ax
 
 @primitive(x=_inverse_rule)
 def inverse_std(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
-    """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is there already."""
+    """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is given."""
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
@@ -53,7 +53,8 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
 def standardize_backward(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
-    It is the gradient of `standardize`, whose output is the direction: of mean 0, and of mean square 1 but for `eps`.
+    It is the gradient of `standardize`, whose output is the direction, with mean 0 and, except for `eps`, mean
+    square 1.
     """
     along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
     return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
@@ -68,7 +69,7 @@ def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Ar
 def standardize(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
     """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_std`.
 
-    `x` gets the gradient of the whole, `mean` and `inverse` get none.
+    `x` gets the whole gradient, `mean` and `inverse` get none.
     """
     return (x - mean) * inverse
 
@@ -80,7 +81,7 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
 
 
 def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
-    """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
+    """Return `x` normalized to mean 0 and variance 1 over `axis`, and its mean and variance with `axis` kept."""
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     xp = spec.backend.xp
@@ -108,13 +109,13 @@ def batch_normalization(
     eps : float
         Added to the variance.
     running_mean, running_var : array or Variable, shape of `gamma`, optional
-        Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, but not
-        when a checkpoint computes again. An array is written to; a Variable gets a new array, which works for
-        libraries whose arrays cannot be written to, too.
+        Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, except in
+        the recomputation of a checkpoint. An array is written to; a Variable gets a new array, which also works for
+        libraries with read-only arrays.
     decay : float
-        What remains of the moving averages.
+        Weight of the previous moving averages.
     axis : int or sequence of int, optional
-        The axes over which mean and variance are taken. By default axis 0 and those behind the axes of `gamma`, which
+        The axes over which mean and variance are taken. By default axis 0 and those after the axes of `gamma`, which
         are axis 1 and the following ones of `x`.
 
     Returns
@@ -160,7 +161,7 @@ def fixed_batch_normalization(
     eps: float = 2e-5,
     axis: int | Sequence[int] | None = None,
 ) -> Variable:
-    """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with statistics that are given.
+    """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with given statistics.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     ----------
     x : Variable or array, shape (N, C, *D), real floating-point
     groups : int
-        Into how many equal parts the channels are cut.
+        Number of equal groups into which the channels are split.
     gamma, beta : Variable or array, shape (C,), real floating-point
     eps : float
         Added to the variance.
@@ -238,7 +239,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     InvalidType
         Shapes do not fit, or a dtype is not real floating-point.
     ValueError
-        The channels cannot be cut into so many equal parts.
+        The channels cannot be split into this number of equal groups.
 
     References
     ----------
@@ -252,7 +253,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     if not isinstance(groups, WHOLE):
         raise TypeError(f"{name}: expected groups to be an int, got {type(groups).__name__}")
     if groups < 1 or spec.shape[1] % groups:
-        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be cut into {groups} equal groups")
+        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
     rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
@@ -326,7 +327,7 @@ def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | No
 
 
 def _per_feature(function: str, spec: Spec, axes: Axes, **given: Any) -> Shape:
-    """Return the shape in which what is given for each feature broadcasts against `x`; the rest fits or raises."""
+    """Return the shape in which arrays with one element per feature broadcast against `x`, or raise `InvalidType`."""
     shape = tuple(n for i, n in enumerate(spec.shape) if i not in axes)
     for name, x in given.items():
         found = require_real_floating(known_spec(x, function), function, name)
@@ -350,7 +351,7 @@ def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: 
 
 
 def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:
-    """Let moving averages follow ``latest * factor``."""
+    """Update moving averages with ``latest * factor``."""
     array = as_array(averages)
     backend = plugins.backend_of(array)
     moved = backend.restore(backend.follow(_moved)(backend.xp, array, latest, factor, decay))

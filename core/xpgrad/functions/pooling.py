@@ -1,4 +1,4 @@
-"""Pooling: windows of images become one element each, and one element a window."""
+"""Pooling: reduction of windows of images to single elements, and its inverses."""
 
 import math
 from typing import Any, Literal, overload
@@ -27,7 +27,7 @@ def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
 
 
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
-    """Return which elements of windows are the largest, and how many they are, at least 1 (all may be NaN)."""
+    """Return which elements of windows are the largest, and their number, at least 1 (all may be NaN)."""
     largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
     count = xp.sum(xp.astype(largest, xp.backend.wide(x.dtype)), axis=geometry.within)
     return largest, xp.where(count == 0, 1.0, count)
@@ -43,7 +43,8 @@ def max_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 def max_pool_backward(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Images on which each element of `g` is shared by the largest elements of its window on `x`.
 
-    `top` has the windows' largest elements. It is linear in `g`, and constant in `x` wherever there is a derivative.
+    `top` is the array of the windows' largest elements. The result is linear in `g`, and constant in `x` where it is
+    differentiable.
     """
     largest, count = _ties(xp, x, top, geometry)
     spec = xp.spec_of(g)
@@ -62,7 +63,7 @@ def max_pool_gather(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: 
 
 @primitive()
 def max_pool_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
-    """Numbers of the first of the largest elements of windows, counted through one window; without a gradient."""
+    """Index in each window of the first of its largest elements, in row-major order; without a gradient."""
     found = xp.windows(x, geometry=geometry, fill=-math.inf)
     return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
@@ -96,17 +97,17 @@ def max_pooling_nd(
     stride : int, or one for each axis D, optional
         Distances of the windows, by default `ksize`.
     pad : int, or one for each axis D
-        How far windows reach beyond the images, where there is nothing.
+        Number of positions, without elements, by which windows exceed the images.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
     return_indices : bool
-        Return also where in its window each one was found, counted from 0 in row-major order; of several the first.
+        Whether to return the index in its window of each element, too, in row-major order; of ties, the first one.
 
     Returns
     -------
     Variable, or tuple of Variable and array; shape (N, C, *O)
-        Elements that tie share the gradient equally (Chainer gives it to the first). A window without any element of
-        its image has ``-inf``.
+        Elements that tie share the gradient equally (Chainer gives it to the first). The result for a window
+        without any element of its image is ``-inf``.
 
     Raises
     ------
@@ -200,7 +201,7 @@ def average_pooling_nd(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     pad_value : 0 or None
-        0 counts what lies outside as zeros; None does not count it, and gives 0 for a window that is all outside.
+        0 counts positions outside of the image as zeros; None ignores them, and gives 0 for a window without elements.
 
     Returns
     -------
@@ -211,7 +212,7 @@ def average_pooling_nd(
     InvalidType
         The shape or dtype of `x` is another, or no window fits.
     ValueError
-        An option is out of range, or `pad_value` is something else.
+        An option is out of range, or `pad_value` is neither 0 nor None.
     """
     return _averaged("average_pooling_nd", None, x, ksize, stride, pad, pad_value)
 
@@ -257,9 +258,9 @@ def unpooling_nd(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     outsize : int, or one for each axis D, optional
-        Size of the images. By default the smallest of which pooling with these options makes the size of `x`.
+        Size of the images. By default the smallest for which pooling with these options gives the size of `x`.
     cover_all : bool
-        That of the pooling that this undoes.
+        That of the pooling that this inverts.
 
     Returns
     -------
@@ -301,20 +302,20 @@ def unpooling_3d(
 
 @primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
 def max_unpool(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `x` is added at the element of its window that `indexes` numbers."""
+    """Images with each element of `x` added at the position in its window that `indexes` gives."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
 
 @primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool(gy, indexes, geometry=geometry))
 def max_unpool_backward(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Elements of the windows on `x` that `indexes` numbers; the gradient of `max_unpool`."""
+    """Elements of the windows on `x` at the positions `indexes`; the gradient of `max_unpool`."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.sum(xp.where(chosen, xp.windows(x, geometry=geometry, fill=0.0), 0.0), axis=geometry.within)
 
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
-    """Return which elements of windows are those that `indexes` numbers."""
+    """Return which elements of windows are at the positions `indexes`."""
     device = xp.device_of(indexes)
     numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
     return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
@@ -326,13 +327,13 @@ def upsampling_2d(
     x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
     outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, among zeros.
+    """Return pictures with each element of `x` at the position where `max_pooling_2d` found it, and zeros elsewhere.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), floating-point
     indexes : Variable or array, shape of `x`, integer
-        As `max_pooling_2d` returns them. A number that no element of a window has gives nothing.
+        As returned by `max_pooling_2d`. Indices outside of the windows are ignored.
     ksize, stride, pad, outsize, cover_all
         As for `unpooling_2d`.
 
@@ -383,7 +384,7 @@ def _unpooled(
 
 
 def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Size]:
-    """Return the size of windows and their distances, which are as large by default."""
+    """Return the size of windows and their distances, by default the same."""
     size = per_axis(ksize, spec.ndim - 2, "ksize", function)
     return size, size if stride is None else stride
 

@@ -19,15 +19,15 @@ def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     Parameters
     ----------
     c_prev : Variable or array, shape (B, N, *D), real floating-point
-        Cell of the step before.
+        Cell of the previous step.
     x : Variable or array, shape (B', 4 * N, *D), of the dtype of `c_prev`, with B' at most B
-        Sources of input a and of input, forget and output gate i, f and o. They lie element by element side by side
-        along axis 1: ``a, i, f, o`` of the first, then of the second, ...
+        Sources of input a and of input, forget and output gate i, f and o. They are interleaved
+        along axis 1: ``a, i, f, o`` of the first element, then of the second, ...
 
     Returns
     -------
     c : Variable, shape (B, N, *D)
-        ``tanh(a) * sigmoid(i) + c_prev * sigmoid(f)``; what lies behind the first B' is as it was.
+        ``tanh(a) * sigmoid(i) + c_prev * sigmoid(f)``; rows after the first B' are unchanged.
     h : Variable, shape (B', N, *D)
         ``tanh(c) * sigmoid(o)``
 
@@ -66,7 +66,7 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
 
     Notes
     -----
-    That is what Chainer computes; the formula in its documents adds the sources of both children before `tanh` and
+    This is what Chainer computes; the formula in its documentation adds the sources of both children before `tanh` and
     `sigmoid`.
 
     References
@@ -87,13 +87,13 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
 
 
 def tree_lstm(*inputs: AnyArray) -> tuple[Variable, Variable]:
-    """Return cell and output of a unit with a long short-term memory that has any number of children, in an order.
+    """Return cell and output of a unit with a long short-term memory that has any number of ordered children.
 
     Parameters
     ----------
     *inputs : Variable or array, real floating-point
         The cells of K children, each of shape (B, N, *D); then the sources, of shape (B, (3 + K) * N, *D): input a,
-        input gate i, output gate o, and a forget gate for each child, one behind the other along axis 1.
+        input gate i, output gate o, and a forget gate for each child, concatenated along axis 1.
 
     Returns
     -------
@@ -136,6 +136,6 @@ def _check(function: str, cell: Spec, x: Spec, parts: int, name: str, fewer: boo
 
 
 def _gates(x: Any, spec: Spec) -> list[Variable]:
-    """Return the four parts that lie side by side along axis 1."""
+    """Return the four parts that are interleaved along axis 1."""
     parts = reshape(x, shape=(spec.shape[0], spec.shape[1] // 4, 4, *spec.shape[2:]))
     return [parts[:, :, k] for k in range(4)]

@@ -1,4 +1,4 @@
-"""Sequences of several lengths: padded, transposed, put into another order, added to."""
+"""Padding, transposition and permutation of sequences, and scatter-add."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequenc
 
 
 def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
-    """Return `x` with more elements before and behind each axis.
+    """Return `x` with elements added before and after each axis.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
 
 
 def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: float = 0) -> Variable:
-    """Return arrays of several lengths along axis 0 in one array, with `padding` behind the shorter ones.
+    """Stack arrays of different lengths along axis 0, with `padding` after the shorter ones.
 
     Parameters
     ----------
@@ -44,24 +44,26 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     Raises
     ------
     ValueError
-        An array is longer than `length`, or there is none.
+        An array is longer than `length`, or `xs` is empty.
     """
     if not xs:
         raise ValueError("pad_sequence: expected at least one array, got none")
     specs = [known_spec(x, "pad_sequence") for x in xs]
     if any(not spec.ndim or spec.shape[1:] != specs[0].shape[1:] or spec.dtype != specs[0].dtype for spec in specs):
-        raise invalid("pad_sequence", "arrays of one dtype and, but for axis 0, one shape", f"xs is {specs!r}")
+        raise invalid("pad_sequence", "arrays of one dtype and, except for axis 0, one shape", f"xs is {specs!r}")
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ValueError(f"pad_sequence: length must be at least {longest}, as long as the longest array; got {length}")
-    behind = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
-    padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, behind, strict=True)]
+        raise ValueError(
+            f"pad_sequence: length must be at least {longest}, the length of the longest array; got {length}"
+        )
+    widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
+    padded = [pad(x, width, "constant", constant_values=padding) for x, width in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)
 
 
 def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
-    """Return for each position the elements that the sequences have there.
+    """Transpose sequences: return for each position the elements of all sequences that are longer.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
     Raises
     ------
     InvalidType
-        The lengths are not in descending order, or the shapes differ beyond axis 0.
+        The lengths are not in descending order, or the shapes differ in other axes than axis 0.
     """
     specs = [known_spec(x, "transpose_sequence") for x in xs]
     lengths = [spec.shape[0] if spec.ndim else -1 for spec in specs]
@@ -90,17 +92,17 @@ def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
 
 
 def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) -> Variable:
-    """Return `x` in another order along `axis`.
+    """Permute `x` along `axis`.
 
     Parameters
     ----------
     x : Variable or array
     indices : Variable or array, shape (N,), integer
-        Each number from 0 to N - 1 once.
+        A permutation of 0 to N - 1.
     axis : int
         Of length N.
     inv : bool
-        Undo the permutation instead.
+        Apply the inverse permutation instead.
     """
     spec, order = known_spec(x, "permutate"), integral(indices, "permutate", "indices")
     axis = require_axis(spec, axis, "permutate")
@@ -111,7 +113,7 @@ def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) 
 
 
 def scatter_add(a: AnyArray, slices: Index, b: AnyArray) -> Variable:
-    """Return a copy of `a` with `b` added at ``a[slices]``; what a position gets from several places is added up."""
+    """Return a copy of `a` with `b` added at ``a[slices]``; values for repeated positions are added up."""
     from xpgrad import ops  # which most programs do not need
 
     return ops.scatter_add(a, slices, b)

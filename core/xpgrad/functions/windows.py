@@ -1,6 +1,6 @@
-"""Windows on images of any number of axes: the gather and the sum that convolution and pooling are made of.
+"""Windows on images of any number of axes: the gather and the sum of convolution and pooling.
 
-`windows` and `fold` are each other's gradient, and so are `sum_pool` and `unpool`. All take a `Geometry`.
+`windows` and `fold` are each other's gradients, as are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     x : Variable or array, shape (N, C, *geometry.size)
     geometry : Geometry
     fill : float
-        What lies outside of the image.
+        Value at positions outside of the image.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
 
 @primitive(x=lambda xp, gy, geometry: xp.windows(gy, geometry=geometry, fill=0.0))
 def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
-    """Images on which every element of their windows is added in its place; what lies outside is dropped.
+    """Images with all elements of their windows added at their positions; those outside are dropped.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     return narrowed(xp, x, spec)
 
 
-def _extended(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill: float = 0.0) -> Array:
-    """Return `x` with so many elements more before and behind `axis`."""
+def _extended(xp: Namespace, x: Array, axis: int, before: int, after: int, fill: float = 0.0) -> Array:
+    """Return `x` with `before` and `after` elements added at the ends of `axis`."""
     parts = [x]
-    for width, place in (before, 0), (behind, 2):
+    for width, place in (before, 0), (after, 2):
         if width:
             shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
             parts.insert(place, xp.full(shape, fill, dtype=x.dtype, device=xp.device_of(x)))
@@ -83,7 +83,7 @@ def _extended(xp: Namespace, x: Array, axis: int, before: int, behind: int, fill
 
 
 def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
-    """Return `x` with zeros behind each element along `axis`, so that the next one is `stride` further on."""
+    """Return `x` with ``stride - 1`` zeros after each element along `axis`."""
     if stride == 1:
         return x
     shape = x.shape
@@ -99,7 +99,7 @@ def sum_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 @primitive(x=lambda xp, gy, geometry: xp.sum_pool(gy, geometry=geometry))
 def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `x` is added all over its window; the gradient of `sum_pool`."""
+    """Images with each element of `x` added to all elements of its window; the gradient of `sum_pool`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim
     x = xp.reshape(x, shape=(*lead, *ones, *geometry.out))
     return xp.fold(xp.broadcast_to(x, shape=(*lead, *geometry.ksize, *geometry.out)), geometry=geometry)
@@ -110,7 +110,7 @@ def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) ->
     given = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
     if len(given) != ndim or any(v < least for v in given):
         raise ValueError(
-            f"{function}: expected {name} to be an int or {ndim} of them, each at least {least}, got {value!r}"
+            f"{function}: expected {name} to be an int or {ndim} ints, each at least {least}, got {value!r}"
         )
     return given
 
@@ -118,7 +118,7 @@ def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) ->
 def geometry_on(
     function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, dilate: Size = 1, cover_all: bool = False
 ) -> Geometry:
-    """Return the geometry of windows on images of `spec`; there must be one window at least."""
+    """Return the geometry of windows on images of `spec`, or raise `InvalidType` if there is no window."""
     size, n = spec.shape[2:], len(ksize)
     stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
     pad = per_axis(pad, n, "pad", function, 0)
@@ -134,7 +134,7 @@ def geometry_under(
     function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, outsize: Size | None, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Geometry:  # fmt: skip
-    """Return the geometry whose windows the images of `spec` number; `outsize` is the size they lie on, if given."""
+    """Return the geometry of which the images of `spec` are the output; `outsize` is the input's size, if given."""
     out, n = spec.shape[2:], len(ksize)
     stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
     pad = per_axis(pad, n, "pad", function, 0)
@@ -175,7 +175,7 @@ def im2col(
         Height and width of the windows, their distances, zeros around the picture, and the distances of the elements of
         one window.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
 
     Returns
     -------

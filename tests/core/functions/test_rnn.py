@@ -72,7 +72,7 @@ def test_sequences_that_end_early_keep_their_state():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"xs": XS[::-1]}, r"xs of shapes \(B_t, I\), with no B_t greater"),
+        ({"xs": XS[::-1]}, r"xs of shapes \(B_t, I\), in descending order of B_t"),
         ({"xs": []}, "at least one layer and one step"),
         ({"n_layers": 0}, "at least one layer"),
         ({"xs": [np.ones((2, 4), int)]}, r"xs\[0\] of a real floating-point dtype"),
@@ -109,7 +109,7 @@ def test_there_are_two_activations():
         (lambda: F.embed_id(np.ones(2), np.ones((2, 2))), "x of an integer dtype"),
         (lambda: F.embed_id(np.asarray([0]), np.ones(2)), r"W of shape \(V, K\)"),
         (lambda: F.transpose_sequence(XS[::-1]), "the longest first"),
-        (lambda: F.pad_sequence([np.ones((2, 3)), np.ones((2, 2))]), "but for axis 0, one shape"),
+        (lambda: F.pad_sequence([np.ones((2, 3)), np.ones((2, 2))]), "except for axis 0, one shape"),
         (lambda: F.permutate(np.ones((2, 3)), np.asarray([0, 1, 2])), r"indices of shape \(2,\)"),
         (lambda: F.space2depth(np.ones((1, 1, 3, 4)), 2), r"X of shape \(B, C, 2 \* H, 2 \* W\)"),
         (lambda: F.depth2space(np.ones((1, 6, 3, 4)), 2), r"X of shape \(B, 4 \* C, H, W\)"),
@@ -142,7 +142,7 @@ def test_in_debug_mode_numbers_without_a_row_are_refused(device):
 
 
 def test_lengths_of_sequences():
-    with pytest.raises(ValueError, match="length must be at least 2, as long as the longest array; got 1"):
+    with pytest.raises(ValueError, match="length must be at least 2, the length of the longest array; got 1"):
         F.pad_sequence([np.ones(2)], length=1)
     with pytest.raises(ValueError, match="expected at least one array"):
         F.pad_sequence([])
