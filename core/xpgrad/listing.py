@@ -1,17 +1,17 @@
-"""The names that a public module lists in `dir`, and its error for a missing name."""
+"""The names that a public module lists in `dir`, and its AttributeError for other names."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 
 class _MissingName:
-    """The message of a module's AttributeError, composed when it is read, so that a failing `hasattr` is cheap."""
+    """The text of a module's AttributeError, computed when it is read, so that a failing `hasattr` stays fast."""
 
     def __init__(self, text: str, name: str, known: Callable[[], Iterable[str]]) -> None:
         self.text, self.name, self.known = text, name, known
 
     def __str__(self) -> str:
-        import difflib  # only for a message
+        import difflib  # imported only for an error that is printed
 
         by_name = {path.rpartition(".")[2]: path for path in sorted(self.known(), key=lambda path: -path.count("."))}
         close = difflib.get_close_matches(self.name, by_name, n=1)
@@ -30,7 +30,7 @@ def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> 
     ----------
     module, name : str
     known : function without arguments
-        Called when the message is read. A name may have a path, as ``array_api.sum``, which the message shows.
+        It is called when the text is read. A name may have a path, such as ``array_api.sum``, which the text shows.
     """
     text = f"module {module!r} has no attribute {name!r}"
     return AttributeError(_MissingName(text, name, known), name=name)

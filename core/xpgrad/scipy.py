@@ -1,13 +1,14 @@
-"""SciPy's optimizers on xpgrad: functions of float64 vectors from functions of Variables.
+"""Functions of flat float64 vectors from functions of Variables, for SciPy's optimisers.
 
-``scipy.optimize`` uses float64 NumPy vectors; `f` gets Variables of any shape, dtype and device, alone or in a tree::
+``scipy.optimize`` passes and receives float64 NumPy vectors; `f` receives Variables of any shape, dtype and device,
+alone or in a tree::
 
     fun = xpgrad.scipy.value_and_grad(f, like=x0, device="@cupy:0")
     x, unravel = xpgrad.scipy.ravel(x0)
     result = scipy.optimize.minimize(fun, x, jac=True, method="L-BFGS-B")
     unravel(result.x)
 
-All functions returned by this module pass further arguments, those of SciPy's ``args=``, to `f`.
+All returned functions take the further arguments of SciPy's ``args=``, and pass them to `f`.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ class Layout:
     like : tree of Variables, arrays or scalars, real floating-point; or None
         None means one vector of any length.
     device : as `get_device` takes it, or None
-        The device of the arrays; by default that in `like`, or the host.
+        Device of the arrays; by default that in `like`, or the host.
     """
 
     def __init__(self, like: Any, device: Any) -> None:
@@ -59,7 +60,7 @@ class Layout:
             self.specs.append((spec, x.device if self.device is None else self.device))
 
     def unraveled(self, vector: Array) -> Any:
-        """Return the tree of raw arrays whose elements are those of `vector`."""
+        """Return the tree with the elements of `vector`, as raw arrays."""
         host = plugins.host
         vector = host.asarray(vector, host.namespace.float64)
         if self.any_length:
@@ -74,7 +75,7 @@ class Layout:
             part = host.namespace.reshape(vector[start : start + spec.size], spec.shape)
             backend = device.backend
             wanted = getattr(host.namespace, spec.backend.dtype_name(spec.dtype), host.namespace.float64)
-            part = host.namespace.astype(part, wanted)  # before the move, because the device may not support float64
+            part = host.namespace.astype(part, wanted)  # before the move: the device may have no float64
             moved = transfer(part, device) if backend is not host else part
             if spec.backend is backend and moved.dtype != spec.dtype:
                 moved = backend.restore(backend.xp.astype(moved, spec.dtype))
@@ -84,13 +85,13 @@ class Layout:
 
 
 def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]:
-    """Return the elements of a tree as one float64 vector on the host, and the function that converts it to a tree.
+    """Return the elements of a tree as one float64 vector of the host, and the function that restores the tree.
 
     Parameters
     ----------
     tree : tree of Variables, arrays or scalars, real floating-point
     device : as `get_device` takes it, or None
-        The device of the arrays that the function returns; by default that in `tree`.
+        Device of the restored arrays; by default that in `tree`.
     """
     layout = Layout(tree, device)
     return _vector(flatten(tree)[0]), layout.unraveled
@@ -99,18 +100,18 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
 def value_and_grad(
     f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
 ) -> Callable[..., tuple[float, Array]]:
-    """Return the function for ``scipy.optimize.minimize(..., jac=True)``.
+    """Return `f` and its gradient as one function, for ``scipy.optimize.minimize(..., jac=True)``.
 
     Parameters
     ----------
     f : callable
         Takes Variables like `like`, returns one real number as a Variable.
     like : tree of arrays, optional
-        The structure of the argument of `f`: shapes, dtypes, devices, tree. Values are not used.
+        The argument of `f`, instead of a vector: structure, shapes, dtypes and devices. Values are ignored.
     device : as `get_device` takes it, or None
-        The device on which `f` computes; by default that of `like`.
+        Where `f` computes; by default the devices of `like`.
     allow_constant : bool
-        Return zeros instead of raising an error where `f` ends the graph, as for `xpgrad.transforms.value_and_grad`.
+        Zeros instead of an error if the output of `f` is a constant, as for `xpgrad.transforms.value_and_grad`.
 
     Returns
     -------
@@ -129,7 +130,7 @@ def value_and_grad(
 def hvp(
     f: Callable[..., Any], like: Any = None, device: Any = None, *, allow_constant: bool = False
 ) -> Callable[..., Array]:
-    """Return the function for ``minimize(..., hessp=)``: the product of the Hessian at a vector with another.
+    """Return the function for ``minimize(..., hessp=)``: the product of the Hessian at a vector with another vector.
 
     Parameters are those of `value_and_grad`.
     """
@@ -157,7 +158,7 @@ def hess(
 
 
 def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
-    """Return the function for ``scipy.optimize.least_squares``: the result of `f` as a float64 vector.
+    """Return the function for ``scipy.optimize.least_squares``: the output of `f` as a float64 vector.
 
     Parameters
     ----------
@@ -192,8 +193,8 @@ def jac(
     like, device, allow_constant
         As for `value_and_grad`.
     mode : {"auto", "forward", "reverse"}
-        As for `xpgrad.transforms.jacobian`: by default one sweep per column if there are many more rows, as in a
-        fit of few parameters to many data points, else one per row.
+        As for `xpgrad.transforms.jacobian`: by default a sweep for each column if there are many more rows, as in a
+        fit of few parameters to much data, else one for each row.
     """
     layout = Layout(like, device)
 
@@ -227,7 +228,7 @@ def _vector(leaves: Sequence[Any]) -> Array:
 
 
 def _matrix(blocks: Sequence[Sequence[Any]], sizes: Sequence[int]) -> Array:
-    """Return the matrix of blocks whose last axes, with `sizes` elements, are those of the arguments."""
+    """Return the matrix of `blocks`; the last axes of a row's blocks have `sizes` elements."""
     xp = plugins.host.namespace
     rows = []
     for block in blocks:

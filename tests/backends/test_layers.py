@@ -38,7 +38,7 @@ def order(files: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
-def test_the_files_of_a_backend_have_an_order_in_which_each_imports_earlier_ones_only(package: Path) -> None:
+def test_imports_between_the_files_of_a_backend_have_no_cycle(package: Path) -> None:
     files = sources(package)
     assert len(order(files)) == len(files) > 1
 

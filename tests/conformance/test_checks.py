@@ -95,7 +95,7 @@ def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
     ), reason
 
 
-def test_checks_leave_nothing_behind() -> None:
+def test_checks_restore_the_global_state() -> None:
     before, state, threads = get_device(), random.get_state(), threading.active_count()
     _outcomes("@numpy", families="AMYP")
     _outcomes("@strict:device1", families="VTXR")

@@ -21,7 +21,7 @@ def test_there_is_a_test_for_each_check_and_one_for_the_declaration() -> None:
     assert names == {check.id for check in CHECKS}
 
 
-def test_suite_of_what_is_not_there_is_an_error() -> None:
+def test_suite_of_an_unknown_backend_is_an_error() -> None:
     with pytest.raises(xpgrad.SpecifierError, match="unknown device '@xyzzy:0'"):
         suite("@xyzzy:0")
     with pytest.raises(ValueError, match="expected the profile 'quick' or 'full', got 'soak'"):

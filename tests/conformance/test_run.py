@@ -55,7 +55,7 @@ def test_every_family_has_checks() -> None:
     assert {check.family for check in CHECKS} == set(FAMILIES)
 
 
-def test_every_item_of_a_plan_has_a_name_of_its_own() -> None:
+def test_ids_of_the_items_of_a_plan_are_unique() -> None:
     for quick in (True, False):
         names = [item.id for item in plan([STRICT, xpgrad.get_device("@strict:cpu")], quick=quick)]
         assert len(set(names)) == len(names)
@@ -69,7 +69,7 @@ def test_families_are_given_by_letter_or_name() -> None:
     assert {item.check.family.letter for item in plan([STRICT], families=["H"])} == {"H"}
 
 
-def test_shares_are_the_whole_plan_with_each_item_once_and_each_case_together() -> None:
+def test_shares_partition_the_plan_and_keep_cases_together() -> None:
     whole = plan([STRICT], families=["L", "K"])
     shares = [plan([STRICT], families=["L", "K"], share=(i, 5)) for i in range(1, 6)]
     assert sorted(item.id for share in shares for item in share) == sorted(item.id for item in whole)
@@ -78,7 +78,7 @@ def test_shares_are_the_whole_plan_with_each_item_once_and_each_case_together() 
     assert max(map(len, groups)) - min(map(len, groups)) <= 1
 
 
-def test_outcome_says_what_came_of_a_check() -> None:
+def test_outcome_has_state_and_reason_of_a_check() -> None:
     assert _outcome(lambda s: None).state == "passed"
     failed = _outcome(_fails)
     assert (failed.state, failed.reason) == ("failed", "it does not hold")
@@ -124,7 +124,7 @@ def test_expected_failures_are_strict() -> None:
 
 
 @pytest.mark.parametrize("jobs", [0, 2])
-def test_run_counts_what_was_planned(jobs: int) -> None:
+def test_run_counts_planned_checks(jobs: int) -> None:
     seen: list[tuple[str, int]] = []
     report = conform(
         "@strict:device1",
@@ -251,13 +251,13 @@ def test_reproduction_is_a_short_program_that_fails_in_the_same_way() -> None:
     assert str(again.value) == failed.reason
 
 
-def test_reproduction_of_what_there_is_not_says_so() -> None:
+def test_reproduction_of_an_unknown_check_is_an_error() -> None:
     with pytest.raises(ValueError, match="there is no check 'K01"):
         reproduce("K01[nothing,float32,@numpy]")
 
 
 @pytest.mark.parametrize("name", ["@numpy", "@strict", "native:0"])
-def test_shipped_backends_declare_what_the_probes_find(name: str) -> None:
+def test_declared_capabilities_of_shipped_backends_agree_with_the_probes(name: str) -> None:
     backend = xpgrad.get_device(name).backend
     assert not mismatches(backend.devices(), backend.capabilities)
 
@@ -284,7 +284,7 @@ def test_probes_find_wrong_declarations_in_both_directions() -> None:
     assert any("not declared missing" in str(each) for each in mismatches([device], wrong))
 
 
-def test_a_mismatch_says_what_the_probe_met() -> None:
+def test_a_mismatch_has_the_error_of_the_probe() -> None:
     def refuse(self: Any, key: Any) -> Any:
         raise RuntimeError("the queue is closed\nand more lines")
 

@@ -35,7 +35,7 @@ def test_an_unknown_entry_is_an_error_that_lists_the_known_ones():
         _ = config.debgu
 
 
-def test_a_value_set_here_is_this_threads():
+def test_a_value_of_config_belongs_to_its_thread():
     config.train = False
     try:
         assert config.train is False

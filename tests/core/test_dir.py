@@ -34,7 +34,7 @@ def test_the_root_lists_exactly_what_there_is() -> None:
     assert dir(xpgrad) == sorted(ROOT.split())
 
 
-def test_what_is_late_is_an_attribute_after_import_xpgrad_alone_which_does_not_import_it() -> None:
+def test_late_modules_are_attributes_that_are_imported_when_read() -> None:
     program = f"""
 import sys, xpgrad
 listed = dir(xpgrad)
@@ -51,7 +51,7 @@ assert dir(xpgrad) == listed
 
 
 @pytest.mark.parametrize("door", DOORS.split())
-def test_what_is_listed_is_there_and_is_no_tool_of_the_module(door: str) -> None:
+def test_listed_names_exist_and_are_public(door: str) -> None:
     module = importlib.import_module(door)
     listed = dir(module)
     assert listed == sorted(set(listed))

@@ -104,7 +104,7 @@ def test_rule_4_ties_share_equally(device):
 
 
 @pytest.mark.parametrize("function", [array_api.abs, functions.relu], ids=lambda f: f.__name__)
-def test_rule_4_kinks_have_derivative_0_as_the_docstring_says(device, function):
+def test_rule_4_kinks_have_derivative_0_as_documented(device, function):
     x = variable(device, [0.0, -0.0])
     assert values(grad([function(x)], [x])[0]) == [0.0, 0.0]
     assert "0" in function.__doc__
@@ -268,7 +268,7 @@ def assert_apart(gradients, held):
             assert not shared_memory(g, other)
 
 
-def test_rule_7_what_a_hook_was_given_is_not_added_to(device):
+def test_rule_7_a_gradient_passed_to_a_hook_is_not_modified(device):
     x = variable(device, np.ones((80, 80)))
     hooked = []
     y = x * 3
@@ -408,7 +408,7 @@ def test_rule_12_configuration_is_per_thread_and_graphs_are_not(device):
 # 13
 
 
-def test_rule_13_backward_starts_from_ones_from_one_element_only_and_grad_always(device):
+def test_rule_13_only_grad_starts_from_ones_for_many_elements(device):
     one, many, none = (variable(device, np.full(shape, 2.0)) for shape in ((1, 1), (2,), (0, 3)))
     (one * one).backward()
     assert values(one.grad) == [[4.0]]

@@ -14,6 +14,6 @@ assert "| `negative_steps` | x[::-1] |" in page
 """
 
 
-def test_pages_are_as_the_code_says() -> None:
+def test_generated_pages_agree_with_the_code() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=DOCS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"run: python docs/generate.py\n{done.stderr}"

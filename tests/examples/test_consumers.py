@@ -27,7 +27,7 @@ def report():
     return run()
 
 
-def test_every_call_does_what_its_row_says(report):
+def test_every_call_behaves_as_listed(report):
     assert report.returncode == 0, report.stdout[-5000:] + report.stderr[-2000:]
     assert "all as their rows say" in report.stdout
 
@@ -38,7 +38,7 @@ def test_the_libraries_of_the_test_extra_are_there(report):
     assert all(re.search(rf"^{re.escape(name)} .* ok ", report.stdout, re.MULTILINE) for name in NEEDED)
 
 
-def test_a_call_that_does_not_do_what_its_row_says_fails(tmp_path):
+def test_a_call_that_differs_from_its_row_fails(tmp_path):
     shutil.copytree(EXAMPLE.parent / "consumed", tmp_path / "consumed")
     shutil.copy(EXAMPLE, tmp_path)
     table = tmp_path / "consumed" / "scipy_statistics.py"

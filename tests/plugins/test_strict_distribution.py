@@ -84,7 +84,7 @@ def test_the_wheels_hold_what_they_should(wheels: list[Path]) -> None:
         assert any(name.endswith(".dist-info/entry_points.txt") for name in names)
 
 
-def test_a_stranger_gets_gradients_on_every_device_of_the_plugin(python: Path, tmp_path: Path) -> None:
+def test_an_installed_distribution_gives_gradients_on_every_device(python: Path, tmp_path: Path) -> None:
     lines = run(python, "-I", "-W", "error", "-c", PROGRAM, cwd=tmp_path).splitlines()
     assert lines == ["@strict:cpu 2.4200 4.0707 6.0099", "@strict:device1 @numpy"]
 

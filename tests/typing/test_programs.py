@@ -13,6 +13,7 @@ import sys
 import venv
 import zipfile
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,12 @@ PROGRAMS = sorted((HERE / "programs").glob("*.py"))
 MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
 ARRAYS = HERE / "libraries.py"
 MISSING = [name for name in ("torch", "jax", "dask", "array_api_strict") if find_spec(name) is None]
+NAMES = "all_names.py"
+ROOMS = (
+    "array_api", "array_api.fft", "array_api.linalg", "fft", "functions", "linalg", "ops", "plugin", "special",
+    "testing", "transforms",
+)  # fmt: skip
+SHOWN = ["xpgrad", *(f"xpgrad.{room}" for room in ROOMS)]
 Errors = dict[tuple[str, int], set[str]]
 """From a line, named by its file and number, to the codes of the errors in it."""
 
@@ -84,8 +91,14 @@ CHECKERS = {"mypy": _mypy, "pyright": _pyright}
 @pytest.fixture(scope="module", params=CHECKERS)
 def checked(request: pytest.FixtureRequest, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> "Report":
     """What each type checker says of all files, asked once."""
-    files = [*PROGRAMS, *MISTAKES, *([] if MISSING else [ARRAYS])]
-    return Report(request.param, CHECKERS[request.param](installed, files, tmp_path_factory.mktemp("checked")))
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / NAMES).write_text(f"import {', '.join(SHOWN)}\n" + "\n".join(path for path in _shown()))
+    files = [*PROGRAMS, *MISTAKES, folder / NAMES, *([] if MISSING else [ARRAYS])]
+    return Report(request.param, CHECKERS[request.param](installed, files, folder))
+
+
+def _shown() -> list[str]:
+    return [f"{module}.{name}" for module in SHOWN for name in dir(import_module(module)) if name.isidentifier()]
 
 
 @dataclass
@@ -124,6 +137,11 @@ def test_the_programs_run(program: Path) -> None:
 
 def test_the_programs_pass(checked: Report) -> None:
     assert checked.found(PROGRAMS) == {}
+
+
+def test_all_that_modules_show_is_known(checked: Report) -> None:
+    assert len(_shown()) > 700
+    assert checked.found([Path(NAMES)]) == {}
 
 
 def test_each_mistake_is_an_error_and_no_other_line_is(checked: Report) -> None:

@@ -149,14 +149,14 @@ __array_api_version__ = API_VERSIONS[-1]
 
 _STANDARD = (name for chapter, names in _CHAPTERS.items() if chapter not in ("fft", "linalg") for name in names)
 FUNCTIONS = [name for name in _STANDARD if name not in globals()]
-"""The standard's functions that take arrays and give arrays, but for those imported above."""
+"""The standard's functions that take and return arrays, except those imported above."""
 
 globals().update(functions(FUNCTIONS))
 globals().update({new: globals()[old] for new, old in RENAMED.items()})
 
 
 def is_available() -> _bool:
-    """Return whether these arrays can be used, which they can wherever NumPy can."""
+    """Return whether these arrays can be used: always True, since they need only NumPy."""
     return True
 
 

@@ -19,7 +19,7 @@ class ndarray(Methods):
 
     Notes
     -----
-    Its elements are not set to anything. Programs make arrays by `array`, `zeros` and their like.
+    Its elements are not initialised. Programs make arrays by `array`, `zeros` and their like.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""What chx arrays know of gradients."""
+"""Methods of chx arrays for gradients."""
 
 import weakref
 from typing import Any
@@ -11,12 +11,12 @@ from xpgrad_chx.memory import Memory, another
 
 
 class Autograd(Memory):
-    """An array's part in a graph: whether it keeps a gradient, whether one goes through it, and the gradient."""
+    """Mixin with the gradient of an array, and whether the array is in a graph."""
 
     __slots__ = ()
 
     def require_grad(self, backprop_id: BackpropId | None = None) -> Any:
-        """Let the array keep its gradient for an id, and return the array; an array in between may do so, too.
+        """Mark the array to keep its gradient for an id, and return it; intermediate results can be marked, too.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class Autograd(Memory):
         return self._graph is not None and resolved(backprop_id, "is_grad_required") in self._graph.required
 
     def is_backprop_required(self, backprop_id: "BackpropId | AnyGraph | None" = None) -> bool:
-        """Return whether what is computed from the array now has a gradient for an id, or for any."""
+        """Return whether operations on the array are recorded for an id, or for any id."""
         if self._graph is None:
             return False
         node = self._graph.variable.node
@@ -51,7 +51,7 @@ class Autograd(Memory):
 
     @property
     def grad(self) -> Any:
-        """Gradient of the default id: an array over its memory, the same object at each read, or None."""
+        """Gradient for the default id, the same array object at each read, or None."""
         return self.get_grad()
 
     @grad.setter
@@ -59,7 +59,7 @@ class Autograd(Memory):
         self.set_grad(grad)
 
     def get_grad(self, backprop_id: BackpropId | None = None) -> Any:
-        """Return the gradient for an id, None where there is none yet.
+        """Return the gradient for an id, None if it has not been computed yet.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Autograd(Memory):
         Raises
         ------
         ChainerxError
-            No gradient goes through the array: call `require_grad` first.
+            The array is in no graph: call `require_grad` first.
         GradientError
             Shape, dtype or device are not the array's.
         """
@@ -98,7 +98,7 @@ class Autograd(Memory):
         sweeping.show(connection, wanted, variable, grad)
 
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
-        """Forget the gradient for an id."""
+        """Clear the gradient for an id."""
         wanted = resolved(backprop_id, "cleargrad")
         sweeping.store(self._reached(wanted, "cleargrad"), wanted, None)
 
@@ -108,13 +108,13 @@ class Autograd(Memory):
         return self._graph
 
     def as_grad_stopped(self, backprop_ids: Any = None, *, copy: bool = False) -> Any:
-        """Return a view, or a copy, through which no gradient goes, or none of the ids that are named."""
+        """Return a view, or a copy, that stops gradients of the given ids, by default of all."""
         ids = None if backprop_ids is None else frozenset(resolved(each, "as_grad_stopped") for each in backprop_ids)
         stopped = another(self) if ids is None else graph.view(self, ids)
         return stopped.copy() if copy else stopped
 
     def view(self) -> Any:
-        """Return another array over the same memory, connected to this one; it keeps no gradient of its own yet."""
+        """Return a view that is connected to this array; its gradient is not kept."""
         return graph.view(self)
 
     def backward(
@@ -124,12 +124,12 @@ class Autograd(Memory):
         loss_scale: float | None = None,
         retain_graph: bool = True,
     ) -> None:
-        """Compute the gradients behind this array, as `xpgrad_chx.backward` does."""
+        """Compute the gradients of the arrays that this array depends on, as `xpgrad_chx.backward`."""
         sweeping.backward([self], backprop_id, enable_double_backprop, loss_scale, retain_graph)
 
     @property
     def backprop_ids(self) -> list[BackpropId]:
-        """The open ids whose gradients go through the array."""
+        """The open ids for which the array is in a graph."""
         if self._graph is None:
             return []
         ids = graph.ids_behind([self._graph.variable.node])

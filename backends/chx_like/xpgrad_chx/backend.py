@@ -17,13 +17,13 @@ MAX_CONSTANTS = 1024
 
 
 class ChainerxDevice(Device):
-    """A place for chx arrays; `device` is what `xpgrad_chx` calls it."""
+    """A device of chx arrays; `device` is the corresponding device of `xpgrad_chx`."""
 
     __slots__ = ()
 
     @property
     def device(self) -> xpgrad_chx.Device:
-        """The device as `xpgrad_chx` has it."""
+        """The corresponding device of `xpgrad_chx`."""
         return self.handle  # type: ignore[no-any-return]  # its handle
 
     @property
@@ -81,27 +81,27 @@ class ChainerxBackend(Backend):
     # Devices
 
     def devices(self) -> Sequence[Device]:
-        """Return the native devices, and those of CUDA that have been asked for."""
+        """Return the native devices, and the CUDA devices that have been requested."""
         known = [*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices()]
         return [self.device_for(device) for device in known]
 
     def device(self, index: str | None) -> Device:
-        """Return the device behind ``@chx:``, which is what `xpgrad_chx.get_device` takes."""
+        """Return the device for the part of a specifier after ``@chx:``, which `xpgrad_chx.get_device` takes."""
         return self.default_device if index is None else self.parse(index)
 
     def parse(self, specifier: Any) -> Device:
-        """Return the device that ``native:0``, ``cuda:0`` or a device of `xpgrad_chx` says."""
+        """Return the device for ``native:0``, ``cuda:0`` or a device of `xpgrad_chx`."""
         try:
             return self.device_for(get_device(specifier))
         except xpgrad_chx.ChainerxError as error:
             raise xpgrad.SpecifierError(f"get_device: {error}") from None
 
     def handle_of(self, array: Array) -> DeviceHandle:
-        """Return the device as `xpgrad_chx` has it."""
+        """Return the corresponding device of `xpgrad_chx`."""
         return array._device
 
     def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device that `xpgrad_chx` calls `handle`."""
+        """Return the device that corresponds to `handle`, a device of `xpgrad_chx`."""
         found = self._places.get(handle)
         if found is None:
             found = self._places[handle] = ChainerxDevice(self, handle, handle.name)
@@ -130,11 +130,11 @@ class ChainerxBackend(Backend):
         return self._buffers.is_kind(dtype, kind)
 
     def dtype_name(self, dtype: Dtype) -> str:
-        """Return the name of `dtype`: the library of the buffers gives it."""
+        """Return the name of `dtype`, from the library of the buffers."""
         return self._buffers.dtype_name(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return a 0-d array for a scalar where the library of the buffers has one, too."""
+        """Return a 0-d array for a scalar if the backend of the buffers does so."""
         device = spec.device
         made = device.buffers.prepare(value, device.buffers.spec_for((), spec.dtype, device.handle))
         if made is value:
@@ -156,7 +156,7 @@ class ChainerxBackend(Backend):
         )
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own."""
+        """Return a copy that shares no memory with `array`."""
         return over(ndarray, array._device.buffers.copy(array._data), array._device)
 
     def move(self, array: Array, device: Device) -> Array:
@@ -182,7 +182,7 @@ class ChainerxBackend(Backend):
         return array._device.buffers.is_view(array._data)  # type: ignore[no-any-return]  # its answer
 
     def check(self, array: Array) -> None:
-        """Take every array: those in a graph bring it with them."""
+        """Accept every array: those in a graph are connected to it."""
 
     # Sharing
 
@@ -191,12 +191,12 @@ class ChainerxBackend(Backend):
         return device if device.backend is self else ChainerxDevice.from_fallback_device(device)
 
     def wrap(self, array: Array) -> Array:
-        """Return a chx array over the memory of NumPy's or CuPy's `array`; a chx array as it is.
+        """Return a chx array that shares the memory of a NumPy or CuPy `array`; a chx array is returned unchanged.
 
         Raises
         ------
         ValueError
-            It is another library's.
+            The array belongs to another library.
         """
         if isinstance(array, Memory):
             return array
@@ -206,7 +206,7 @@ class ChainerxBackend(Backend):
         return over(ndarray, array, ChainerxDevice.from_fallback_device(device).handle)
 
     def unwrap(self, array: Array) -> Array:
-        """Return the NumPy or CuPy array over the memory of a chx array.
+        """Return the NumPy or CuPy array that shares the memory of a chx array.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class ChainerxBackend(Backend):
     # Graphs of arrays
 
     def held(self, array: Array) -> Array:
-        """Return a plain array over the memory of `array`, for a Variable to hold; one that is held already, itself."""
+        """Return a plain view of `array` for a Variable to hold; an array that is held already, unchanged."""
         if hasattr(array, "_shown"):
             return array
         plain = another(array)
@@ -229,7 +229,7 @@ class ChainerxBackend(Backend):
         return plain
 
     def shown(self, array: Array) -> Array:
-        """Return the array that users see of what a Variable holds: in no graph, and the same at each read."""
+        """Return the array that users get from a Variable: in no graph, and the same object at each read."""
         try:
             found = array._shown
         except AttributeError:
@@ -239,7 +239,7 @@ class ChainerxBackend(Backend):
         return found
 
     def variable_of(self, array: Array) -> Any:
-        """Return the Variable that an array in a graph owns, None for one in no graph."""
+        """Return the Variable that an array in a graph owns, None for other arrays."""
         return None if array._graph is None else array._graph.variable
 
     def attach(self, array: Array, variable: Any) -> Any:

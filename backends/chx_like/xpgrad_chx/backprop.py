@@ -1,4 +1,4 @@
-"""Backprop ids: several gradients through one array without one disturbing the other; and modes that stop recording.
+"""Backprop ids, which separate several gradients of one array, and modes that stop recording.
 
 A gradient belongs to an id. `require_grad(id)` marks an array for it, and a computation back for that id goes to the
 arrays that are marked for it only. So an inner optimisation can differentiate with an id of its own
@@ -40,11 +40,11 @@ class BackpropId:
 
 
 DEFAULT = BackpropId("<default>", None, 0)
-"""The id of everything that names none, and of xpgrad's Variables."""
+"""The default id, which xpgrad's Variables have, too."""
 
 
 class AnyGraph:
-    """Type of `anygraph`, which stands for all backprop ids."""
+    """Type of `anygraph`, which represents all backprop ids."""
 
     def __repr__(self) -> str:
         return "anygraph"
@@ -53,11 +53,11 @@ class AnyGraph:
 anygraph = AnyGraph()
 _count: ContextVar[int] = ContextVar("xpgrad_chx_ids", default=0)
 sweeping: ContextVar[BackpropId] = ContextVar("xpgrad_chx_sweeping", default=DEFAULT)
-"""For which id a computation back runs."""
+"""The id of the current backward computation."""
 
 
 def resolved(backprop_id: Any, operation: str) -> BackpropId:
-    """Return the id that was given, the default one for None.
+    """Return the given id, or the default one for None.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def resolved(backprop_id: Any, operation: str) -> BackpropId:
 
 
 class backprop_scope:  # noqa: N801 - ChainerX's name
-    """Context manager that gives a new backprop id, which expires when it is left.
+    """Context manager that yields a new backprop id, which expires at the end of the block.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class backprop_scope:  # noqa: N801 - ChainerX's name
 
 
 class Mode(NamedTuple):
-    """What one mode said: for which ids (None for all), and what xpgrad's own mode was at that time."""
+    """A mode: its ids (None for all), and xpgrad's own mode when it was entered."""
 
     on: bool
     ids: frozenset[BackpropId] | None
@@ -149,7 +149,7 @@ class _Mode:
 
 
 def no_backprop_mode(which: Any = None) -> _Mode:
-    """Context manager in which operations on chx arrays make no graph.
+    """Context manager in which operations on chx arrays are not recorded.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def no_backprop_mode(which: Any = None) -> _Mode:
 
 
 def force_backprop_mode(which: Any = None) -> _Mode:
-    """Context manager in which operations on chx arrays make a graph, also inside `no_backprop_mode`."""
+    """Context manager in which operations on chx arrays are recorded, also inside `no_backprop_mode`."""
     return _Mode(True, which)
 
 

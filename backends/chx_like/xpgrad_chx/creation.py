@@ -1,4 +1,4 @@
-"""Creation of chx arrays: where `device` says, else on the current device if that is a chx device, else on native:0."""
+"""Creation of chx arrays: by default on the current device if it is a chx device, else on native:0."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def array(obj: Any, dtype: Dtype | None = None, copy: bool = True, device: Any =
 
 
 def from_dlpack(x: Array, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
-    """Return an array over the memory of another library's array, in host memory unless `device` says where."""
+    """Return an array that shares the memory of another library's array, by default in host memory."""
     place = get_device(device)
     return over(ndarray, place.function("from_dlpack")(x, device=place.handle, copy=copy), place)  # type: ignore[no-any-return]  # an ndarray
 
@@ -65,7 +65,7 @@ def arange(
 
 
 def empty(shape: int | Shape, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array whose elements are not set to anything."""
+    """Return an array with uninitialised elements."""
     return _made("empty", (shape,), dtype, device)
 
 
@@ -103,7 +103,7 @@ def _of(x: Any, dtype: Dtype | None, device: Any) -> tuple[Any, Any]:
 
 
 def empty_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array like `x` whose elements are not set to anything."""
+    """Return an array like `x` with uninitialised elements."""
     return _made("empty", (x.shape,), *_of(x, dtype, device))
 
 
@@ -123,6 +123,6 @@ def zeros_like(x: Any, /, *, dtype: Dtype | None = None, device: Any = None) -> 
 
 
 def astype(x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return `x` in another dtype, on another device if one is given; the gradient goes back."""
+    """Return `x` in another dtype, and on another device if one is given; differentiable."""
     y = x if device is None else x.to_device(device)
     return y if y is not x and y.dtype == dtype else y.astype(dtype, copy=copy)  # type: ignore[no-any-return]  # an ndarray

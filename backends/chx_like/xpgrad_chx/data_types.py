@@ -1,4 +1,4 @@
-"""The standard's functions of dtypes and shapes: NumPy's, to which chx arrays are what they say of themselves."""
+"""The standard's functions of dtypes and shapes: NumPy's, applied to the dtypes and shapes of chx arrays."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def finfo(type: Any, /) -> Any:
 
 
 def iinfo(type: Any, /) -> Any:
-    """Return what is known of an integer dtype, or of that of an array."""
+    """Return the limits of an integer dtype, or of that of an array."""
     return np.iinfo(_known(type))
 
 

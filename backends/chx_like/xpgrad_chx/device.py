@@ -13,7 +13,7 @@ from xpgrad.types import Kernel
 from xpgrad_chx.errors import BackendError, DeviceError
 
 NATIVE_DEVICES = 2
-"""How many native devices there are: enough to find out what is computed on the wrong one."""
+"""The number of native devices: enough for tests to detect computations on the wrong one."""
 NATIVE, CUDA = "native", "cuda"
 
 
@@ -46,7 +46,7 @@ class Device:
 
     @functools.cached_property
     def place(self) -> xpgrad.Device:
-        """The device as xpgrad's specifiers give it."""
+        """The corresponding device of xpgrad."""
         return xpgrad.get_device(self)
 
     @functools.cached_property
@@ -64,14 +64,14 @@ class Device:
         return found
 
     def kernel(self, name: str) -> Kernel:
-        """Return the kernel `name` of the library of the buffers; one that declines, where the host's alone has it."""
+        """Return the kernel `name` of the library of the buffers; one that declines if only the host has it."""
         try:
             return self.buffers.xp.kernel(name)
         except RuntimeError:  # a PluginError: the vjp of an input
             return _decline
 
     def follow(self, function: Kernel) -> Kernel:
-        """Return a function of buffers so that it computes on this device."""
+        """Return a function of buffers wrapped to compute on this device."""
         return function if self.on_host else self.buffers.follow(function)
 
     def synchronize(self) -> None:
@@ -144,7 +144,7 @@ class Backend:
 
 
 class Context:
-    """A set of devices of its own. Programs need only the default one."""
+    """A separate set of devices. Programs need only the default context."""
 
     def __init__(self) -> None:
         self._backends = {name: Backend(name, self) for name in (NATIVE, CUDA)}
@@ -159,7 +159,7 @@ class Context:
         return self._backends[name]
 
     def get_device(self, name: Any, index: int | None = None) -> Device:
-        """Return the device that a specifier such as ``native:0``, or a name and a number, says."""
+        """Return the device for a specifier such as ``native:0``, or for a name and a number."""
         word, _, number = str(name).partition(":")
         if number and index is None:
             if not number.isdecimal():

@@ -8,7 +8,7 @@ class ChainerxError(xpgrad.XpgradError, RuntimeError):
 
 
 class BackendError(ChainerxError):
-    """There is no kind of memory of this name."""
+    """The kind of memory is unknown."""
 
 
 class ContextError(ChainerxError):
@@ -16,23 +16,23 @@ class ContextError(ChainerxError):
 
 
 class DeviceError(ChainerxError, xpgrad.DeviceMismatch):
-    """Arrays of two devices met in one operation, or there is no such device."""
+    """An operation has arrays of two devices, or a device does not exist."""
 
 
 class DimensionError(ChainerxError, xpgrad.ShapeError):
-    """Shapes that do not fit together."""
+    """Shapes do not match."""
 
 
 class DtypeError(ChainerxError, xpgrad.DtypeError):
-    """A dtype that an operation does not take."""
+    """An operation does not support a dtype."""
 
 
 class OperandError(DimensionError, DtypeError):
-    """A shape or a dtype that a routine for networks does not take."""
+    """A neural-network routine does not support a shape or a dtype."""
 
 
 class GradientError(ChainerxError, xpgrad.GradientError):
-    """A gradient does not fit its array, or a backward computation was started wrongly."""
+    """A gradient does not match its array, or a backward computation cannot be started."""
 
 
 class GradientCheckError(ChainerxError):
@@ -40,4 +40,4 @@ class GradientCheckError(ChainerxError):
 
 
 class NotImplementedError(ChainerxError):
-    """An operation that a device lacks."""
+    """A device does not support an operation."""

@@ -1,4 +1,4 @@
-"""The one place where work is done on buffers: every operator, function and kernel of chx arrays runs through here.
+"""Evaluation on buffers: every operator, function and kernel of chx arrays runs through this module.
 
 The forms for one and for two arrays do it in one frame; `evaluate` does it for whatever comes. What has a part in a
 graph goes to `graph.record`.
@@ -27,7 +27,7 @@ SCALARS = frozenset((bool, int, float, complex))
 BOOL = np.dtype(bool)
 _OF_NUMBERS = "add subtract sub divide truediv floor_divide floordiv remainder mod pow negative neg fmod"
 OF_NUMBERS = frozenset(_OF_NUMBERS.split())
-"""Arithmetic that booleans take no part in, as functions and as operators; they may be multiplied."""
+"""Arithmetic functions and operators that do not support booleans, which may only be multiplied."""
 
 
 def unary(kernel: Kernel, name: str) -> Kernel:
@@ -99,7 +99,7 @@ def parameterised(kernel: Kernel, name: str) -> Kernel:
 
 
 def anything(kernel: Kernel, name: str, kind: type[Any]) -> Kernel:
-    """Return a kernel of whatever there is: arrays in lists and indices, specs, several results.
+    """Return a kernel with any arguments and results: arrays in lists and indices, specs, several results.
 
     Where no argument is an array, as in kernels that take a spec, results are arrays of class `kind`.
     """
@@ -111,7 +111,7 @@ def anything(kernel: Kernel, name: str, kind: type[Any]) -> Kernel:
 
 
 def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], kind: Any) -> Any:
-    """Return what a kernel makes of the buffers of raw arrays, as arrays: of class `kind` if there is none."""
+    """Return the results of a kernel on raw arrays, as arrays; of class `kind` if no argument is an array."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -123,7 +123,7 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], k
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what the function `name` of the standard makes of arrays, in a graph if one of them is."""
+    """Return the result of the function `name` of the standard on arrays, in a graph if one of them is."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -139,7 +139,7 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def through(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a function of Variables makes of arrays, as arrays; `name` is what messages call it."""
+    """Return the results of a function of Variables on arrays, as arrays; `name` is its name in messages."""
     found: list[Any] = []
     places: list[Device] = []
     _bare((*args, *kwargs.values()), found, places)
@@ -210,7 +210,7 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
 
 
 def _infix(function: Any, method: str, reflected: bool, self: Any, other: Any) -> Any:
-    """Run an operator on what is no plain pair of arrays of one device."""
+    """Run an operator on operands other than two arrays of one device."""
     if isinstance(other, xpgrad.Variable) or not (isinstance(other, (Memory, np.generic)) or type(other) in SCALARS):
         if isinstance(other, np.ndarray):
             raise xpgrad.BackendMismatch(
@@ -246,7 +246,7 @@ def prefix(name: str) -> Callable[[Any], Any]:
 
 
 def _bare(x: Any, found: list[Any], places: list[Device]) -> Any:
-    """Return what the library of the buffers gets for an argument; collect arrays, and where the result belongs."""
+    """Return an argument for the library of the buffers; collect arrays and the device of the result."""
     if isinstance(x, xpgrad.Variable) and isinstance(xpgrad.as_array(x), Memory):
         x = xpgrad.as_array(x)  # a parameter that takes part without a gradient
     if isinstance(x, Memory):
@@ -266,7 +266,7 @@ def _bare(x: Any, found: list[Any], places: list[Device]) -> Any:
 
 
 def _dressed(out: Any, device: Device, found: list[Any], kind: type[Any]) -> Any:
-    """Return what the library gave, its arrays as chx arrays; one of the inputs comes back as the very object."""
+    """Return a result with the library's arrays as chx arrays; a result that is an input is the same object."""
     if isinstance(out, device.buffers.array_types + device.buffers.scalar_types):
         for x in found:
             if out is x._data:
@@ -332,7 +332,7 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
     dtype = getattr(values, "dtype", None)
     kind = dtype.kind if dtype is not None else "bifc"[(bool, int, float, complex).index(type(values))]
     if dtype is None and kind == "i" and x.dtype.kind == "u":
-        kind = "u"  # a number is of no dtype; whether it is in the range, the library says
+        kind = "u"  # a Python number has no dtype; the library checks its range
     if KINDS.index(kind) > KINDS.index(x.dtype.kind):
         raise DtypeError(
             f"{name}: values of dtype {dtype or type(values).__name__} do not fit into {x.dtype}; cast them"

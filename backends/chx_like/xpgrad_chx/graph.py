@@ -16,7 +16,7 @@ new, as_array = object.__new__, xpgrad.as_array
 
 
 class Place(NamedTuple):
-    """What a special node is to the arrays: which ids it keeps a gradient of, and for whom."""
+    """The data of a special node: the ids for which it keeps a gradient, and the arrays that keep it."""
 
     required: set[BackpropId] | frozenset[BackpropId]
     connection: "weakref.ref[Connection]"
@@ -33,7 +33,7 @@ It is empty in most programs, which then pay nothing.
 class View(xpgrad.FunctionNode):
     """A view, through which the gradients of some backprop ids do not go.
 
-    A class, because that depends on which id a computation back runs for.
+    A class, because its gradient depends on the id of the backward computation.
     """
 
     of_library = True
@@ -43,7 +43,7 @@ class View(xpgrad.FunctionNode):
 
     @property
     def label(self) -> str:
-        """Name with what does not go through."""
+        """Name with the blocked ids."""
         return f"view without {', '.join(map(repr, self.blocked))}" if self.blocked else "view"
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -51,12 +51,12 @@ class View(xpgrad.FunctionNode):
         return (another(inputs[0]),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradient as it is, or nothing."""
+        """Return the gradient unchanged, or None."""
         return (None,) if sweeping.get() in self.blocked else grad_outputs
 
 
 def connect(x: Any) -> Connection:
-    """Give an array a place in the graph, if it has none, and return what it then has."""
+    """Connect an array to the graph if it is not yet connected, and return its connection."""
     connection: Connection | None = x._graph
     if connection is None:
         connection = x._graph = Connection(xpgrad.Variable(another(x)))
@@ -64,7 +64,7 @@ def connect(x: Any) -> Connection:
 
 
 def carry(variable: xpgrad.Variable) -> Any:
-    """Return an array that owns `variable`; a plain one if no gradient goes through it."""
+    """Return an array that owns `variable`; a plain one if the Variable requires no gradient."""
     raw = as_array(variable)
     y = new(type(raw))
     y._data = raw._data
@@ -86,7 +86,7 @@ def view(x: Any, blocked: frozenset[BackpropId] = frozenset()) -> Any:
 
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what the differentiable function `name` makes of arrays, as arrays.
+    """Return the results of the differentiable function `name` on arrays, as arrays.
 
     It is one of the standard or of NumPy, as Variables have them, else one of `xpgrad.functions`.
     """
@@ -102,14 +102,14 @@ def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def record_operator(function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
-    """Return what an operator makes of arrays and scalars, one of which is in a graph."""
+    """Return the result of an operator on arrays and scalars, one of which is in a graph."""
     if not modes.get():
         return carry(function(*[_entered(x) for x in operands]))
     return recorded(function, operands, {})
 
 
 def recorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a function of Variables makes of arrays, as arrays: in the graph of those that are in one."""
+    """Return the results of a function of Variables on arrays, as arrays in the graph of the arguments."""
     operands = [_entered(x) for x in args]
     parameters = {key: _entered(x) for key, x in kwargs.items()}
     if not modes.get():
@@ -145,7 +145,7 @@ def _blocked(result: Any, off: frozenset[BackpropId]) -> Any:
 
 
 def leaves(items: Iterable[Any]) -> Iterable[Any]:
-    """Yield what is in nested lists and tuples."""
+    """Yield the leaves of nested lists and tuples."""
     for item in items:
         if isinstance(item, (tuple, list)):
             yield from leaves(item)
@@ -153,11 +153,11 @@ def leaves(items: Iterable[Any]) -> Iterable[Any]:
             yield item
 
 
-# What lies behind an array
+# The nodes that an array depends on
 
 
 def busy(outputs: Iterable[Node] = ()) -> bool:
-    """Return whether there are special nodes, beside `outputs` that are in between and keep a gradient.
+    """Return whether there are special nodes other than intermediate `outputs` that keep a gradient.
 
     Nodes that were special for an expired id only are none any more.
     """
@@ -171,20 +171,20 @@ def busy(outputs: Iterable[Node] = ()) -> bool:
 
 
 def behind(nodes: Iterable[Node], backprop_id: BackpropId) -> list[Connection]:
-    """Return what the arrays have that are special nodes behind `nodes` and keep a gradient of an id."""
+    """Return the data of the special nodes that `nodes` depend on and that keep a gradient for an id."""
     places = [place for node in _walk(nodes, backprop_id) if (place := special.get(node)) is not None]
     wanted = [place.connection() for place in places if backprop_id in place.required]
     return [connection for connection in wanted if connection is not None]
 
 
 def roots_behind(nodes: Iterable[Node]) -> list[xpgrad.Variable]:
-    """Return the Variables of the roots behind `nodes` that are of the default id."""
+    """Return the Variables of the roots that `nodes` depend on and that have the default id."""
     found = [node for node in _walk(nodes, DEFAULT) if node.creator_node is None and node not in special]
     return [variable for node in found if (variable := node.get_variable_or_none()) is not None]
 
 
 def ids_behind(nodes: Iterable[Node]) -> frozenset[BackpropId]:
-    """Return the ids whose gradients go through `nodes`."""
+    """Return the ids whose gradients flow through `nodes`."""
     nodes = [node for node in nodes if node.requires_grad]
     known = {each for place in list(special.values()) for each in place.required if each.open} | {DEFAULT}
     found = {each for each in known if any(_keeps(node, each) for node in _walk(nodes, each))}
@@ -192,7 +192,7 @@ def ids_behind(nodes: Iterable[Node]) -> frozenset[BackpropId]:
 
 
 def reaches(node: Node, backprop_id: BackpropId) -> bool:
-    """Return whether a gradient of an id that arrives at `node` goes anywhere."""
+    """Return whether a gradient for an id flows on from `node`, or is kept there."""
     if not node.requires_grad or (backprop_id is DEFAULT and not special):
         return node.requires_grad
     return any(_keeps(each, backprop_id) for each in _walk([node], backprop_id))
@@ -206,7 +206,7 @@ def _keeps(node: Node, backprop_id: BackpropId) -> bool:
 
 
 def _walk(nodes: Iterable[Node], backprop_id: BackpropId) -> Iterable[Node]:
-    """Yield the nodes behind `nodes` that a gradient of an id reaches, these included."""
+    """Yield the nodes that a gradient for an id reaches from `nodes`, including these."""
     seen: set[Any] = set()
     waiting = list(nodes)
     while waiting:

@@ -1,4 +1,4 @@
-"""What the namespace of chx arrays says of itself."""
+"""Inspection of the namespace of chx arrays."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ class Information:
     """What ``__array_namespace_info__()`` returns: NumPy's dtypes and capabilities, chx's devices."""
 
     def __init__(self) -> None:
-        library: Any = host  # NumPy 2.0 itself does not say it
+        library: Any = host  # NumPy 2.0 itself does not have it
         self._host = library.__array_namespace_info__()
 
     def __repr__(self) -> str:
         return "<information on the namespace of chx arrays>"
 
     def capabilities(self) -> dict[str, Any]:
-        """Return what the functions can do: "boolean indexing", "data-dependent shapes", "max dimensions"."""
+        """Return the capabilities of the functions: "boolean indexing", "data-dependent shapes", "max dimensions"."""
         return dict(self._host.capabilities())
 
     def default_device(self) -> Device:
-        """Return the device on which arrays are created when nothing says where."""
+        """Return the device on which arrays are created by default."""
         return get_default_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Dtype]:
@@ -31,7 +31,7 @@ class Information:
         return dict(self._host.default_dtypes())
 
     def devices(self) -> tuple[Device, ...]:
-        """Return the native devices, and those of CUDA that have been asked for."""
+        """Return the native devices, and the CUDA devices that have been requested."""
         return (*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:

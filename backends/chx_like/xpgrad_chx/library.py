@@ -1,4 +1,4 @@
-"""Functions of the standard over chx arrays, made from their names."""
+"""Functions of the standard for chx arrays, generated from their names."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +16,7 @@ POSITIONAL = {
     "repeat roll take": (2, "axis"),
     "tensordot": (2, "axes"),
 }
-"""Keywords of the standard that ChainerX takes by their position, too: after how many arguments, and in which order."""
+"""Keywords of the standard that ChainerX also accepts by position: the number of preceding arguments, and the order."""
 _AFTER = {name: (count, words.split()) for names, (count, words) in POSITIONAL.items() for name in names.split()}
 
 

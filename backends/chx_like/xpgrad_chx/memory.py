@@ -1,4 +1,4 @@
-"""`Memory`: what a chx array is without its functions: a buffer, its device, and its part of the graph."""
+"""`Memory`: the data of a chx array: a buffer, its device, and its connection to the graph."""
 
 import operator
 from typing import Any
@@ -22,14 +22,14 @@ class Memory:
         In bytes.
     """
 
-    # `_shown` is set on few: in it an array that a Variable holds remembers the one that users see.
+    # `_shown` is set on few: an array that a Variable holds stores in it the array that users get.
     __slots__ = ("__weakref__", "_data", "_device", "_graph", "_shown")
 
     _data: Array
     _device: Device
     _graph: Connection | None
 
-    # Properties without a frame of Python's: sweeps ask for shape and dtype of each contribution.
+    # Properties without a Python frame: sweeps read shape and dtype of each contribution.
     shape: Shape = property(operator.attrgetter("_data.shape"))  # type: ignore[assignment]  # read as an attribute
     dtype: Dtype = property(operator.attrgetter("_data.dtype"))
     ndim: int = property(operator.attrgetter("_data.ndim"))  # type: ignore[assignment]  # read as an attribute
@@ -42,22 +42,22 @@ class Memory:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie one after the other, in C order."""
+        """Whether the array is C-contiguous."""
         return bool(self._data.flags.c_contiguous)
 
     @property
     def data_ptr(self) -> int:
-        """Address of the first byte of the memory that a view is part of."""
+        """Address of the first byte of the underlying memory of a view."""
         return self._pointer - self.offset
 
     @property
     def data_size(self) -> int:
-        """Bytes of the memory that a view is part of."""
+        """Size of the underlying memory of a view in bytes."""
         return int(self._root.nbytes)
 
     @property
     def offset(self) -> int:
-        """Bytes from there to the first element."""
+        """Offset of the first element from `data_ptr` in bytes."""
         root = self._root
         return self._pointer - _address(root)
 
@@ -86,5 +86,5 @@ def over(kind: type[Any], data: Array, device: Device) -> Any:
 
 
 def another(x: Any) -> Any:
-    """Return another array over the memory of `x`, in no graph."""
+    """Return a view of `x` that is in no graph."""
     return over(type(x), x._data, x._device)

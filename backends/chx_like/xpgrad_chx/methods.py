@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
+from xpgrad import functions
 from xpgrad.plugin import check_cast
 from xpgrad.types import Dtype
 from xpgrad_chx import graph
@@ -26,12 +27,12 @@ NAMESPACE = __name__.partition(".")[0]
 
 
 class Methods(Arithmetic, Autograd):
-    """What one asks an array to do. Results are in the graph that the array is in."""
+    """Methods of arrays. Results are in the graph of the array."""
 
     __slots__ = ()
 
     __array_priority__ = 100
-    __array_ufunc__ = None  # so that NumPy's operators leave it to these arrays to refuse, or to work
+    __array_ufunc__ = None  # so that NumPy's operators defer to those of these arrays
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return `xpgrad_chx`, the namespace of these arrays."""
@@ -53,13 +54,13 @@ class Methods(Arithmetic, Autograd):
         return call("matrix_transpose", (self,), {})
 
     def transpose(self, *axes: Any) -> Any:
-        """Return the array with its axes reversed, or in the order that is given, one by one or as one sequence."""
+        """Return the array with its axes reversed, or in a given order, as several arguments or one sequence."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = tuple(axes[0] or ())
         return call("permute_dims", (self, axes or tuple(range(self.ndim))[::-1]), {})
 
     def reshape(self, *shape: Any) -> Any:
-        """Return the same elements in another shape, given length by length or as one sequence."""
+        """Return the same elements in another shape, given as several arguments or one sequence."""
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return call("reshape", (self, tuple(lengths)), {})
 
@@ -125,17 +126,17 @@ class Methods(Arithmetic, Autograd):
         return call("any", (self,), {"axis": axis, "keepdims": keepdims})
 
     def argmax(self, axis: int | None = None) -> Any:
-        """Return where the maximum along `axis` is."""
+        """Return the index of the maximum along `axis`."""
         return call("argmax", (self,), {"axis": axis})
 
     def argmin(self, axis: int | None = None) -> Any:
-        """Return where the minimum along `axis` is."""
+        """Return the index of the minimum along `axis`."""
         return call("argmin", (self,), {"axis": axis})
 
     # Elements
 
     def clip(self, a_min: Any = None, a_max: Any = None) -> Any:
-        """Return the elements, those outside of the limits replaced by them."""
+        """Return the elements clipped to the limits."""
         return call("clip", (self, a_min, a_max), {})
 
     def dot(self, b: Any) -> Any:
@@ -209,7 +210,7 @@ class Methods(Arithmetic, Autograd):
     # Copies
 
     def copy(self) -> Any:
-        """Return a copy in memory of its own; its gradient goes on to this array."""
+        """Return a copy that is connected to this array."""
         if self._graph is None:
             return over(type(self), self._device.buffers.copy(self._data), self._device)
         return graph.record("copy", (self,), {})
@@ -221,7 +222,7 @@ class Methods(Arithmetic, Autograd):
         return made
 
     def _is_computed(self) -> bool:
-        """Return whether a gradient goes on from this array to what it was computed from."""
+        """Return whether the array is the result of a recorded operation."""
         return (
             self._graph is not None
             and self._graph.variable.creator_node is not None
@@ -229,18 +230,18 @@ class Methods(Arithmetic, Autograd):
         )
 
     def astype(self, dtype: Dtype, copy: bool = True) -> Any:
-        """Return the array in another dtype; complex values become no real ones."""
+        """Return the array in another dtype; complex arrays cannot be converted to real ones."""
         check_cast(self, dtype, "astype")
         return call("astype", (self, dtype), {"copy": copy})
 
     def to_device(self, device: Any, index: int | None = None, *, stream: Any = None) -> Any:
-        """Return the array on a device, the array itself if it is there; the gradient comes back to this device."""
+        """Return the array on a device, itself if it is on it already; differentiable."""
         target = get_device(device) if index is None else get_device(device, index)
         if target is self._device:
             return self
         if self._graph is None:
             return target.place.send(self)
-        return graph.record("copy", (self,), {"device": target.place})
+        return graph.recorded(functions.copy, (self, target.place), {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._is_computed():
@@ -249,7 +250,7 @@ class Methods(Arithmetic, Autograd):
             )
         return restored, (type(self), self._device.buffers.to_host(self._data), self._device.name)
 
-    # Out of this library
+    # Conversion to other libraries
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         self._export("__array__", TypeError)
@@ -265,7 +266,7 @@ class Methods(Arithmetic, Autograd):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return the memory as a DLPack capsule for another library; in a graph that is refused."""
+        """Return the memory as a DLPack capsule for another library; an error if the array is in a graph."""
         self._export("__dlpack__", BufferError)
         wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self._data.__dlpack__(**{name: value for name, value in wishes.items() if value is not None})

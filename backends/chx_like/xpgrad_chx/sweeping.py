@@ -29,7 +29,7 @@ def gradient(connection: Connection, backprop_id: BackpropId) -> Any:
 
 
 def show(connection: Connection, backprop_id: BackpropId, variable: xpgrad.Variable, array: Any) -> Any:
-    """Let `array` be what users see of a gradient from now on, and return it."""
+    """Make `array` the object that users get for a gradient, and return it."""
     if connection.shown is None:
         connection.shown = {}
     connection.shown[backprop_id] = variable, array
@@ -37,7 +37,7 @@ def show(connection: Connection, backprop_id: BackpropId, variable: xpgrad.Varia
 
 
 def store(connection: Connection, backprop_id: BackpropId, grad: xpgrad.Variable | None) -> None:
-    """Let an array keep a gradient for an id."""
+    """Store the gradient of an array for an id."""
     if connection.shown is not None:
         connection.shown.pop(backprop_id, None)
     if backprop_id is DEFAULT:
@@ -64,7 +64,7 @@ def backward(
     loss_scale: float | None = None,
     retain_graph: bool = True,
 ) -> None:
-    """Compute the gradients of everything behind `outputs` that keeps one, and add them to what is there.
+    """Compute the gradients of the arrays that `outputs` depend on and that keep one, and accumulate them.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def backward(
 
 
 def _sweep(outputs: list[Connection], starts: list[xpgrad.Variable], wanted: BackpropId, recorded: bool) -> None:
-    """Compute the gradients of one id alone: of the arrays that keep one for it."""
+    """Compute the gradients for one id, of the arrays that keep one for it."""
     nodes = [each.variable.node for each in outputs]
     targets = [t for t in graph.behind(nodes, wanted) if t not in outputs or t.variable.creator_node is None]
     roots = graph.roots_behind(nodes) if wanted is DEFAULT else []
@@ -164,7 +164,7 @@ def grad(
     grad_outputs: Sequence[Any] = (),
     loss_scale: float | None = None,
 ) -> list[Any]:
-    """Return the gradients of `outputs` with respect to `inputs`, None for those that are not behind the outputs.
+    """Return the gradients of `outputs` with respect to `inputs`, None for those that the outputs do not depend on.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ CUDA = 2  # the kind of memory, as DLPack numbers it
 
 
 class Handle(cupy.cuda.Device):  # type: ignore[misc]  # CuPy has no types
-    """CuPy's device object, which stands in keys too: CuPy's own cannot be hashed."""
+    """CuPy's device object with a hash, since it is part of cache keys."""
 
     def __hash__(self) -> int:
         return int(self.id)
@@ -49,8 +49,8 @@ class GpuDevice(Device):
 class CuPyBackend(Backend):
     """CuPy arrays in the memory of NVIDIA GPUs.
 
-    All work goes to the current stream of the calling thread, which is never waited for unless values are asked for.
-    With several GPUs, functions are run with the GPU of their arrays as the current one, and then go back.
+    All work is queued on the current stream of the calling thread, which is synchronized only when values are read.
+    With several GPUs, functions run with the GPU of their arrays as the current one, which is restored afterwards.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class CuPyBackend(Backend):
             raise BackendUnavailable(str(self._why_broken(self._devices[0])))
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return the kernels that are worth a launch less than the standard's calls."""
+        """Return the kernels that need fewer launches than the functions of the standard."""
         return KERNELS
 
     def lazy_override(self, name: str) -> Kernel | None:
@@ -98,7 +98,7 @@ class CuPyBackend(Backend):
     # Devices
 
     def devices(self) -> Sequence[Device]:
-        """Return the GPUs that CuPy lists; whether one can compute is found out when it is first asked for."""
+        """Return the GPUs that CuPy lists; whether a GPU can compute is tested when it is first used."""
         return self._devices
 
     @property
@@ -143,7 +143,7 @@ class CuPyBackend(Backend):
         return self._devices[int(handle)]
 
     def activate(self, device: Device) -> Callable[[], None] | None:
-        """Make `device` CuPy's current one in this thread; return what undoes that, or None."""
+        """Make `device` CuPy's current one in this thread; return a function that restores the former one, or None."""
         if not self.has_current_device:
             return None
         before = cupy.cuda.runtime.getDevice()
@@ -151,7 +151,7 @@ class CuPyBackend(Backend):
         return lambda: cupy.cuda.Device(before).use()
 
     def follow(self, function: Kernel) -> Kernel:
-        """Return `function` so that it runs with the GPU of its arrays as the current one; itself, if there is one."""
+        """Return `function` wrapped to run with the GPU of its arrays current; unchanged for a single GPU."""
         if not self.has_current_device:
             return function
 
@@ -170,12 +170,12 @@ class CuPyBackend(Backend):
         cupy.cuda.Device(device.handle.id).synchronize()
 
     def memory_used(self, device: Device) -> int | None:
-        """Return how many bytes of CuPy's default pool arrays hold on this GPU."""
+        """Return the number of bytes of CuPy's default pool that arrays use on this GPU."""
         with cupy.cuda.Device(device.handle.id):
             return int(cupy.get_default_memory_pool().used_bytes())
 
     def free_memory(self, device: Device) -> None:
-        """Give the unused blocks of CuPy's default pools back: this GPU's, and the pinned ones in host memory."""
+        """Free the unused blocks of CuPy's default pools: that of this GPU, and that of pinned host memory."""
         with cupy.cuda.Device(device.handle.id):
             cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
@@ -191,7 +191,7 @@ class CuPyBackend(Backend):
         return np.dtype({"int": np.int64, "float": np.float64, "complex": np.complex128}[kind])
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
-        """Return a new array from scalars, nested lists, or an array; on the device of an array unless told where."""
+        """Return a new array from scalars, nested lists, or an array; by default on the device of an array argument."""
         number = obj.data.device_id if device is None and type(obj) is cupy.ndarray else device
         with cupy.cuda.Device(None if number is None else int(number)):
             return cupy.array(obj, dtype)
@@ -202,7 +202,7 @@ class CuPyBackend(Backend):
             return cupy.ones(spec.shape, spec.dtype)
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own, C-ordered, on the GPU of `array`."""
+        """Return a copy in C order on the GPU of `array`."""
         with array.device:
             return array.copy()
 
@@ -211,7 +211,7 @@ class CuPyBackend(Backend):
         return exchange.to_gpu(array, device.handle.id)
 
     def to_host(self, array: Array) -> Array:
-        """Return a copy of `array` in host memory, when the work that makes its values is done."""
+        """Return a copy of `array` in host memory, after the work that computes its values is done."""
         return exchange.to_host(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
@@ -278,5 +278,5 @@ def is_device(obj: object) -> bool:
 
 
 def backend() -> Backend:
-    """Return the backend as xpgrad has it loaded."""
+    """Return the backend that xpgrad has loaded."""
     return xpgrad.get_device("@cupy").backend

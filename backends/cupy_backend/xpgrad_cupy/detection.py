@@ -1,4 +1,4 @@
-"""What CuPy needs, and what of it is missing here: the cheap questions come first."""
+"""Detection of missing requirements of CuPy, with cheap checks first."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ DRIVERS = ("nvcuda.dll",) if os.name == "nt" else ("libcuda.so.1",)
 
 
 def why_unavailable() -> str | None:
-    """Return one sentence: the first thing that keeps CuPy from working here; None if nothing is in sight.
+    """Return the first reason why CuPy cannot be used, as one sentence; None if none is found.
 
     CuPy itself, which takes a fifth of a second to import, is not imported. That a device can compute is asked at its
     first use (`why_broken`).
@@ -48,6 +48,6 @@ def why_broken(cupy: Any, number: int) -> str | None:
     try:
         with cupy.cuda.Device(number):
             total = int((cupy.arange(3) + 1).sum())
-    except Exception as error:  # whatever the driver, the compiler or the linker says
+    except Exception as error:  # any error of the driver, the compiler or the linker
         return f"cupy: GPU {number} is listed but runs no kernel: {type(error).__name__}: {error}"
     return None if total == 6 else f"cupy: GPU {number} computes wrong sums: 1 + 2 + 3 gave {total}"

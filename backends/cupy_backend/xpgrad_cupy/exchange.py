@@ -1,4 +1,4 @@
-"""Ways into and out of the memory of a GPU. Each returns a copy, and none waits for more than it must."""
+"""Copies into and out of the memory of a GPU, with as little waiting as possible."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PINNED_FROM = 2**16  # bytes from which a copy to the host goes through pinned m
 def to_host(array: Array) -> Any:
     """Return a copy of `array` as a NumPy array.
 
-    The copy is asynchronous, into pinned memory of CuPy's pool; then the current stream is waited for, and no other.
+    The copy is asynchronous, into pinned memory of CuPy's pool; then only the current stream is synchronized.
     """
     with array.device:
         if array.nbytes < PINNED_FROM:
@@ -22,7 +22,7 @@ def to_host(array: Array) -> Any:
         staged = cupyx.empty_pinned(array.shape, array.dtype)
         array.get(out=staged, blocking=False)
         cupy.cuda.get_current_stream().synchronize()
-    return np.array(staged)  # pinned memory is scarce: it goes back to the pool
+    return np.array(staged)  # pinned memory is scarce: return it to the pool
 
 
 def from_host(array: Any, number: int) -> Array:
@@ -35,7 +35,7 @@ def from_host(array: Any, number: int) -> Array:
 
 
 def to_gpu(array: Array, number: int) -> Array:
-    """Return a copy of `array` on another GPU: from peer to peer where the hardware can, else as the driver does it.
+    """Return a copy of `array` on another GPU: peer to peer if the hardware supports it, else as the driver does it.
 
     The copy is in the target's current stream. It waits for the work that makes the values, and later work in the
     source's stream waits for it, since that may use the memory again.

@@ -1,4 +1,4 @@
-"""CuPy as the Array API standard has it: array_api_compat's namespace, with creation on the device that was asked for.
+"""CuPy as the Array API standard has it: array_api_compat's namespace, with creation on the requested device.
 
 array_api_compat takes `device=` without using it, since CuPy creates on its current device.
 """
@@ -59,7 +59,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Array:
-    """Return another library's array in GPU memory, without a copy unless one is asked for.
+    """Return another library's array in GPU memory, without a copy unless one is requested.
 
     Raises
     ------

@@ -12,7 +12,7 @@ xpgrad_api = (1, 1)
 
 @hookimpl
 def xpgrad_backend() -> Backend:
-    """Return the CuPy backend, or raise BackendUnavailable with what is missing; only then is CuPy imported."""
+    """Return the CuPy backend. If a requirement is missing, raise BackendUnavailable without importing CuPy."""
     reason = why_unavailable()
     if reason is not None:
         raise BackendUnavailable(reason)
@@ -23,7 +23,7 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return what looks at index arrays in debug mode, where CuPy would wrap them around."""
+    """Return kernels that check index arrays in debug mode, where CuPy would wrap them around."""
     if backend.name != "cupy":
         return {}
     from xpgrad_cupy.kernels.indexing import WATCHED

@@ -1,1 +1,1 @@
-"""NumPy as a backend of xpgrad: the embedded default, registered like anybody's."""
+"""NumPy as a backend of xpgrad: the default backend, registered like any other."""

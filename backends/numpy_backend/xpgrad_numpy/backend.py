@@ -19,7 +19,7 @@ CPU = "cpu"
 
 
 class CpuDevice(Device):
-    """The host, as NumPy uses it; ``CpuDevice()`` is the one that there is."""
+    """The host, the only device of NumPy; ``CpuDevice()`` returns it."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class CpuDevice(Device):
 
 
 class NumPyBackend(Backend):
-    """NumPy arrays in host memory. This is also the host backend, through which arrays of other libraries travel."""
+    """NumPy arrays in host memory, which is also the backend through which other libraries exchange arrays."""
 
     name = "numpy"
     array_types = (np.ndarray, np.memmap)
@@ -82,7 +82,7 @@ class NumPyBackend(Backend):
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         if (dtype.kind not in "biufc" or is_foreign(dtype)) and not is_foreign_float(dtype):
             raise TypeError(f"numpy: arrays of dtype {dtype} cannot be differentiated; convert to a numeric dtype")
-        if not dtype.isnative:  # what NumPy computes from it is native, so it would differ from its gradient
+        if not dtype.isnative:  # NumPy's results are in native byte order, so the gradient would have another dtype
             raise DtypeError(
                 f"numpy: expected an array of native byte order, got {dtype.str}; "
                 "convert it with a.astype(a.dtype.newbyteorder('='))"
@@ -102,15 +102,15 @@ class NumPyBackend(Backend):
         return foreign_limits(dtype) if is_foreign_float(dtype) else np.finfo(dtype)
 
     def wide(self, dtype: Dtype) -> Dtype:
-        """Return float32 for narrower floating-point dtypes, whose sums and counts are made in it; else `dtype`."""
+        """Return float32 for narrower floating-point dtypes, as the dtype of sums and counts; else `dtype`."""
         return wide(dtype)
 
     def dtype_name(self, dtype: Dtype) -> str:
-        """Return the name of `dtype`, whatever its byte order."""
+        """Return the name of `dtype` without its byte order."""
         return str(np.dtype(dtype).name)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return a read-only 0-d array for a finite, non-zero float or int that meets floats: 140 ns faster, exact."""
+        """Return a read-only 0-d array for a finite, non-zero float or int operand: exact, and 140 ns faster."""
         if type(value) is not float and type(value) is not int:
             return value
         if is_foreign(spec.dtype) and spec.differentiable:
@@ -138,7 +138,7 @@ class NumPyBackend(Backend):
         return np.ones(spec.shape, spec.dtype)
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own, C-ordered like NumPy's."""
+        """Return a copy in C order that shares no memory with `array`."""
         return np.array(array, copy=True)
 
     def to_host(self, array: Array) -> Array:
@@ -150,12 +150,12 @@ class NumPyBackend(Backend):
         return np.array(array, copy=True)
 
     def from_foreign(self, array: Array) -> Array:
-        """Return a copy of another library's array that lies in host memory."""
+        """Return a copy of another library's array in host memory."""
         if hasattr(array, "__dlpack__"):
             try:
                 return np.array(np.from_dlpack(array), copy=True)
             except (BufferError, RuntimeError, TypeError, ValueError):
-                pass  # dtypes or devices that DLPack does not carry
+                pass  # dtypes or devices that DLPack does not support
         made = np.array(array, copy=True)
         if made.dtype.hasobject:
             raise TypeError(

@@ -11,9 +11,9 @@ from xpgrad.types import Array, Kernel, Namespace, Shape
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return another library's array over the same memory, or a copy of it; NumPy 2.0 does not ask which.
+    """Return another library's array as an array that shares its memory, or a copy; NumPy 2.0 has no argument for it.
 
-    What lies over the same memory is read-only with NumPy 2.0.
+    With NumPy 2.0, an array that shares memory is read-only.
     """
     if device not in (None, "cpu"):
         raise ValueError(f"from_dlpack: NumPy's arrays are on the device 'cpu', got {device!r}")
@@ -22,7 +22,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
-    """Return `x` in another shape; a view of it unless the layout or `copy` forbids that."""
+    """Return `x` in another shape: a view, unless the layout or `copy` requires a copy."""
     made = np.reshape(x, shape)
     if copy is None or copy is not np.may_share_memory(made, x):
         return made
@@ -32,7 +32,7 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
 
 
 def _of_integers_too(function: Kernel) -> Kernel:
-    """Return a function that rounds so that it leaves integers what they are."""
+    """Return a rounding function that does not change integers."""
 
     @functools.wraps(function)
     def rounded(x: Array, /) -> Array:

@@ -1,4 +1,4 @@
-"""The conformance suite for backends: checks in families, on every device, tested itself by seeded faults."""
+"""The conformance suite for backends: families of checks that run on every device of a backend."""
 
 from xpgrad.plugin import FACTS, Capabilities
 from xpgrad_conformance.pytest_suite import suite

@@ -1,4 +1,4 @@
-"""A check of the conformance suite as data: its permanent name, its family and level, where it runs, what it needs."""
+"""A check of the conformance suite as data: its permanent id, family, level, scope and required capabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("X", "exchange", 3),
     Family("F", "fused kernels", 3),
 )
-"""The families; letters and names never change, and are never used again for something else."""
+"""The families. Letters and names never change and are never reused."""
 BY_LETTER = {family.letter: family for family in FAMILIES}
 LEVELS = {
     0: "forward",
@@ -48,7 +48,7 @@ LEVELS = {
 }
 """What a level certifies; each contains those below it."""
 SCOPES = "backend", "device", "dtype", "case"
-"""Where a check runs: once; on each device; on each device in each floating-point dtype; there for each case."""
+"""What a check is run for: the backend; each device; each device and dtype; each device, dtype and case."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +60,22 @@ class Check:
     id : str
         The family's letter and a number: ``V03``. It never changes.
     title : str
-        What holds if it passes, in one line.
+        The requirement that it checks, in one line.
     function : callable
-        ``function(subject)`` raises an AssertionError, or whatever the backend raises, if it does not.
+        ``function(subject)`` raises an exception, usually AssertionError, if the requirement is not met.
     level : int
     scope : str
         One of `SCOPES`.
     needs : tuple of str
-        Facts without which it is skipped.
+        Capabilities without which it is skipped.
     dtypes : tuple of str
-        For the scope "dtype": in which.
+        The dtypes to run in, for the scope "dtype".
     quick : bool
-        The quick profile runs it, too.
+        Whether the quick profile includes it.
     applies : callable or None
-        For the scope "case": ``applies(case, dtype, quick)`` tells whether it runs for a case in a dtype.
+        ``applies(case, dtype, quick)`` returns whether it runs for a case in a dtype, for the scope "case".
     one_in : int
-        It runs for every n-th case of the whole table: what it checks depends on the core more than on the backend.
+        It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
     """
 
     id: str
@@ -106,7 +106,7 @@ def check(
     applies: Callable[[Case, str, bool], bool] | None = None,
     one_in: int = 1,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
-    """Return a decorator that makes a `Check` of a function; the first line of its docstring is the title."""
+    """Return a decorator that converts a function to a `Check`; the first line of its docstring is the title."""
     if scope not in SCOPES:
         raise ValueError(f"check: expected a scope among {', '.join(SCOPES)}, got {scope!r}")
 

@@ -1,4 +1,4 @@
-"""What `xpgrad conform` does: a run with a progress bar, its table, its failures, its report."""
+"""The implementation of `xpgrad conform`: progress bar, table of results, failures, and report files."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def run(backend: str, console: Console, report: Path | None, **options: Any) -> 
     Parameters
     ----------
     backend : str
-        A backend or a device, which can be used.
+        An available backend or device.
     console : Console
     report : Path or None
     **options
@@ -58,7 +58,7 @@ def cores() -> int:
 
 
 def bar(console: Console) -> Progress:
-    """Return a progress bar that leaves nothing on the console."""
+    """Return a progress bar that is erased when it is finished."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     return Progress(*columns, console=console, transient=True)
 

@@ -10,13 +10,13 @@ from xpgrad_conformance.outcome import Outcome
 from xpgrad_conformance.report import SUITE_VERSION, Report, check_of, families_of, reproduction
 
 SCHEMA = 1
-"""The version of what `conformance.json` looks like; it grows when a reader of the old form would misread the new."""
+"""The version of the format of `conformance.json`; incompatible changes increase it."""
 COLOURS = {None: "#b60205", 0: "#d4a72c", 1: "#a3b018", 2: "#4c9a2a", 3: "#2a7a2a"}
 MAX_FAILURES = 20
 
 
 def write(report: Report, directory: Path) -> list[Path]:
-    """Write a report into a directory, which is made if need be; return the files."""
+    """Write a report into a directory, which is created if necessary; return the files."""
     directory.mkdir(parents=True, exist_ok=True)
     texts = {
         "conformance.json": json.dumps(as_json(report), indent=1) + "\n",
@@ -29,7 +29,7 @@ def write(report: Report, directory: Path) -> list[Path]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Return a report as plain data: all counts, and of every check what did not pass, with the reason."""
+    """Return a report as plain data: all counts, and for each check the items that did not pass, with their reasons."""
     lacks = report.capabilities
     return {
         "schema": SCHEMA,
@@ -87,7 +87,7 @@ def _checks(report: Report) -> list[dict[str, Any]]:
 
 
 def _others(found: Iterable[Outcome]) -> list[dict[str, Any]]:
-    """Return what did not pass: failures one by one, the rest by their reasons."""
+    """Return the items that did not pass: failures one by one, others grouped by reason."""
     rows: list[dict[str, Any]] = []
     together: dict[tuple[str, str, bool], list[str]] = {}
     for each in found:

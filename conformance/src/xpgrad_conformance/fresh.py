@@ -69,19 +69,19 @@ def entry_of(backend: Backend) -> Entry | None:
 
 
 def record_of(backend: Backend) -> PluginRecord | None:
-    """Return what is on record of the plugin that gave a backend."""
+    """Return the record of the plugin that provides a backend."""
     return next((record for record in plugins.records.values() if record.backend is backend), None)
 
 
 @functools.cache
 def facts_of(backend: Backend) -> Mapping[str, Any] | None:
-    """Return what a new process says of a backend; None for one that only this program knows.
+    """Return facts about a backend, found in a new process; None if this program has registered it.
 
     Returns
     -------
     mapping or None
-        `printed`: what went to standard output; `error` and `trace`, if it did not get to its end; else what `PROGRAM`
-        tells.
+        `printed` is the standard output. `error` and `trace` are present if the process failed; otherwise the facts
+        that `PROGRAM` collects.
     """
     entry, folder = entry_of(backend), getattr(backend, "folder", None)
     if folder is not None:

@@ -1,4 +1,4 @@
-"""Numbers for inputs: distinct and irrational-looking, so that finite differences meet no ties."""
+"""Input values without ties, so that finite differences do not cross kinks."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from xpgrad.types import Shape
 def fractions(shape: Shape, position: int, rng: np.random.Generator) -> Any:
     """Return shuffled fractional parts of consecutive multiples of the square root of 2, from the one at `position` on.
 
-    Of n of them no two are nearer than about 1 / (3 n).
+    The smallest distance between n of them is about 1 / (3 n).
     """
     count = int(np.prod(shape, dtype=int))
     return rng.permutation((np.arange(position, position + count) * np.sqrt(2.0)) % 1.0).reshape(shape)
 
 
 def spread(shape: Shape, low: float, high: float, position: int, rng: np.random.Generator) -> Any:
-    """Return such numbers in a range, away from its ends."""
+    """Return `fractions` scaled to a range, away from its ends."""
     return np.asarray(low + (high - low) * (0.01 + 0.98 * fractions(shape, position, rng)))

@@ -1,4 +1,4 @@
-"""The modules of a package, found rather than listed: a new file of checks or of cases takes part by being there."""
+"""The modules of a package, found rather than listed, so that new files of checks or cases are included."""
 
 import importlib
 import pkgutil
@@ -17,7 +17,7 @@ def modules_of(package: str) -> Iterator[ModuleType]:
 
 
 def members(package: str, kind: type[T]) -> tuple[T, ...]:
-    """Return what modules of a package define of one type, by names of their own or in tuples, each object once."""
+    """Return the objects of one type that modules of a package define, as attributes or in tuples, each object once."""
     found: dict[int, T] = {}
     for module in modules_of(package):
         for value in vars(module).values():

@@ -1,4 +1,4 @@
-"""What results are compared with: NumPy's, in float64 or complex128, and differences of those."""
+"""Reference values: NumPy's results in float64 or complex128, and finite differences of them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ WIDE = {"f": np.float64, "c": np.complex128}
 
 
 class _Host:
-    """The host's namespace, whatever backend has that part."""
+    """The namespace of the host's backend, whichever backend that is."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(plugins.host.namespace, name)
@@ -32,18 +32,18 @@ def wide(x: Any) -> Any:
 
 
 def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype: str = "") -> None:
-    """Raise AssertionError unless ``call(xp, *arrays)`` gives what ``reference(*hosts)`` gives.
+    """Raise AssertionError unless ``call(xp, *arrays)`` agrees with ``reference(*hosts)``.
 
     Parameters
     ----------
     what : str
-        The call in words, for the message.
+        A description of the call, for the message.
     call : callable
         Returns an array, or a tuple of them.
     reference : callable
         Takes the inputs on the host in float64 or complex128.
     hosts : host arrays
-        Floating-point ones are put on the device in the subject's dtype.
+        Floating-point arrays are moved to the device in the subject's dtype.
     dtype : str
         That of the result, as for `Subject.expect`.
     """
@@ -63,17 +63,17 @@ def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype:
 
 
 def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any) -> None:
-    """Raise AssertionError unless the function `name` of the standard gives on the device what NumPy's gives.
+    """Raise AssertionError unless the function `name` of the standard agrees with NumPy's on the device.
 
     Parameters
     ----------
     name : str
-        Of an extension with its name before it: ``linalg.det``.
+        Functions of extensions have a prefix: ``linalg.det``.
     hosts : host arrays
     dtype : str
         That of the result, as for `Subject.expect`.
     parameters : object
-        Given by name to both.
+        Keyword arguments of both functions.
     """
     shapes = " and ".join(str(np.shape(host)) for host in hosts)
     given = "".join(f", {key}={value}" for key, value in parameters.items())
@@ -162,7 +162,7 @@ def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any
 
 
 def pulled(*args: Any, **kwargs: Any) -> Any:
-    """Return what `grad` gives for the same arguments; that none is None, the comparison finds out."""
+    """Return the result of `grad`, typed as without None: the comparison that follows detects None."""
     return grad(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""The outcome of one check, and how it comes about: passed, failed, expected to fail, or skipped."""
+"""The outcome of one check: passed, failed, expected to fail, or skipped."""
 
 import fnmatch
 import time
@@ -18,25 +18,25 @@ STATES = "passed", "failed", "expected", "skipped"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one item of the plan.
+    """The outcome of one item of the plan.
 
     Attributes
     ----------
     id : str
-        That of the item: ``K01[sum-axis,float32,@npu:0]``.
+        The id of the item: ``K01[sum-axis,float32,@npu:0]``.
     check, device : str
     state : str
         One of `STATES`.
     reason : str
-        Why it was skipped, was expected to fail, or failed.
+        The reason why it was skipped, was expected to fail, or failed.
     declared : bool
-        Of a skipped one: the capabilities say that what it needs is missing.
+        Whether a skipped item was skipped because a capability is declared missing.
     trace : str
-        Of a failed one: where.
+        The traceback of a failed item.
     seconds : float
     seed : int
     quick : bool
-        It ran on fewer variants of its case.
+        Whether it ran on fewer variants of its case.
     """
 
     id: str
@@ -52,11 +52,11 @@ class Outcome:
 
 
 class Skip(Exception):
-    """Raised by a check that cannot run here for a reason that is no declared capability."""
+    """Raised by a check that cannot run for a reason other than a declared capability."""
 
 
 def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome:
-    """Run one item of the plan, and return what came of it; whatever the backend raises is a failure."""
+    """Run one item of the plan and return its outcome; any exception of the backend is a failure."""
     subject = item.subject(capabilities, seed)
 
     def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:

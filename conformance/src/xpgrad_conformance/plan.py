@@ -1,4 +1,4 @@
-"""What is to run: every check, where and on what it runs, each with its permanent name."""
+"""The plan of a run: every check with the devices, dtypes and cases that it runs for, each with a permanent id."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ PROFILES = "quick", "full", "soak"
 
 
 class Item(NamedTuple):
-    """One check in one place; a quick one runs on fewer variants of its case."""
+    """One check for one device, dtype and case; a quick item runs on fewer variants of its case."""
 
     check: Check
     device: Device
@@ -26,24 +26,24 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its permanent name: ``K01[sum-axis,float32,@npu:0]``."""
+        """Its permanent id: ``K01[sum-axis,float32,@npu:0]``."""
         where = [self.case.name] if self.case is not None else []
         where += [self.dtype] if self.dtype is not None else []
         return f"{self.check.id}[{','.join([*where, self.device.name])}]"
 
     @property
     def group(self) -> tuple[str, str]:
-        """What it runs with, one after another in one process: the checks of a case on one device."""
+        """A key that is equal for items that run in one process: the checks of one case on one device."""
         return (self.id if self.case is None else self.case.name, self.device.name)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The facts without which it is skipped."""
+        """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
         return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
 
     def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
-        """Return what the check gets; where the check names no dtype, the widest real one."""
+        """Return the argument of the check; its dtype is the widest real one unless the item has a dtype."""
         made = Subject(
             self.device,
             capabilities,
@@ -67,9 +67,9 @@ def plan(
     cases: Sequence[Case] = CASES,
     share: tuple[int, int] | None = None,
 ) -> list[Item]:
-    """Return what is to run on devices of one backend, in order of the families.
+    """Return the items to run on devices of one backend, in order of the families.
 
-    Of the case table, devices after the first one get what the quick profile runs: they share the library's code.
+    Devices after the first one run only the cases of the quick profile, because they share the library's code.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ def plan(
     families : iterable of str, optional
         Letters or names of families; by default all.
     quick : bool
-        Only what the quick profile runs.
+        Only the checks of the quick profile.
     share : tuple of int, optional
-        Only the first of two parts, the second of three, ...: ``(1, 2)``, ``(2, 3)``. The parts are of about the same
-        length, and none has a check of another.
+        Run one part of the plan only: ``(2, 3)`` is the second of three parts. The parts have about the same length
+        and no common items.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def plan(
 
 
 def _shared(items: Sequence[Item], number: int, parts: int) -> list[Item]:
-    """Return the groups of one part: neighbours, which are often alike, go to different parts."""
+    """Return the items of one part; neighbouring groups, which are often similar, are in different parts."""
     places: dict[tuple[str, str], int] = {}
     for item in items:
         places.setdefault(item.group, len(places))

@@ -1,6 +1,6 @@
-"""A pretend library: another backend's arrays in wrappers that stand on pretend devices.
+"""A pretend library: wrappers of another backend's arrays, on simulated devices.
 
-It gives a backend with one device a virtual second one, and the seeded faults a backend to live in.
+It provides a second, virtual device for backends with one device, and a backend for seeded faults.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,15 +22,15 @@ rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift neg pos abs i
 
 
 class PretendArray:
-    """An array of a pretend library: an array of the inner backend, and the pretend device where it stands.
+    """An array of a pretend library: an array of the inner backend, and a simulated device.
 
     Attributes
     ----------
     inner : array of the inner backend
-        What operations compute with; they come one after the other, whether or not the host has waited.
+        The value that operations use; it is available to them whether or not the host has waited.
     device : str
     late : array of the inner backend or None
-        What the host sees of the memory before it has waited; None once it has, or if the library computes at once.
+        The value that the host reads before it has waited; None afterwards, or if the library computes synchronously.
     """
 
     library: "PretendLibrary"
@@ -61,7 +61,7 @@ class PretendArray:
 
     @property
     def shown(self) -> Any:
-        """What the host sees now, without a wait."""
+        """The value that the host reads now, without waiting."""
         return self.inner if self.late is None else self.late
 
     def to_device(self, device: str, /) -> "PretendArray":
@@ -125,18 +125,18 @@ for _name in OPERATORS.split():
 
 
 class PretendLibrary:
-    """A namespace whose functions take and give `PretendArray`s.
+    """A namespace whose functions take and return `PretendArray`s.
 
     Parameters
     ----------
     inner : Backend
-        Whose namespace does the work.
+        The backend whose namespace computes the results.
     devices : sequence of str
         The first one is the default.
     lazy : bool
-        Results reach the host when it waits, by `wait`: until then it sees other values.
+        The host reads correct results only after `wait`, as in an asynchronous library.
     index_dtype : str or None
-        The dtype of results that are positions; None leaves the inner library's.
+        The dtype of results that are indices; None keeps that of the inner library.
     """
 
     def __init__(
@@ -146,11 +146,11 @@ class PretendLibrary:
         self.Array: type[PretendArray] = type("Array", (PretendArray,), {"library": self})
         self.__name__ = ""
         self.names: dict[str, Any] = {}
-        """What stands in for names of the inner namespace: ``linalg.det`` for those of an extension."""
+        """Replacements for names of the inner namespace; names of extensions have a prefix: ``linalg.det``."""
         self.absent: set[str] = set()
         """Names that this library does not have."""
         self.unfinished: list[Callable[[], None]] = []
-        """Work that is put off until the host waits; a correct library has none that anybody could notice."""
+        """Deferred work that is done when the host waits; in a correct library it has no observable effect."""
         self._waiting: list[PretendArray] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -179,7 +179,7 @@ class PretendLibrary:
         return _Information(self)
 
     def array(self, inner: Any, device: str) -> PretendArray:
-        """Return an array on a device that takes its values as they are."""
+        """Return an array on a device that wraps `inner` without a copy."""
         made = self.Array(inner, device)
         if self.lazy:
             made.late = self.inner.namespace.zeros_like(inner) + self.inner.namespace.ones_like(inner)
@@ -187,7 +187,7 @@ class PretendLibrary:
         return made
 
     def wait(self) -> None:
-        """Let the host see every result."""
+        """Finish all work, so that the host reads correct results."""
         unfinished, self.unfinished = self.unfinished, []
         for finish in unfinished:
             finish()
@@ -196,7 +196,7 @@ class PretendLibrary:
             array.late = None
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the inner library on what pretend arrays hold; results stand on the device of all."""
+        """Call a function of the inner library on wrapped arrays; results are on the common device of the arguments."""
         seen: list[PretendArray] = []
         given = kwargs.pop("device", None)
         opened = [self.opened(arg, seen) for arg in args]
@@ -206,13 +206,13 @@ class PretendLibrary:
         if given is not None and given not in self.devices:
             raise ValueError(f"unknown device {given!r}; there is {', '.join(self.devices)}")
         result = function(*opened, **named)
-        for array in seen:  # an argument that comes back is the same array
+        for array in seen:  # a function that returns its argument returns the same object
             if result is array.inner and given in (None, array.device):
                 return array
         return self.closed(result, given or self.place(devices))
 
     def place(self, devices: set[str]) -> str:
-        """Return where a result goes whose arguments are on these devices."""
+        """Return the device of a result whose arguments are on these devices."""
         return min(devices, default=self.devices[0])
 
     def check_devices(self, devices: set[str]) -> None:
@@ -221,7 +221,7 @@ class PretendLibrary:
             raise ValueError(f"arrays on the devices {' and '.join(sorted(devices))} cannot be combined")
 
     def opened(self, item: Any, seen: "list[PretendArray]") -> Any:
-        """Return what pretend arrays in `item` hold, and add them to `seen`."""
+        """Return `item` with pretend arrays replaced by the arrays that they wrap, and add these to `seen`."""
         if isinstance(item, PretendArray):
             seen.append(item)
             return item.inner
@@ -230,7 +230,7 @@ class PretendLibrary:
         return item
 
     def closed(self, item: Any, device: str) -> Any:
-        """Return a result with arrays of the inner library put on a device."""
+        """Return a result with arrays of the inner library wrapped as arrays on a device."""
         if isinstance(item, (*self.inner.array_types, *self.inner.scalar_types)):
             return self.array(self.inner.restore(item), device)
         make = getattr(item, "_make", None)
@@ -256,7 +256,7 @@ class _Extension:
 
 
 class _Information:
-    """What the standard's ``__array_namespace_info__()`` gives: the inner library's, except the devices."""
+    """Result of ``__array_namespace_info__()``: that of the inner library, except for the devices."""
 
     def __init__(self, library: PretendLibrary) -> None:
         self._library, self._inner = library, library.inner.namespace.__array_namespace_info__()
@@ -278,5 +278,5 @@ class _Information:
 
 
 def inner_of(array: Array) -> Any:
-    """Return what a pretend array holds, or the argument."""
+    """Return the array that a pretend array wraps, or the argument if it is none."""
     return array.inner if isinstance(array, PretendArray) else array

@@ -1,4 +1,4 @@
-"""Are the declared facts true? Each is probed where that can be done, and must agree, in both directions."""
+"""Probes of capabilities: the declaration of a backend must agree with what is found, in both directions."""
 
 import functools
 import pickle
@@ -17,15 +17,15 @@ from xpgrad.types import Array
 
 
 class Mismatch(NamedTuple):
-    """A fact of which the declaration and the library say different things.
+    """A capability for which the declaration and the probe disagree.
 
     Attributes
     ----------
     fact, device : str
     declared : bool
-        Whether the capabilities say that it is there.
+        Whether the capabilities declare it as present.
     error : str
-        What the probe met where it expected the fact; empty if nothing was raised.
+        The error that the probe raised; empty if it raised none.
     """
 
     fact: str
@@ -41,7 +41,7 @@ class Mismatch(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Whether a fact is there, or None where nothing can tell, and the error that says that it is not."""
+    """Whether a capability is present, or None if it cannot be determined, and the error that shows that it is not."""
 
     there: bool | None
     error: str = ""
@@ -51,7 +51,7 @@ Probe = Callable[[Device], bool | None]
 
 
 def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mismatch]:
-    """Return where the declaration and the probes disagree; facts that nothing can probe are believed."""
+    """Return where the declaration and the probes disagree; those that cannot be probed are taken as declared."""
     found: list[Mismatch] = []
     for device in devices:
         index = device.name.partition(":")[2] or None
@@ -63,7 +63,7 @@ def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mi
 
 
 def findings(device: Device) -> dict[str, Finding]:
-    """Return what the probes find, for every fact, dtype and function."""
+    """Return the results of the probes for every capability, dtype and function."""
     found = {fact: _probed(PROBES[fact], device) for fact in FACTS}
     found |= {name: _probed(functools.partial(_has_dtype, name=name), device) for name in DTYPES}
     extensions = {name: found[name].there for name in ("linalg", "fft")}
@@ -76,7 +76,7 @@ def findings(device: Device) -> dict[str, Finding]:
 def _probed(probe: Probe, device: Device) -> Finding:
     try:
         return Finding(probe(device))
-    except Exception as error:  # whatever a library raises where it cannot do something: it cannot
+    except Exception as error:  # any exception means that the capability is missing
         return Finding(False, f"{type(error).__name__}: {error}".splitlines()[0][:200])
 
 
@@ -124,7 +124,7 @@ def _written(device: Device) -> bool | None:
     x[...] = _vector(device) * 2.0
     if not _equal(x, [0.5, 3.0, -5.5, 6.25]):
         return False
-    return _equal(rest, [3.0, -5.5, 6.25]) or None  # a copy, or the array was bound anew: the two look alike
+    return _equal(rest, [3.0, -5.5, 6.25]) or None  # a copy or a rebound array: they cannot be distinguished
 
 
 def _exported(device: Device) -> bool:
@@ -145,7 +145,7 @@ def _shared(device: Device) -> bool | None:
         back = device.backend.namespace.from_dlpack(x)
         return bool(np.shares_memory(seen, np.from_dlpack(x)) and np.shares_memory(seen, np.from_dlpack(back)))
     except (BufferError, RuntimeError, TypeError, ValueError):
-        return None  # memory that the host cannot see
+        return None  # memory that the host cannot read
 
 
 def _pickled(device: Device) -> bool:
@@ -176,7 +176,7 @@ def _has_dtype(device: Device, name: str) -> bool:
     dtype = library_function(device.backend, name)
     made = device.backend.namespace.ones((2,), dtype=dtype, device=device.handle)
     if name != "bool":
-        made = made + made  # a dtype that is stored, but not computed with, is not there
+        made = made + made  # a dtype that can be stored but not computed with counts as missing
     return bool(device.backend.dtype_name(made.dtype) == name and on_host(made).dtype == np.dtype(name))
 
 
@@ -191,7 +191,7 @@ def has_function(backend: Backend, name: str) -> bool:
 
 
 PROBES: dict[str, Probe] = {
-    "several_devices": lambda d: True if len(d.backend.devices()) > 1 else None,  # one may be all that is here
+    "several_devices": lambda d: True if len(d.backend.devices()) > 1 else None,  # this machine may have one only
     "data_dependent_shapes": _data_dependent_shapes,
     "index_arrays": lambda d: _equal(_vector(d)[_index(d, 2, 0)], [-2.75, 0.25]),
     "index_arrays_with_slices": _with_slices,

@@ -14,15 +14,15 @@ from xpgrad_conformance.run import devices_of
 def suite(
     name: str, capabilities: Capabilities | None = None, *, profile: str = "quick"
 ) -> dict[str, Callable[..., None]]:
-    """Return test functions by name; ``globals().update(suite("npu"))`` makes a test file of them.
+    """Return test functions by name; a test file runs them by ``globals().update(suite("npu"))``.
 
-    There is one for each check, with a parameter for each place where it runs. What a declared capability lacks is
-    skipped with its reason, what is declared to fail is an xfail, and fails if it passes.
+    There is one test for each check, parametrized by device, dtype and case. Checks that need a capability declared
+    missing are skipped with its reason; checks that are declared to fail are xfailed, and fail if they pass.
 
     Parameters
     ----------
     name : str
-        A backend or a device, which must be usable.
+        An available backend or device.
     capabilities : Capabilities, optional
         By default those of the backend.
     profile : str
@@ -31,9 +31,9 @@ def suite(
     Raises
     ------
     BackendUnavailable
-        The backend cannot be used: then there is nothing to test.
+        The backend cannot be used.
     """
-    import pytest  # of those who test
+    import pytest  # not a dependency of the suite
 
     if profile not in ("quick", "full"):
         raise ValueError(f"suite: expected the profile 'quick' or 'full', got {profile!r}")

@@ -1,4 +1,4 @@
-"""The report of a run: counts by family and device, the level, and what it takes to see a failure again."""
+"""The report of a run: counts by family and device, the level, and programs that reproduce failures."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ BY_ID = {check.id: check for check in CHECKS}
 
 
 class Counts(NamedTuple):
-    """How many checks were planned, and what became of them: planned = passed + failed + expected + skipped."""
+    """Numbers of checks by outcome: planned = passed + failed + expected + skipped."""
 
     planned: int
     passed: int
@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What a run found.
+    """The results of a run.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Report:
     devices : tuple of str
     profile : str
     whole : bool
-        All families on all devices of the backend.
+        Whether it ran all families on all devices of the backend.
     seed : int
     seconds : float
     capabilities : Capabilities

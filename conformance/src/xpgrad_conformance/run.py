@@ -58,27 +58,27 @@ def conform(
     name : str
         A backend, which is run on all its devices, or one device: ``npu``, ``@npu:1``.
     families : iterable of str, optional
-        Letters or names of families; by default all. Less than all gives no level.
+        Letters or names of families; by default all. A selection gives no level.
     cases : iterable of str, optional
-        Names of cases of the table; by default all. Less than all gives no level.
+        Names of cases of the table; by default all. A selection gives no level.
     share : tuple of int, optional
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
-        "quick" has the more telling half of the checks and gives no level; "full" has all; "soak" repeats the full one
-        with other random numbers for as long as it is told.
+        "quick" runs the more important half of the checks and gives no level; "full" runs all; "soak" repeats the full
+        profile with other random numbers for `minutes`.
     seed : int
-        Of everything random.
+        Seed of all random numbers.
     jobs : int
-        Processes; 0 runs in this one, where a backend that crashes ends the run. Backends that were registered by the
-        program itself need 0.
+        Number of worker processes; 0 runs in this process, where a crash of the backend ends the run. Backends that
+        are registered by the program itself require 0.
     timeout : float
-        Seconds without an answer after which a check has failed, if there are processes.
+        Seconds after which a check in a worker process counts as hung.
     minutes : float
-        How long to soak.
+        Duration of the profile "soak".
     capabilities : Capabilities, optional
         By default those of the backend.
     progress : callable, optional
-        Gets each outcome, and how many are planned.
+        ``progress(outcome, planned)`` is called after each check with the number of planned checks.
 
     Raises
     ------
@@ -163,14 +163,14 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
     seed : int
         The seed of the run.
     quick : bool
-        On fewer variants of its case, as in the quick profile.
+        Run on fewer variants of the case, as in the quick profile.
 
     Raises
     ------
     ValueError
         There is no such check.
     AssertionError
-        What the check says.
+        The check fails.
     """
     check, _, inside = id.partition("[")
     device = get_device(inside.removesuffix("]").rpartition(",")[2])

@@ -1,4 +1,4 @@
-"""What a check gets: the backend under test on one device, inputs, and the comparator; `Scenario` adds a case's."""
+"""The argument of a check: the backend under test on one device, inputs, and comparisons; `Scenario` adds a case."""
 
 import functools
 import threading
@@ -21,7 +21,7 @@ from xpgrad_conformance.table.comparisons import assert_near, assert_place
 from xpgrad_conformance.virtual import virtual
 
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
-"""How near values must come to the reference, relative to the largest of them."""
+"""Tolerances, relative to the largest value of the reference."""
 FLOATING = tuple(RTOL)
 
 
@@ -37,7 +37,7 @@ class Subject:
         For checks of the scope "case".
     capabilities : Capabilities
     seed : int
-        Everything random follows from it and the name of the check.
+        Random numbers are determined by it and the name of the check.
     quick : bool
         Whether the profile is the quick one.
     """
@@ -70,11 +70,11 @@ class Subject:
 
     @functools.cached_property
     def pair(self) -> tuple[Device, Device]:
-        """Two devices of one library: this one and the backend's next one, or with one only two virtual ones."""
+        """Two devices of one library: this and the backend's next one, or two virtual ones if it has only one."""
         own = list(self.backend.devices())
         if len(own) < 2:
-            here, there = virtual(self.backend)
-            return here, there
+            first, second = virtual(self.backend)
+            return first, second
         return self.device, own[(own.index(self.device) + 1) % len(own)]
 
     @functools.cached_property
@@ -89,16 +89,16 @@ class Subject:
 
     @property
     def kernels(self) -> Namespace:
-        """The library's namespace with every kernel, as rules see it."""
+        """The namespace of the library with all kernels, as rules use it."""
         return self.backend.xp
 
     def has(self, *facts: str) -> bool:
-        """Return whether none of these facts is declared missing, on this device too."""
+        """Return whether all these capabilities are present, that is, not declared missing on this device."""
         return self.capabilities.lacking(facts, self.index) is None
 
     @functools.cached_property
     def wide(self) -> str:
-        """The widest real dtype that the device has, and the other one of the pair."""
+        """The widest real dtype that both devices of the pair support."""
         if not self.capabilities.missing_on:
             return "float64" if self.has("float64") else "float32"
         indices = [device.name.partition(":")[2] for device in self.places]
@@ -106,7 +106,7 @@ class Subject:
         return "float64" if all(each is None for each in lacking) else "float32"
 
     def dtypes(self, *kinds: str) -> list[str]:
-        """Return the names of the standard's dtypes that the device has, of some of NumPy's kinds ("biufc") or all."""
+        """Return the names of the standard's dtypes that the device supports, of NumPy's `kinds` ("biufc") or all."""
         wanted = kinds or tuple("biufc")
         return [name for name in DTYPES if np.dtype(name).kind in wanted and self.has(name)]
 
@@ -121,7 +121,7 @@ class Subject:
         return np.random.default_rng([zlib.crc32(self._name.encode()), self.seed])
 
     def values(self, shape: tuple[int, ...] = (3, 4), low: float = -2.0, high: float = 2.0, dtype: str = "") -> Any:
-        """Return distinct irrational-looking host values from a range, others at each call, in the subject's dtype."""
+        """Return distinct host values from a range, different at each call, in the subject's dtype."""
         dtype = dtype or self.dtype
         real = self._spread(shape, low, high)
         return (real + 1j * self._spread(shape, low, high) if dtype.startswith("complex") else real).astype(dtype)
@@ -132,7 +132,7 @@ class Subject:
         return made
 
     def cotangent(self, y: Any) -> Any:
-        """Return a random gradient for an output, as a host array: never ones, of either sign."""
+        """Return a random gradient for an output, with values of both signs, as a host array."""
         host = on_host(y)
         return random_values(host.shape, np.iscomplexobj(host), self.generator()).astype(host.dtype)
 
@@ -147,18 +147,18 @@ class Subject:
         return Variable(self.array(values, dtype, device))
 
     def host(self, x: Any) -> Any:
-        """Return a Variable or array as a NumPy array, a copy."""
+        """Return a copy of a Variable or array as a NumPy array."""
         return on_host(x)
 
     # The comparator
 
     def rtol(self, dtype: str = "", factor: float = 1.0) -> float:
-        """Return the relative tolerance in a dtype; widened only where the capabilities say so."""
+        """Return the relative tolerance in a dtype, with the factor that the capabilities declare."""
         name = dtype or self.dtype
         return RTOL[name] * factor * self.widened(name)
 
     def widened(self, dtype: str) -> float:
-        """Return by how much the capabilities widen tolerances in a dtype, and for the case."""
+        """Return the factor by which the capabilities widen tolerances in a dtype and for the case."""
         names = (dtype, *([] if self.case is None else [self.case.name]))
         given = self.capabilities.tolerances
         return max((given[name][0] for name in names if name in given), default=1.0)
@@ -172,9 +172,9 @@ class Subject:
         expected : host array
             Computed in float64 or complex128.
         what : str
-            What it is, for the message.
+            A description of `got`, for the message.
         dtype : str
-            The name of the dtype that it must have; that of the subject if `expected` is inexact, else any.
+            The expected dtype; by default that of the subject if `expected` is inexact, else any.
         device : Device, optional
         """
         array, target = as_array(got), device or self.device
@@ -196,7 +196,7 @@ class Subject:
         raise AssertionError(f"{what}: gave {type(result).__name__}; expected {_names(kinds)}")
 
     def elsewhere(self, call: Callable[[], Any]) -> Any:
-        """Return what `call()` gives in a thread of its own, which is over then; what it raises is raised here."""
+        """Return the result of `call()` in a new thread, and re-raise its exceptions."""
         found: list[Any] = []
         raised: list[BaseException] = []
 

@@ -84,11 +84,11 @@ class PretendBackend(ArrayAPIBackend):
         return self.library.inner.dtype_name(dtype)
 
     def is_view(self, array: Array) -> bool:
-        """Return whether writing to `array` could show in another array."""
+        """Return whether `array` may share memory with another array."""
         return self.library.inner.is_view(array.inner)
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own."""
+        """Return a copy that shares no memory with `array`."""
         return self.library.array(self.library.inner.copy(array.inner), array.device)
 
     def to_host(self, array: Array) -> Array:
@@ -97,7 +97,7 @@ class PretendBackend(ArrayAPIBackend):
         return self.seen(array)
 
     def seen(self, array: Array) -> Array:
-        """Return a host copy of what the host sees now."""
+        """Return a copy, as a host array, of the value that the host reads now."""
         inner, host = self.library.inner, plugins.host
         return host.copy(array.shown) if inner is host else inner.to_host(array.shown)
 
@@ -108,7 +108,7 @@ class PretendBackend(ArrayAPIBackend):
         return self.library.array(own, device.handle)
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return None: what a pretend device is, DLPack cannot say."""
+        """Return None: DLPack cannot represent simulated devices."""
         return None
 
 
@@ -118,13 +118,13 @@ def _of_several(capabilities: Capabilities) -> Capabilities:
 
 
 def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = None) -> Backend:
-    """Return a backend that was made by this program, known to xpgrad by its name from now on.
+    """Register a backend that this program has created, and return it.
 
     Parameters
     ----------
     backend : Backend
     path : callable, optional
-        ``path(source, target)`` gives a direct path between two devices, or None: the hook `xpgrad_transfer`.
+        ``path(source, target)`` returns a direct path between two devices, or None: the hook `xpgrad_transfer`.
     """
 
     def xpgrad_backend() -> Backend:
@@ -140,7 +140,7 @@ def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = 
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__qualname__ = function.__name__  # pluggy tells a hook by the name of the function
+    function.__qualname__ = function.__name__  # pluggy identifies a hook by the name of the function
     return function
 
 

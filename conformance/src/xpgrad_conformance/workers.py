@@ -1,4 +1,4 @@
-"""Processes that run items of a plan, so that a backend which crashes or hangs fails one check and stops no run."""
+"""Worker processes: a backend that crashes or hangs fails one check and does not stop the run."""
 
 import mmap
 import multiprocessing
@@ -17,13 +17,13 @@ from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
 
 MAX_GROWTH = 2**30
-"""Bytes by which a process may grow before a new one follows it. A library that compiles keeps what it has compiled:
-jax, some 10 MB for each item."""
+"""Bytes by which a process may grow before it is replaced. Libraries that compile keep compiled code: jax, about 10 MB
+for each item."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a process needs to make the same plan: everything is plain data.
+    """The arguments from which every process makes the same plan, as plain data.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -
 
 
 def _resident() -> int:
-    """Return the bytes of memory that this process has; 0 where the system does not tell."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError:
@@ -65,7 +65,7 @@ def _resident() -> int:
 
 
 class Worker:
-    """One process, the item that it works on, and those that it takes next."""
+    """One process, its current item, and the items that it runs next."""
 
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
@@ -83,12 +83,12 @@ class Worker:
         self.group: deque[int] = deque()
 
     def give(self, number: int | None) -> None:
-        """Let the process run an item; None ends it."""
+        """Send an item to the process; None ends it."""
         self.number, self.since = -1 if number is None else number, time.monotonic()
         self.connection.send(number)
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -97,18 +97,18 @@ class Worker:
 def outcomes(
     order: Order, items: Sequence[Item], capabilities: Capabilities, jobs: int, timeout: float
 ) -> Iterator[Outcome]:
-    """Yield the outcomes of a plan in the order in which they arrive.
+    """Yield the outcomes of a plan in the order in which they are finished.
 
     Parameters
     ----------
     order : Order
     items : sequence of Item
-        What `order.plan()` gives.
+        The result of `order.plan()`.
     capabilities : Capabilities
     jobs : int
         Processes.
     timeout : float
-        Seconds without an answer after which an item has failed, and its process is ended.
+        Seconds after which an item fails and its process is killed.
     """
     todo = deque(_groups(items))
     workers: list[Worker] = []

@@ -3,8 +3,8 @@
 Each takes Variables and arrays and returns Variables. Dtypes and creation functions are those of the default device's
 backend; `Variable.__array_namespace__` returns the same functions with those of the Variable's backend.
 
-Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which lists for type
-checkers what these define, and `shared`, which has what several chapters use.
+Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which declares
+their names for type checkers, and `shared`, with code that several chapters use.
 """
 
 import typing as _typing
@@ -19,7 +19,7 @@ from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
 
-# The chapters in the standard's order. `X as X` is how type checkers know what a module offers.
+# The chapters in the standard's order. Type checkers take `X as X` as a re-export.
 # fmt: off
 # isort: off
 from xpgrad.array_api import fft as fft, linalg as linalg
@@ -90,8 +90,8 @@ from xpgrad.array_api.utility import all as all, any as any, diff as diff
 # isort: on
 # fmt: on
 
-__all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
-_names.functions = {name: globals()[name] for name in __all__} | _CONSTANTS
+_functions = {name: value for name, value in vars().items() if callable(value) and not name.startswith("_")}
+_names.functions = _functions | _CONSTANTS
 
 
 class _Functions:
@@ -114,12 +114,27 @@ __array_api_version__ = _API_VERSIONS[-1]
 
 
 if _typing.TYPE_CHECKING:
+    __all__: list[str]
+
     from xpgrad import special as special
     from xpgrad.array_api.declared import *  # noqa: F403
+    from xpgrad.array_api.declared import __array_namespace_info__ as __array_namespace_info__
+    from xpgrad.ops import *  # noqa: F403
     from xpgrad.types import Dtype as _Dtype
 
     bool: _Dtype
+
+    def _numpy(*args: _typing.Any, **kwargs: _typing.Any) -> _typing.Any:
+        """Return what NumPy's function of the name does."""
+
+    amax = amin = append = argwhere = around = array_equal = array_split = atleast_1d = atleast_2d = _numpy
+    atleast_3d = average = block = column_stack = compress = concatenate = copy = correlate = cross = _numpy
+    cumprod = cumsum = delete = diagflat = diagonal = digitize = dot = dsplit = dstack = ediff1d = _numpy
+    extract = fix = flatnonzero = fliplr = flipud = gradient = hsplit = hstack = inner = insert = _numpy
+    iscomplexobj = isrealobj = nanstd = ndim = outer = ptp = ravel = rollaxis = rot90 = select = shape = _numpy
+    size = split = swapaxes = trace = transpose = unwrap = vander = vdot = vsplit = vstack = _numpy
 else:
+    __all__ = list(_functions)
 
     def __getattr__(name: str) -> _typing.Any:
         """Return a dtype or a creation function, which differ between backends, of the default device's backend."""

@@ -26,7 +26,7 @@ from xpgrad.types import Dtype
 
 
 def transpose(x: Variable, /, *axes: Any) -> Variable:
-    """Return the array with its axes in the order `axes`, given one by one or as one sequence; reversed by default."""
+    """Return the array with its axes in the order `axes`, single arguments or one sequence; reversed by default."""
     if not axes and x.ndim == 2:
         return linear_algebra.matrix_transpose(x)
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes or None
@@ -35,13 +35,13 @@ def transpose(x: Variable, /, *axes: Any) -> Variable:
 
 
 def reshape(x: Variable, /, *shape: Any, copy: bool | None = None) -> Variable:
-    """Return the same elements in another shape, given length by length or as one sequence."""
+    """Return the same elements in another shape: single lengths or one sequence."""
     lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     return manipulation.reshape(x, shape=tuple(lengths), copy=copy)
 
 
 def flatten(x: Variable, /) -> Variable:
-    """Return the elements in one axis."""
+    """Return the array flattened to one axis."""
     return manipulation.reshape(x, shape=(-1,))
 
 
@@ -54,7 +54,7 @@ def swapaxes(x: Variable, axis1: int, axis2: int, /) -> Variable:
 
 
 def squeeze(x: Variable, /, axis: Any = None) -> Variable:
-    """Return the array without the axes `axis`, by default without all those of length 1."""
+    """Return the array without the axes `axis`, by default without all axes of length 1."""
     if axis is None:
         axis = tuple(i for i, length in enumerate(x.shape) if length == 1)
     return manipulation.squeeze(x, axis=axis)
@@ -105,29 +105,29 @@ def argmin(x: Variable, /, axis: int | None = None, *, keepdims: bool = False) -
 
 def argsort(x: Variable, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Variable:
     """Return the indices that sort the array along `axis`, or the flattened array if that is None."""
-    x, axis = _line(x, axis)
+    x, axis = _along(x, axis)
     return sorting.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
 def cumsum(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
-    """Return the sum of all elements up to each one along `axis`, by default in the flattened array."""
-    x, axis = _line(x, axis)
+    """Return the cumulative sum along `axis`, by default in the flattened array."""
+    x, axis = _along(x, axis)
     return statistical.cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 def cumprod(x: Variable, /, axis: int | None = None, *, dtype: Dtype | None = None) -> Variable:
-    """Return the product of all elements up to each one along `axis`, by default in the flattened array."""
-    x, axis = _line(x, axis)
+    """Return the cumulative product along `axis`, by default in the flattened array."""
+    x, axis = _along(x, axis)
     return statistical.cumulative_prod(x, axis=axis, dtype=dtype)
 
 
-def _line(x: Variable, axis: int | None) -> tuple[Variable, int]:
-    """Return the array and its axis; the flattened one where there is no `axis` to go along."""
+def _along(x: Variable, axis: int | None) -> tuple[Variable, int]:
+    """Return the array and its axis, or the flattened array and 0 if `axis` is None or the array 0-d."""
     return (flatten(x), 0) if axis is None or not x.ndim else (x, axis)
 
 
 def round(x: Variable, /, decimals: int = 0) -> Variable:
-    """Return the array rounded to so many `decimals`, to tens and hundreds if they are negative; without a gradient."""
+    """Return the array rounded to `decimals` places, negative for tens and hundreds; without a gradient."""
     spec = x.node.spec
     if not decimals or (decimals > 0 and not spec.differentiable):
         return rounding.round(x)
@@ -137,7 +137,7 @@ def round(x: Variable, /, decimals: int = 0) -> Variable:
 
 
 def dot(x: Variable, other: Any, /) -> Variable:
-    """Return the product of vectors or matrices, or with a scalar: the sum over the last axis and the last but one."""
+    """Return the product with a scalar, a vector or matrices: the sum over the last and the second to last axis."""
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
         return x * other  # type: ignore[no-any-return]  # of Any
@@ -145,14 +145,14 @@ def dot(x: Variable, other: Any, /) -> Variable:
 
 
 def diagonal(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
-    """Return the diagonals of the matrices in two axes, along the last axis."""
+    """Return the diagonals of the matrices in two axes, as the last axis."""
     return diagonals.diagonal(_matrices(x, axis1, axis2, "diagonal"), offset=offset)
 
 
 def _matrices(x: Variable, axis1: int, axis2: int, name: str) -> Variable:
     """Return the array with these two axes last."""
     if x.ndim < 2:
-        raise ShapeError(f"{name}: expected an array with two axes at least, got shape {x.shape}")
+        raise ShapeError(f"{name}: expected an array with at least two axes, got shape {x.shape}")
     return manipulation.moveaxis(x, (axis1, axis2), (-2, -1))
 
 
@@ -163,7 +163,7 @@ def trace(x: Variable, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dt
 
 def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
     """Return the elements at `indices`, of any shape, along `axis`, by default of the flattened array."""
-    x, axis = _line(x, axis)
+    x, axis = _along(x, axis)
     (axis,) = checked_axes((axis,), x.ndim, "take")
     at = _integers(x, indices)
     taken = indexing.take(x, flatten(at), axis=axis)
@@ -171,7 +171,7 @@ def take(x: Variable, indices: Any, /, axis: int | None = None) -> Variable:
 
 
 def repeat(x: Variable, repeats: Any, /, axis: int | None = None) -> Variable:
-    """Return the elements along `axis`, by default of the flattened array, each so many times."""
+    """Return each element `repeats` times along `axis`, by default of the flattened array."""
     counts = operator.index(repeats) if plugins.is_scalar(repeats) else _integers(x, repeats)
     return manipulation.repeat(x, counts, axis=axis)
 
@@ -186,12 +186,12 @@ def _integers(x: Variable, numbers: Any) -> Variable:
 
 
 def copy(x: Variable, /) -> Variable:
-    """Return a copy in memory of its own, through which the gradient goes."""
+    """Return a copy in new memory; the gradient passes through it."""
     return copying.copy(x)
 
 
 def detach(x: Variable, /) -> Variable:
-    """Return a Variable over the same array that requires no gradient and is in no graph."""
+    """Return a Variable of the same array that requires no gradient and is in no graph."""
     return constant_variable(x.array)
 
 

@@ -1,4 +1,4 @@
-"""Creation: new Variables, on the device of a namespace's backend; constants, unless their values are Variables."""
+"""Creation functions: new Variables on a device of a namespace's backend, constant unless made of Variables."""
 
 import functools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Lengths = int | Shape
 
 
 def handle_on(backend: Backend, device: Any) -> DeviceHandle:
-    """Return what the library calls `device`: a specifier, its own object, or None for the current or the default."""
+    """Return the library's object for `device`: a specifier, that object, or None for the current or default device."""
     if device is None:
         current = current_device()
         return current.handle if current.backend is backend else backend.default_device.handle
@@ -48,9 +48,9 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def arange(
         start: float, /, stop: float | None = None, step: float = 1, *, dtype: Dtype | None = None, device: Any = None
     ) -> Variable:
-        """Return the numbers from `start`, or 0 if there is no `stop`, in steps up to and without the end.
+        """Return evenly spaced numbers in ``[start, stop)``, or in ``[0, start)`` without `stop`.
 
-        0-d Variables as `start` and `step` get gradients; how many numbers there are has none.
+        `start` and `step` get gradients if they are 0-d Variables; the number of elements has none.
         """
         return _counted(backend, start, stop, step, dtype, device)
 
@@ -60,8 +60,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         Parameters
         ----------
         obj : object
-            A Variable stays connected to its graph, also inside a sequence. Another library's array is refused; it
-            comes in through `from_dlpack`.
+            A Variable stays in its graph, also inside a sequence. Arrays of other libraries are refused; use
+            `from_dlpack` for them.
         dtype : dtype or None
         device : as `get_device` takes it, or None
         copy : bool or None
@@ -80,14 +80,14 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         return constant("eye", n_rows, n_cols, k=k, dtype=dtype, device=device)
 
     def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Variable:
-        """Return the array of any library that speaks DLPack as a Variable, without a copy where that is possible."""
-        wishes = {"copy": copy} if copy is not None else {}
+        """Return an array of any library that supports DLPack as a Variable, without a copy where possible."""
+        options = {"copy": copy} if copy is not None else {}
         if device is not None:
-            wishes["device"] = handle_on(backend, device)
-        return constant_variable(backend.restore(backend.namespace.from_dlpack(x, **wishes)))
+            options["device"] = handle_on(backend, device)
+        return constant_variable(backend.restore(backend.namespace.from_dlpack(x, **options)))
 
     def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable of one value; a 0-d Variable as the value gets the gradient."""
+        """Return a new Variable filled with one value, which gets a gradient if it is a 0-d Variable."""
         if _is_array(fill_value):
             value = _as_variable(backend, fill_value, dtype, device, None)
             return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))
@@ -103,7 +103,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         device: Any = None,
         endpoint: bool = True,
     ) -> Variable:
-        """Return `num` numbers at equal distances from `start` to `stop`; 0-d Variables there get gradients."""
+        """Return `num` evenly spaced numbers from `start` to `stop`, which get gradients if they are 0-d Variables."""
         return _spaced(backend, start, stop, num, dtype, device, endpoint)
 
     def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
@@ -121,7 +121,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 
 
 def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
-    """Return what the library's creation function `name` makes, as a Variable that requires no gradient."""
+    """Return the result of the library's creation function `name`, as a Variable that requires no gradient."""
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
     handle = handle_on(backend, device)
     try:
@@ -152,7 +152,7 @@ def _spaced(
     start, stop = (_as_variable(backend, x, None, None, None) if _is_array(x) else x for x in (start, stop))
     ends = [x for x in (start, stop) if isinstance(x, Variable)]
     if not ends:
-        wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype that they are given
+        wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype of the result
         y = _constant(backend, "linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
         return y if dtype is None else astype(y, dtype, copy=False)
     shared = backend.namespace.result_type(*(x.dtype for x in ends))
@@ -217,14 +217,12 @@ def _holds_arrays(obj: Any) -> bool:
 
 
 def _joined(backend: Backend, obj: Any, dtype: Dtype | None, device: Any) -> Variable:
-    """Return nested sequences with Variables in them as one; scalars among these are weak."""
+    """Return nested sequences that contain Variables as one Variable; the scalars in them are weak."""
     leaves = list(_leaves(obj))
     arrays = [as_array(x) for x in leaves if _is_array(x)]
-    strangers = {plugins.backend_of(a).name for a in arrays} - {backend.name}
-    if strangers:
-        raise BackendMismatch(
-            f"asarray: expected Variables of {backend.name}, got {', '.join(strangers)}; use to_device"
-        )
+    others = {plugins.backend_of(a).name for a in arrays} - {backend.name}
+    if others:
+        raise BackendMismatch(f"asarray: expected Variables of {backend.name}, got {', '.join(others)}; use to_device")
     scalars = [x for x in leaves if not _is_array(x)]
     if dtype is None:
         dtype = _promoted(backend, arrays, scalars)
@@ -244,7 +242,7 @@ KINDS = (("bool", bool), ("integral", int), ("real floating", float), ("complex 
 
 
 def _promoted(backend: Backend, arrays: list[Any], scalars: list[Any]) -> Dtype:
-    """Return the dtype in which arrays and scalars lie side by side."""
+    """Return the dtype to which arrays and weak scalars promote."""
     dtype = backend.namespace.result_type(*arrays)
     own = next(i for i, (kind, _) in enumerate(KINDS) if backend.is_kind(dtype, kind))
     widest = max((_kind_of(x) for x in scalars), default=0)
@@ -288,9 +286,9 @@ def empty_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None
 
 
 def full_like(x: AnyArray, /, fill_value: Operand, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-    """Return a new Variable of one value, with the shape of `x` and by default its dtype and device.
+    """Return a new Variable filled with one value, with the shape of `x` and by default its dtype and device.
 
-    A 0-d Variable as the value gets the gradient.
+    The value gets a gradient if it is a 0-d Variable.
     """
     if _is_array(fill_value):
         array = as_array(x)
@@ -331,7 +329,7 @@ def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> tuple[Variable, ...]:
     *arrays : Variable or array, one-dimensional, of one dtype
         Positions along each axis.
     indexing : {"xy", "ij"}
-        "ij": array i varies along axis i. "xy": the first two are exchanged, as in a picture.
+        "ij": array i varies along axis i. "xy": the first two axes are exchanged, as in images.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: expected indexing='xy' or 'ij', got {indexing!r}")

@@ -1,4 +1,4 @@
-"""Functions of dtypes, which each backend's namespace has with its library's dtypes."""
+"""Data type functions: casts, and questions about dtypes, which each backend answers for its library's."""
 
 import functools
 from collections.abc import Callable
@@ -22,10 +22,10 @@ DTYPES = (
 
 
 def check_dtype(backend: Backend, operation: str, dtype: Any) -> None:
-    """Raise DtypeError if `dtype` is none of the library's; for calls that have failed already."""
+    """Raise DtypeError if `dtype` is not one of the library's; called after another call has failed."""
     try:
         backend.namespace.isdtype(dtype, ("bool", "numeric"))
-    except Exception:  # whatever the library raises for an object that it does not know
+    except Exception:  # libraries raise various errors for unknown objects
         raise DtypeError(
             f"{operation}: expected a dtype of {backend.name}, got {dtype!r}; take one from xpgrad.array_api while "
             f"a device of {backend.name} is the current one, or from v.__array_namespace__() of its arrays"
@@ -67,11 +67,11 @@ def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = Non
         raise
 
 
-def _worded(backend: Backend, expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with errors that say what was expected, and what came."""
+def _with_plain_errors(backend: Backend, expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with errors that say what was expected and what was passed."""
 
     @functools.wraps(function)
-    def worded(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError) as error:
@@ -79,7 +79,7 @@ def _worded(backend: Backend, expected: str, function: Callable[..., Any]) -> Ca
             given = ", ".join(repr(arg) for arg in (*args, *kwargs.values()))
         raise kind(f"{function.__name__}: expected {expected} of {backend.name}, got {given}")
 
-    return worded
+    return wrapped
 
 
 def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
@@ -87,7 +87,7 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
     library = backend.namespace
 
     def can_cast(from_: Any, to: Dtype, /) -> bool:
-        """Tell whether the dtype `from_`, or that of the array `from_`, can become `to` by promotion."""
+        """Return whether the dtype `from_`, or that of the array `from_`, can be cast to `to` by promotion."""
         return bool(library.can_cast(as_array(from_), to))
 
     def finfo(type: Any, /) -> Any:
@@ -99,7 +99,7 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
         return library.iinfo(as_array(type))
 
     def isdtype(dtype: Dtype, kind: Any) -> bool:
-        """Tell whether `dtype` is of a kind: a dtype, a name such as "real floating", or a tuple of these."""
+        """Return whether `dtype` is of a kind: a dtype, a name such as "real floating", or a tuple of these."""
         if isinstance(kind, str) or (isinstance(kind, tuple) and all(isinstance(each, str) for each in kind)):
             return backend.is_kind(dtype, kind)
         return bool(library.isdtype(dtype, kind))
@@ -117,4 +117,4 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
     }
     for function in made:
         function.__qualname__ = function.__name__
-    return {function.__name__: _worded(backend, expected, function) for function, expected in made.items()}
+    return {function.__name__: _with_plain_errors(backend, expected, function) for function, expected in made.items()}

@@ -1,6 +1,6 @@
-"""What each backend's namespace makes for itself, declared for type checkers: creation functions, dtypes, constants.
+"""Declarations for type checkers of names that each backend's namespace defines: creation functions and dtypes.
 
-`creation.creators` and `data_types.dtype_functions` make the functions, which are documented there; a test compares the
+The functions are defined and documented in `creation.creators` and `data_types.dtype_functions`; a test compares the
 signatures.
 """
 

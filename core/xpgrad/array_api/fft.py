@@ -1,8 +1,8 @@
-"""The standard's extension `fft`: discrete Fourier transforms, differentiable to any order, along one axis or several.
+"""The extension `fft`: discrete Fourier transforms, differentiable to any order, along one axis or several.
 
 A transform is linear and its matrix symmetric, so the gradient of a complex one is the same transform of the cotangent.
-The transforms between real and Hermitian data come in pairs: each is the other's transpose but for the weights of the
-frequencies that the half spectrum stands for twice. What `n` or `s` pads or cuts away, the gradient cuts away or pads.
+The transforms between real and Hermitian data form pairs: each is the other's transpose up to the weights of the
+frequencies that the half spectrum represents twice. Where `n` or `s` pad, the gradient is cropped, and vice versa.
 
 `fftfreq` and `rfftfreq` are creation functions, so each backend's namespace has its own.
 """
@@ -31,7 +31,7 @@ Axes = Sequence[int] | None
 
 
 def _transformed(axes: Axes, s: Axes, spec: Spec) -> tuple[int, ...]:
-    """Return the axes of a transform, counted from the front: `axes`, else as many last ones as `s` has, else all."""
+    """Return the axes of a transform, none negative: `axes`, else the last ``len(s)`` axes, else all."""
     if axes is None:
         axes = range(spec.ndim if s is None else len(s))
         return tuple(a + spec.ndim - len(axes) for a in axes)
@@ -39,7 +39,7 @@ def _transformed(axes: Axes, s: Axes, spec: Spec) -> tuple[int, ...]:
 
 
 def _resized(xp: Namespace, g: Array, spec: Spec, axes: Sequence[int]) -> Array:
-    """Return `g` with the lengths of `spec` along `axes`: cut off, or with zeros behind."""
+    """Return `g` cropped, or padded with zeros, to the lengths of `spec` along `axes`."""
     for axis in axes:
         have, wanted = g.shape[axis], spec.shape[axis]
         if have > wanted:
@@ -51,7 +51,7 @@ def _resized(xp: Namespace, g: Array, spec: Spec, axes: Sequence[int]) -> Array:
 
 
 def _weighted(xp: Namespace, g: Array, n: int, axis: int, inner: float, dtype: Dtype, spec: Spec) -> Array:
-    """Return the half spectrum `g` of `n` elements with all frequencies times `inner` that stand for two."""
+    """Return the half spectrum `g` of `n` elements; frequencies that represent two are multiplied by `inner`."""
     half, ends = g.shape[axis], 1 + (n % 2 == 0)
     parts = [xp.ones((1,), dtype=dtype, device=spec.device)]
     if half > ends:
@@ -88,10 +88,10 @@ def fft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, 
     ----------
     x : Variable or array, complex floating-point
     n : int or None
-        Length of the transform; `x` is padded with zeros, or cut off, at the end. By default the length of the axis.
+        Length of the transform; `x` is cropped, or padded with zeros, at the end. By default the length of the axis.
     axis : int
     norm : {"backward", "ortho", "forward"}
-        Divide by n in the inverse transform, by the square root of n in both, or by n here.
+        Divide by n in the inverse transform, by the square root of n in both, or by n in the forward transform.
     """
     return xp.fft.fft(x, n=n, axis=axis, norm=norm)
 
@@ -112,9 +112,9 @@ def fftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, no
     s : sequence of int or None
         Lengths of the transform, one for each of `axes`; -1 is the length of the axis.
     axes : sequence of int or None
-        All axes by default; with `s` alone as many last ones.
+        By default all axes, or the last ``len(s)`` with `s`.
     norm : {"backward", "ortho", "forward"}
-        As for `fft`, with the product of all lengths for n.
+        As for `fft`, where n is the product of all lengths.
     """
     s, axes = _lengths(x, s, axes)
     return xp.fft.fftn(x, s=s, axes=axes, norm=norm)
@@ -128,11 +128,11 @@ def ifftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, n
 
 
 def _lengths(x: Array, s: Axes, axes: Axes) -> tuple[Axes, Axes]:
-    """Return `s` and `axes` such that every library understands them: with `s` there are axes, and no -1."""
+    """Return `s` and `axes` in a form that all libraries accept: axes are given if `s` is, and `s` has no -1."""
     if s is None:
         return None, axes
     axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else tuple(axes)
-    if len(axes) == len(s):  # else the library says what is wrong
+    if len(axes) == len(s):  # else the library raises
         s = tuple(x.shape[a] if n == -1 else n for n, a in zip(s, axes, strict=True))
     return s, axes
 
@@ -168,8 +168,7 @@ def rfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     x : Variable or array, real floating-point
     n : int or None
         Length of the transform, by default that of the axis.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
+    axis, norm
         As for `fft`.
     """
     return xp.fft.rfft(x, n=n, axis=axis, norm=norm)
@@ -182,11 +181,10 @@ def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     Parameters
     ----------
     x : Variable or array, complex floating-point
-        The imaginary parts of frequency 0, and for an even `n` of the last one, have no effect and no gradient.
+        The imaginary parts of frequency 0 and, for an even `n`, of the last one have no effect and no gradient.
     n : int or None
         Length of the result, by default ``2 * (m - 1)``, where m is the length of the axis.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
+    axis, norm
         As for `fft`.
     """
     return xp.fft.irfft(x, n=n, axis=axis, norm=norm)
@@ -199,11 +197,10 @@ def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     Parameters
     ----------
     x : Variable or array, complex floating-point
-        The imaginary parts of element 0, and for an even `n` of the last one, have no effect and no gradient.
+        The imaginary parts of element 0 and, for an even `n`, of the last one have no effect and no gradient.
     n : int or None
         Length of the result, by default ``2 * (m - 1)``, where m is the length of the axis.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
+    axis, norm
         As for `fft`.
     """
     return xp.fft.hfft(x, n=n, axis=axis, norm=norm)
@@ -218,8 +215,7 @@ def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     x : Variable or array, real floating-point
     n : int or None
         Length of the transform, by default that of the axis.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
+    axis, norm
         As for `fft`.
     """
     return xp.fft.ihfft(x, n=n, axis=axis, norm=norm)
@@ -279,13 +275,13 @@ def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, 
 
 @primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.ifftshift(gy, axes=axes))
 def fftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
-    """The elements shifted such that frequency 0 comes to the middle of `axes`, by default of all axes."""
+    """The elements shifted such that frequency 0 is in the middle along `axes`, by default along all axes."""
     return xp.fft.fftshift(x, axes=axes)
 
 
 @primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.fftshift(gy, axes=axes))
 def ifftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
-    """The elements shifted such that what was in the middle of `axes` comes to the front: the inverse of `fftshift`."""
+    """Inverse of `fftshift`, by default along all axes."""
     return xp.fft.ifftshift(x, axes=axes)
 
 
@@ -316,7 +312,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     return {name: creator(name) for name in CREATORS}
 
 
-if TYPE_CHECKING:  # the default device's backend makes them
+if TYPE_CHECKING:  # defined by the default device's backend
 
     def fftfreq(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable: ...
 

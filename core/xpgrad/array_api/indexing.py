@@ -1,4 +1,4 @@
-"""Indexing: what stands between square brackets, the assignment to it as a function, and gathers along one axis."""
+"""Indexing: the expression ``x[index]``, assignment as a function, and gathers along one axis."""
 
 import math
 import weakref
@@ -19,34 +19,34 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
 PLAIN = frozenset((int, type(None), EllipsisType))
-"""Types of what may stand in an index as it is; slices may have Variables in them."""
+"""Types of items of an index that need no conversion; slices may contain Variables."""
 
 
 @primitive(x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
 def getitem(xp: Namespace, x: AnyArray, /, index: Index) -> Array:
-    """Elements of `x` at `index`; what repeated positions get back is added up.
+    """Elements of `x` at `index`; the gradients of repeated positions are added.
 
     The index is as `prepared` returns it; ``x[index]`` takes Variables and lists too.
     """
     return indexing.getitem(xp.backend, x, index)
 
 
-def _careful_getitem(x: Variable, index: Index) -> Variable:
+def _checked_getitem(x: Variable, index: Index) -> Variable:
     return getitem(x, index=prepared(x, index, "getitem"))
 
 
-index_operator = indexed(getitem.definition, _careful_getitem)  # type: ignore[attr-defined]  # primitives have it
+index_operator = indexed(getitem.definition, _checked_getitem)  # type: ignore[attr-defined]  # primitives have it
 
 
 def prepared(x: Variable, index: Index, operation: str) -> Index:
-    """Return an index for `x` in which lists and Variables have become arrays of its backend.
+    """Return `index` with lists and Variables converted to arrays of the backend of `x`.
 
     Raises
     ------
     IndexError
-        Something is neither an integer, a slice, None or an ellipsis, nor an array of integers or booleans.
+        An item is neither an integer, a slice, None or an ellipsis, nor an array of integers or booleans.
     ValueError
-        Debug mode is on, and there are two ellipses.
+        Debug mode is on, and the index has two ellipses.
     """
     if x._array is None:
         raise UnknownArray(f"{operation}: the Variable is uninitialised; give it data first")
@@ -89,7 +89,7 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
 
 
 def _plain(item: Any) -> Any:
-    """Return nested lists in which 0-d Variables have become integers."""
+    """Return nested lists with 0-d Variables converted to integers."""
     if isinstance(item, (list, tuple)):
         return [_plain(part) for part in item]
     return item.__index__() if isinstance(item, Variable) else item
@@ -109,24 +109,24 @@ def _written_rule(xp: Namespace, gy: Array, x_spec: Spec, u_spec: Spec, index: I
     if not indexing.is_basic(index):
         remains = _remaining(x_spec, tuple(taken.shape), index)
         taken = xp.where(remains, taken, xp.zeros_like(taken))
-    surplus = len(u_spec.shape) - len(taken.shape)  # libraries let leading lengths of 1 pass
+    surplus = len(u_spec.shape) - len(taken.shape)  # libraries accept surplus leading axes of length 1
     if surplus <= 0:
         return xp.sum_to(taken, shape=u_spec.shape)
     return xp.reshape(xp.sum_to(taken, shape=u_spec.shape[surplus:]), shape=u_spec.shape)
 
 
 def _remaining(spec: Spec, shape: Shape, index: Index) -> Array:
-    """Return which of the elements that were written are still there: positions may repeat."""
+    """Return a mask of the written elements that were not overwritten: positions may repeat."""
     backend, device = spec.backend, spec.device
     numbers = backend.xp.reshape(backend.namespace.arange(math.prod(shape), device=device), shape=shape)
-    nobody = backend.namespace.full(spec.shape, -1, dtype=numbers.dtype, device=device)
-    written = backend.xp.setitem(nobody, numbers, index=index)
+    unwritten = backend.namespace.full(spec.shape, -1, dtype=numbers.dtype, device=device)
+    written = backend.xp.setitem(unwritten, numbers, index=index)
     return backend.xp.equal(backend.xp.getitem(written, index=index), numbers)
 
 
 @primitive(x=lambda xp, gy, index: xp.setitem(gy, 0, index=index), u=_written_rule)
 def setitem(xp: Namespace, x: AnyArray, u: Operand, /, index: Index) -> Array:
-    """A copy of `x` with `u` at `index`; what ``x[index] = u`` makes of a Variable.
+    """A copy of `x` with `u` at `index`, which ``x[index] = u`` rebinds a Variable to.
 
     Parameters
     ----------
@@ -139,14 +139,14 @@ def setitem(xp: Namespace, x: AnyArray, u: Operand, /, index: Index) -> Array:
 
 
 def assign(x: Variable, index: Index, u: Any, /) -> None:
-    """Rebind `x` to a copy of itself with `u` at `index`; inside a graph, and for `u` from one, this is recorded.
+    """Rebind `x` to a copy of itself with `u` at `index`; this is recorded if `x` or `u` is in a graph.
 
-    No memory is written to, so views and whatever was computed from `x` before keep their values.
+    No memory is written to, so views and earlier results computed from `x` keep their values.
 
     Raises
     ------
     GraphError
-        `x` is a leaf that requires a gradient, and a graph is being made: its gradient would have two meanings.
+        `x` is a leaf that requires a gradient, and a graph is recorded: its gradient would be ambiguous.
     """
     index = prepared(x, index, "setitem")
     node = x.node
@@ -170,7 +170,7 @@ KINDS = "bool", "integral", "real floating", "complex floating"
 
 
 def _castable(u: Any, spec: Spec) -> Any:
-    """Return `u` in the dtype of `spec`, or raise where that would lose the fraction or the imaginary part."""
+    """Return `u` in the dtype of `spec`; raise if that would lose the fraction or the imaginary part."""
     own = _kind(spec.backend, spec.dtype)
     if not isinstance(u, Variable) and type(u) not in plugins.by_type and plugins.is_scalar(u):
         dtype = type(u).__name__
@@ -198,7 +198,7 @@ def take(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int | None =
     x : Variable or array
     indices : Variable or array of int, one-dimensional
     axis : int or None
-        It may be None if there is one axis only.
+        None is allowed if `x` has one axis.
     """
     return xp.take(x, indices, axis=axis)
 
@@ -209,20 +209,20 @@ def _along(indices: Any, axis: int | None, spec: Spec) -> Index:
 
 @primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
 def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
-    """Elements of `x` at `indices` along one axis, where each line has indices of its own.
+    """Elements of `x` at `indices` along one axis, with separate indices for each position along the other axes.
 
     Parameters
     ----------
     x : Variable or array
     indices : Variable or array of int
-        With as many axes as `x`, of lengths that broadcast but for `axis`.
+        With the same number of axes as `x`; their lengths broadcast, except along `axis`.
     axis : int
     """
     return xp.take_along_axis(x, indices, axis=axis)
 
 
 def _grid(indices: Any, axis: int, spec: Spec) -> Index:
-    """Return the index in which each axis but one counts along itself."""
+    """Return the index that is `indices` along `axis` and counts along each other axis."""
     xp, own = spec.backend.namespace, axis % spec.ndim
     counted = []
     for i, length in enumerate(spec.shape):

@@ -1,4 +1,4 @@
-"""What a namespace says of itself: its capabilities, devices and dtypes."""
+"""Inspection: the capabilities, devices and dtypes of a namespace."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from xpgrad.types import Dtype
 
 
 class NamespaceInfo:
-    """What ``__array_namespace_info__()`` returns: what the library says of itself, with xpgrad's devices.
+    """The result of ``__array_namespace_info__()``: the library's information, with xpgrad's devices.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ class NamespaceInfo:
         return f"<information on the namespace of {self._backend.name} arrays>"
 
     def capabilities(self) -> dict[str, Any]:
-        """Return what the library can do: "boolean indexing", "data-dependent shapes", "max dimensions"."""
+        """Return the capabilities of the library: "boolean indexing", "data-dependent shapes", "max dimensions"."""
         return dict(self._library.capabilities())
 
     def default_device(self) -> Device:
-        """Return the device on which arrays are created when nothing says where."""
+        """Return the device on which arrays are created by default."""
         current = current_device()
         return current if current.backend is self._backend else self._backend.default_device
 
@@ -41,7 +41,7 @@ class NamespaceInfo:
         return tuple(self._backend.devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
-        """Return the dtypes of one kind, or all, that a device has."""
+        """Return the dtypes that a device supports, of one kind or all."""
         return dict(self._library.dtypes(device=self._handle(device), kind=kind))
 
     def _handle(self, device: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Linear algebra of the standard's main namespace: products of matrices and vectors."""
+"""Linear algebra functions of the main namespace: products of matrices and vectors."""
 
 import math
 from typing import Any
@@ -37,7 +37,7 @@ def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
         return xp.matmul(xp.reshape(gy, shape=(rows,)), xp.reshape(x1, shape=(rows, *shape)))
     if ndim == 1:  # a vector times matrices
         return x1[:, None] * gy[..., None, :]
-    if len(shape) == 2:  # one matrix for a whole batch: one product instead of many and their sum
+    if len(shape) == 2:  # one matrix for a batch: one product instead of many and their sum
         rows = math.prod(x1.shape[:-1])
         x1, gy = xp.reshape(x1, shape=(rows, shape[0])), xp.reshape(gy, shape=(rows, shape[1]))
         return xp.matmul(xp.matrix_transpose(x1), gy)
@@ -78,7 +78,7 @@ def _tensordot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, x2_spec
     summed1, summed2 = _paired(axes, x1_spec, x2_spec)
     free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
     gx = xp.tensordot(gy, x2, axes=(tuple(range(len(free1), len(free1) + len(free2))), free2))
-    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # the axis of x1 that each axis of gx is
+    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # as the axes of gx are
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x1_spec.ndim)))
 
 
@@ -98,7 +98,7 @@ def tensordot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axes: Any = 2) ->
     ----------
     x1, x2 : Variable or array
     axes : int, or two sequences of int
-        The last `axes` axes of `x1` with as many first ones of `x2`, or which axes of `x1` go with which of `x2`.
+        The number of last axes of `x1` and first axes of `x2` to sum over, or the axes of `x1` and those of `x2`.
     """
     return xp.tensordot(x1, x2, axes=axes)
 
@@ -128,6 +128,6 @@ def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> A
     ----------
     x1, x2 : Variable or array, numeric
     axis : int
-        Counted from the back, so negative.
+        Negative: counted from the last axis.
     """
     return xp.vecdot(x1, x2, axis=axis)

@@ -1,4 +1,4 @@
-"""Manipulation: the same elements in another shape or order, or several arrays in one."""
+"""Manipulation functions: reshape, reorder, join and split arrays."""
 
 import functools
 import math
@@ -23,7 +23,7 @@ def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = 
     ----------
     x : Variable or array
     shape : tuple of int
-        One length may be -1: it follows from the others.
+        One length may be -1, which is computed from the others.
     copy : bool or None
         True always copies, False raises where a copy would be necessary.
     """
@@ -32,7 +32,7 @@ def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = 
 
 @primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
 def expand_dims(xp: Namespace, x: AnyArray, /, axis: Axes = 0) -> Array:
-    """The array with an axis of length 1 more at each position `axis` of the result."""
+    """The array with a new axis of length 1 at each position `axis` of the result."""
     return xp.expand_dims(x, axis=axis)
 
 
@@ -55,7 +55,7 @@ def permute_dims(xp: Namespace, x: AnyArray, /, axes: Sequence[int]) -> Array:
 
 
 def moveaxis(x: AnyArray, source: Axes, destination: Axes, /) -> Variable:
-    """Return `x` with its axes `source` at the positions `destination`; the others stay in their order."""
+    """Return `x` with its axes `source` moved to the positions `destination`; the other axes keep their order."""
     ndim = len(x.shape)
     sources, destinations = checked_axes(source, ndim, "moveaxis"), checked_axes(destination, ndim, "moveaxis")
     if len(sources) != len(destinations):
@@ -78,13 +78,13 @@ def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Arra
 
 @primitive(x=_roll_rule)
 def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None) -> Array:
-    """The elements shifted along `axis`; those that leave at the end come in at the front.
+    """The elements rolled along `axis`; those beyond the last position are put at the first.
 
     Parameters
     ----------
     x : Variable or array
     shift : int or tuple of int
-        By how many places, for each axis of `axis`.
+        Number of places, for each axis of `axis`.
     axis : int, tuple of int or None
         None rolls the flattened array, and restores the shape.
     """
@@ -102,12 +102,12 @@ def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | 
 
 @primitive(variadic=True, arrays=_concat_rule)
 def concat(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
-    """The arrays one behind the other along an existing axis.
+    """Concatenate arrays along an existing axis.
 
     Parameters
     ----------
     arrays : sequence of Variables or arrays
-        Of the same shape but for `axis`.
+        Of the same shape except along `axis`.
     axis : int or None
         None flattens them first.
     """
@@ -121,12 +121,12 @@ def _stack_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int) ->
 
 @primitive(variadic=True, arrays=_stack_rule)
 def stack(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
-    """The arrays, all of one shape, one behind the other along a new axis."""
+    """Stack arrays of one shape along a new axis."""
     return xp.stack(arrays, axis=axis)
 
 
 def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Variable, ...]:
-    """Return the parts of `x` along `axis`, which they do not have any more."""
+    """Return the slices of `x` along `axis`, without that axis."""
     x = as_variable(x)
     (along,) = checked_axes(axis, x.ndim, "unstack")
     return tuple(x[at_axis(along, i)] for i in range(x.shape[along]))
@@ -134,7 +134,7 @@ def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Variable, ...]:
 
 @primitive(x=lambda xp, gy, x_spec: xp.sum_to(gy, shape=x_spec.shape))
 def broadcast_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
-    """The array stretched to `shape`."""
+    """The array broadcast to `shape`."""
     return xp.broadcast_to(x, shape)
 
 
@@ -152,7 +152,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Variable, ...]:
-    """Return the arrays, stretched to the shape to which they broadcast."""
+    """Return the arrays, broadcast against each other."""
     shape = broadcast_shapes(*(tuple(a.shape) for a in arrays))
     return tuple(broadcast_to(a, shape=shape) for a in arrays)
 
@@ -170,13 +170,13 @@ def _repeat(xp: Namespace, x: AnyArray, /, repeats: int, *, axis: int | None = N
 
 
 def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable:
-    """Return `x` with each of its elements several times.
+    """Return `x` with each of its elements repeated.
 
     Parameters
     ----------
     x : Variable or array
     repeats : int, or Variable or array of int
-        How often, for all elements or for each position along `axis`.
+        Number of repetitions, of all elements or for each position along `axis`.
     axis : int or None
         None repeats the elements of the flattened array.
     """
@@ -195,13 +195,13 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
 
 
 def tile(x: AnyArray, repetitions: Sequence[int], /) -> Variable:
-    """Return copies of the whole of `x`, side by side along each axis.
+    """Return `x` repeated along each axis as a whole.
 
     Parameters
     ----------
     x : Variable or array
     repetitions : tuple of int
-        How many copies along each axis, counted from the last one.
+        Number of copies along each axis, counted from the last one.
     """
     x = as_variable(x)
     counts = (1,) * (x.ndim - len(repetitions)) + tuple(map(int, repetitions))

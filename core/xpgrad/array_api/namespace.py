@@ -1,4 +1,4 @@
-"""The differentiable namespaces: one real module for each backend, sharing every function with `xpgrad.array_api`."""
+"""The differentiable namespaces: a module for each backend, which shares its functions with `xpgrad.array_api`."""
 
 import functools
 import types
@@ -15,22 +15,22 @@ from xpgrad.listing import listed, missing_name
 
 
 class Additions(Protocol):
-    """What namespaces have beyond the standard; a layer above imports it when it is first asked for."""
+    """Names of namespaces beyond the standard, from a layer above, which imports them on first use."""
 
     def names(self) -> Iterable[str]:
-        """Return all names; some may be the standard's, which are not added."""
+        """Return all names; those of the standard are ignored."""
         ...
 
     def find(self, name: str) -> Any:
-        """Return what `name` means, or raise AttributeError."""
+        """Return the object called `name`, or raise AttributeError."""
         ...
 
 
 class Slot:
     """Holder of the names that all namespaces have."""
 
-    functions: Mapping[str, Any] = {}  # filled by `xpgrad.array_api`, when it has collected its chapters
-    additions: Additions | None = None  # filled by `xpgrad.interop`
+    functions: Mapping[str, Any] = {}  # set by `xpgrad.array_api` after its imports
+    additions: Additions | None = None  # set by `xpgrad.interop`
 
 
 slot = Slot()
@@ -64,7 +64,7 @@ def namespace(backend: Backend) -> types.ModuleType:
 
 
 def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str, Any]) -> types.ModuleType:
-    """Return the namespace of an extension: the functions that all backends share, and the backend's own."""
+    """Return the namespace of an extension: the shared functions, and those of the backend."""
     made = types.ModuleType(f"{parent.__name__}.{shared.__name__.rpartition('.')[2]}", shared.__doc__)
     names = {name: getattr(shared, name) for name in shared.__all__} | own
     vars(made).update(names)
@@ -73,7 +73,7 @@ def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str
 
 
 def _added(made: types.ModuleType, name: str) -> Any:
-    """Return one of the additions, and keep it; they are the same in all namespaces."""
+    """Return one of the additions, and store it; they are the same in all namespaces."""
     try:
         if slot.additions is not None:
             return vars(made).setdefault(name, slot.additions.find(name))

@@ -1,4 +1,4 @@
-"""Searching and counting: positions and numbers, which have no gradients."""
+"""Searching functions: positions and counts, which have no gradients, and a choice by a condition."""
 
 from xpgrad.array_api.shared.axes import Axis
 from xpgrad.backend.checks import beside
@@ -29,7 +29,7 @@ def count_nonzero(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims:
 def searchsorted(
     xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, side: str = "left", sorter: AnyArray | None = None
 ) -> Array:
-    """Where the elements of `x2` would have to go into the sorted one-dimensional `x1`."""
+    """Positions at which to insert the elements of `x2` into the sorted one-dimensional `x1`."""
     order = None if sorter is None else beside(xp.spec_of(x1), sorter, "searchsorted")
     return xp.searchsorted(x1, x2, side=side, sorter=order)
 
@@ -48,6 +48,6 @@ def nonzero(x: AnyArray, /) -> tuple[Variable, ...]:
 def where(xp: Namespace, condition: AnyArray, x1: Operand, x2: Operand, /) -> Array:
     """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
 
-    Each input gets the gradient of the elements that were taken from it. One of `x1` and `x2` may be a scalar.
+    Each input gets the gradient of the elements taken from it. One of `x1` and `x2` may be a scalar.
     """
     return xp.where(condition, x1, x2)

@@ -1,4 +1,4 @@
-"""Sets: the different values of an array, and membership in one."""
+"""Set functions: unique values of an array, and membership."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Variable
     indices: Variable
@@ -19,14 +19,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Variable
     counts: Variable
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Variable
     inverse_indices: Variable
@@ -39,21 +39,21 @@ def _representatives_rule(xp: Namespace, gy: Array, x_spec: Spec, inverse: Array
 
 @primitive(label="unique", x=_representatives_rule)
 def representatives(xp: Namespace, x: AnyArray, /, *, first: AnyArray, inverse: AnyArray, counts: AnyArray) -> Array:
-    """The elements of `x` at the flat positions `first`, one for each of the values that are equal.
+    """The elements of `x` at the flat positions `first`, one for each unique value.
 
-    `inverse` says for each element of `x` which value it is, and `counts` how often each value occurs: equal elements
-    share the gradient of their value.
+    `inverse` is the index of the value of each element of `x`, and `counts` is how often each value occurs: equal
+    elements share the gradient of their value.
     """
     return xp.take(xp.reshape(x, (-1,)), first, axis=0)
 
 
 def unique_all(x: AnyArray, /) -> UniqueAll:
-    """Return the different values of `x`, where each is first, which of them each element is, and how often it occurs.
+    """Return the unique values of `x`, their first positions, the index of each element's value, and their counts.
 
     Parameters
     ----------
     x : Variable or array
-        Elements that are equal share the gradient of their value equally. NaNs differ from each other.
+        Equal elements share the gradient of their value equally. NaNs are distinct.
 
     Returns
     -------
@@ -69,13 +69,13 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
 
 
 def _plain(x: Variable, name: str) -> list[Variable]:
-    """Return what the library's function of this name says, without gradients."""
+    """Return the results of the library's function of this name, without gradients."""
     backend = plugins.backend_of(x.array)
     return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(x.array)]
 
 
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
-    """Return the different values of `x`, and how often each occurs; gradients are as in `unique_all`."""
+    """Return the unique values of `x` and their counts; gradients are as in `unique_all`."""
     x = as_variable(x)
     if not x.node.requires_grad:
         return UniqueCounts(*_plain(x, "unique_counts"))
@@ -84,7 +84,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 
 
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
-    """Return the different values of `x`, and which of them each element is; gradients are as in `unique_all`."""
+    """Return the unique values of `x` and the index of each element's value; gradients are as in `unique_all`."""
     x = as_variable(x)
     if not x.node.requires_grad:
         return UniqueInverse(*_plain(x, "unique_inverse"))
@@ -93,7 +93,7 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
 
 
 def unique_values(x: AnyArray, /) -> Variable:
-    """Return the different values of `x`; those that are equal share the gradient equally."""
+    """Return the unique values of `x`; equal elements share the gradient equally."""
     x = as_variable(x)
     if x.node.requires_grad:
         return unique_all(x).values

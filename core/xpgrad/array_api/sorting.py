@@ -1,4 +1,4 @@
-"""Sorting."""
+"""Sorting functions."""
 
 from xpgrad.graph.primitive import primitive
 from xpgrad.types import AnyArray, Array, Namespace
@@ -22,10 +22,10 @@ def sort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool = Fa
     Parameters
     ----------
     x : Variable or array, real
-        Among elements that are equal, gradients go by the order in which a stable sort takes them.
+        The gradients of equal elements are assigned in the order of a stable sort.
     axis : int
     descending : bool
     stable : bool
-        Leave equal elements in their order.
+        Keep the order of equal elements.
     """
     return xp.sort(x, axis=axis, descending=descending, stable=stable)

@@ -1,4 +1,4 @@
-"""Statistics along axes: sums, products, extrema, moments."""
+"""Statistical functions: sums, products, extrema and moments along axes."""
 
 import math
 from collections.abc import Sequence
@@ -33,11 +33,13 @@ def sum(
     dtype : dtype or None
         Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
     keepdims : bool
-        Leave reduced axes with length 1. An empty sum is 0.
+        Keep reduced axes with length 1. An empty sum is 0.
     """
     return reduced(xp, xp.sum, x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
+# The usual gradient of a product divides it by each element. These rules multiply the other elements instead, by a tree
+# or a scan of products, and so are correct at zeros, to every order.
 def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> Array:
     if not x_spec.size:
         return xp.zeros_like(x)
@@ -53,7 +55,7 @@ def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> 
 
 
 def _products_of_others(xp: Namespace, lines: Array) -> Array:
-    """Return for each element of each line the product of all others of its line, by a tree of pairwise products."""
+    """Return for each element the product of all others of its line, by a tree of pairwise products."""
     if lines.shape[1] == 1:
         return xp.ones_like(lines)
     half = (lines.shape[1] + 1) // 2
@@ -70,7 +72,7 @@ def _products_of_others(xp: Namespace, lines: Array) -> Array:
 def prod(
     xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
 ) -> Array:
-    """Product over `axis`; its gradient is right at zeros too.
+    """Product over `axis`; its gradient is correct at zeros too.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def prod(
     dtype : dtype or None
         Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
     keepdims : bool
-        Leave reduced axes with length 1. An empty product is 1.
+        Keep reduced axes with length 1. An empty product is 1.
     """
     return reduced(xp, xp.prod, x, axis=axis, dtype=dtype, keepdims=keepdims)
 
@@ -91,7 +93,7 @@ def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: boo
 
 @primitive(x=_mean_rule)
 def mean(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Arithmetic mean over `axis`; NaN where there is nothing to average.
+    """Arithmetic mean over `axis`; NaN for no elements.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     Parameters
     ----------
     x : Variable or array, real
-        There must be at least one element to choose from.
+        With at least one element along `axis`.
     axis : int, tuple of int or None
     keepdims : bool
     """
@@ -130,7 +132,7 @@ def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     Parameters
     ----------
     x : Variable or array, real
-        There must be at least one element to choose from.
+        With at least one element along `axis`.
     axis : int, tuple of int or None
     keepdims : bool
     """
@@ -155,7 +157,7 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     x : Variable or array, real floating-point
     axis : int, tuple of int or None
     correction : int or float
-        The sum of squares is divided by the number of elements less `correction`; 1 gives the unbiased estimate.
+        The sum of squares is divided by the number of elements minus `correction`; 1 gives the unbiased estimate.
     keepdims : bool
     """
     return reduced(xp, xp.var, x, axis=axis, correction=float(correction), keepdims=keepdims)
@@ -174,14 +176,14 @@ def _deviation_rule(
 
 @primitive(x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over `axis`; where it is 0, all elements being equal, so is its derivative.
+    """Standard deviation over `axis`; where it is 0, its derivative is 0.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
     axis : int, tuple of int or None
     correction : int or float
-        The sum of squares is divided by the number of elements less `correction`.
+        The sum of squares is divided by the number of elements minus `correction`.
     keepdims : bool
     """
     return reduced(xp, xp.std, x, axis=axis, correction=float(correction), keepdims=keepdims)
@@ -205,16 +207,16 @@ def cumulative_sum(
     dtype: Dtype | None = None,
     include_initial: bool = False,
 ) -> Array:
-    """Sum of all elements up to each one, along `axis`.
+    """Cumulative sum along `axis`.
 
     Parameters
     ----------
     x : Variable or array, numeric
     axis : int or None
-        It may be None if there is one axis only.
+        None is allowed if `x` has one axis.
     dtype : dtype or None
     include_initial : bool
-        Start with a 0, so that the result is longer by one.
+        Start with a 0, so that the result has one more element.
     """
     return reduced(xp, xp.cumulative_sum, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
@@ -224,8 +226,8 @@ def _cumulative_prod_rule(
 ) -> Array:
     """Return ``gx_i = before_i * after_i``.
 
-    ``before_i`` is the product of the elements before i, and ``after_i = gy_i + x_{i+1} * after_{i+1}``, which a scan
-    solves that reaches 1, 2, 4, ... elements ahead.
+    ``before_i`` is the product of the elements before i, and ``after_i = gy_i + x_{i+1} * after_{i+1}``, which is
+    computed by a scan that reaches 1, 2, 4, ... elements ahead.
     """
     if not x_spec.size:
         return xp.zeros_like(x)
@@ -255,29 +257,29 @@ def cumulative_prod(
     dtype: Dtype | None = None,
     include_initial: bool = False,
 ) -> Array:
-    """Product of all elements up to each one, along `axis`; its gradient is right at zeros too.
+    """Cumulative product along `axis`; its gradient is correct at zeros too.
 
     Parameters
     ----------
     x : Variable or array, numeric
     axis : int or None
-        It may be None if there is one axis only.
+        None is allowed if `x` has one axis.
     dtype : dtype or None
     include_initial : bool
-        Start with a 1, so that the result is longer by one.
+        Start with a 1, so that the result has one more element.
     """
     return reduced(xp, xp.cumulative_prod, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, keepdims: bool = False) -> Variable:
-    """Weighted mean over `axis`; without weights the plain one.
+    """Mean over `axis`, weighted if there are `weights`.
 
     Parameters
     ----------
     x : Variable or array, floating-point
     axis : int, tuple of int or None
     weights : Variable or array, optional
-        Of the shape of `x`, or of the shape of its axes in `axis`. They need not add up to 1.
+        Of the shape of `x`, or of the shape of its axes in `axis`. Their sum need not be 1.
     keepdims : bool
     """
     if weights is None:
@@ -296,7 +298,7 @@ def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, 
 
 
 def sum_by_count(x: AnyArray, count: float | Variable, /, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Sum over `axis` divided by `count`, neither of which need fit in the dtype of `x`, which the result has.
+    """Sum over `axis` divided by `count`, in the dtype of `x`, which may overflow for each of the two.
 
     Parameters
     ----------
@@ -318,7 +320,7 @@ def count_of(present: AnyArray, dtype_of: AnyArray, /, axis: Axis = None, keepdi
 
 
 def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
-    """Return the weights with their axes in the order in which they lie in `x`."""
+    """Return the weights with their axes in the order of those of `x`."""
     if not isinstance(axis, Sequence) or len(axis) != weights.ndim:
         return weights
     given = [a % x.ndim for a in axis]

@@ -1,4 +1,4 @@
-"""Utility functions of the standard: tests over axes, and differences of neighbours."""
+"""Utility functions: tests over axes, and differences of adjacent elements."""
 
 from xpgrad.array_api.manipulation import concat
 from xpgrad.array_api.shared.axes import Axis, checked_axes
@@ -23,7 +23,7 @@ def any(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = Fa
 def diff(
     x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: AnyArray | None = None, append: AnyArray | None = None
 ) -> Variable:
-    """Return the differences of neighbours along `axis`, `n` times over; of truth values whether they differ.
+    """Return the `n`-th differences of adjacent elements along `axis`; for booleans, whether they differ.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def diff(
     n : int
         0 or more.
     prepend, append : Variable or array, optional
-        What to put before and behind `x` first.
+        Values to put before and after `x` first.
     """
     if n < 0:
         raise ValueError(f"diff: expected n to be 0 or more, got {n}")

@@ -1,5 +1,7 @@
-"""Chainer's `copydata` and `addgrad`: what one Variable holds goes to another, across devices, initialised or not."""
+"""Chainer's `copydata`, `addgrad` and `zerograd`: changes of what a Variable holds, initialised or not."""
 
+import operator
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -13,6 +15,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.exchange import exchange
 from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.methods.declared import bind
+from xpgrad.graph.node import leaf_node
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
@@ -40,7 +43,7 @@ def copydata(target: Variable, source: Variable) -> None:
 
 
 def _initialized(x: Variable, other: Variable) -> bool:
-    """Give `x` an array, if it has none, of the shape of `other`; tell whether it is a copy of `other`'s."""
+    """Give `x` an array, if it has none, of the shape of `other`; return whether it is a copy of `other`'s."""
     if x._array is not None:
         return False
     if isinstance(x, Parameter):
@@ -96,4 +99,19 @@ def addgrad(target: Variable, source: Variable) -> None:
     target._gradient_arrived()
 
 
-bind(Variable, {"copydata": copydata, "addgrad": addgrad})
+def zerograd(x: Variable) -> None:
+    """Fill the gradient of `x` with zeros, in place if there is one."""
+    warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
+    if x._array is None:
+        return
+    grad, backend = x.grad, x._node.spec.backend
+    if grad is None or backend.immutable:
+        x._grad = backend.xp.zeros_like(x._array)
+        return
+    if isinstance(x._grad, Variable):
+        x._grad._node = leaf_node(x._grad, x._node.spec, True)  # its values are no longer those of the graph
+    backend.follow(operator.setitem)(grad, ..., 0)
+    x._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
+
+
+bind(Variable, {"copydata": copydata, "addgrad": addgrad, "zerograd": zerograd})

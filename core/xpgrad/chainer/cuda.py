@@ -249,7 +249,7 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
 
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
-    """Tell whether functions should call cuDNN; they never do.
+    """Return whether functions should call cuDNN; they never do.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class FunctionAdapter(FunctionNode):
 
     @property
     def function(self) -> "Function":
-        """The function behind the adapter."""
+        """The function that the adapter calls."""
         function = self._function or self._weak_function()
         if function is None:
             raise RuntimeError("FunctionAdapter: the function has been deleted before it was called")
@@ -52,7 +52,7 @@ class FunctionAdapter(FunctionNode):
         return type(self.function).__name__
 
     def implementation(self) -> "Function":
-        """Return the function behind the adapter."""
+        """Return the function that the adapter calls."""
         return self.function
 
     def check_type_forward(self, in_types: Any) -> None:

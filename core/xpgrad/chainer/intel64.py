@@ -6,12 +6,12 @@ LEVELS = "==always", ">=auto"
 
 
 def is_ideep_available() -> bool:
-    """Tell whether a backend here is called ``intel64``, or claims this prefix, and can be used."""
+    """Return whether an installed backend is called ``intel64``, or claims this prefix, and can be used."""
     return intel64() is not None
 
 
 def should_use_ideep(level: str) -> bool:
-    """Tell whether functions should use iDeep's arrays by themselves; they never do, arrays are sent there.
+    """Return whether functions should use iDeep's arrays by themselves; they never do, arrays are sent there.
 
     Parameters
     ----------

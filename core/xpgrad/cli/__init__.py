@@ -16,8 +16,5 @@ def main() -> None:
     """Differentiate arrays of any library."""
 
 
-main.add_command(devices)
-main.add_command(doctor)
-main.add_command(conform)
-main.add_command(new_backend)
-main.add_command(demo)
+for _command in (devices, doctor, conform, new_backend, demo):
+    main.add_command(_command)

@@ -1,6 +1,7 @@
 """`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -13,7 +14,7 @@ MISSING = "conform: the conformance suite is not installed; pip install 'xpgrad[
 
 
 def _share(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Return the numbers of one part of the suite, written as 3/16."""
+    """Return the two numbers of a part of the suite, given as 3/16."""
     if value is None:
         return None
     number, slash, parts = value.partition("/")
@@ -26,27 +27,16 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 @click.argument("backend", metavar="NAME|DEVICE")
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
-@click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N parts of the suite, of one length.")
+@click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="full", show_default=True)
-@click.option("--minutes", type=float, default=10, show_default=True, help="How long to soak.")
+@click.option("--minutes", type=float, default=10, show_default=True, help="Duration of the profile soak.")
 @click.option(
     "--report", type=click.Path(file_okay=False, path_type=Path), help="Write the report into this directory."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
-@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
-@click.option("--timeout", type=float, default=120, show_default=True, help="Seconds for one check.")
-def conform(
-    backend: str,
-    families: tuple[str, ...],
-    cases: tuple[str, ...],
-    share: tuple[int, int] | None,
-    profile: str,
-    minutes: float,
-    report: Path | None,
-    seed: int,
-    jobs: int | None,
-    timeout: float,
-) -> None:
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
+@click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
+def conform(backend: str, report: Path | None, **options: Any) -> None:
     """Certify a backend.
 
     Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
@@ -62,21 +52,11 @@ def conform(
         devices_of(backend)
     except (XpgradError, TypeError) as error:
         known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
-        raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` looks closer") from None
+        raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
+    options |= {name: options[name] or None for name in ("families", "cases")}  # None: all of them
+    options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
-        code = run(
-            backend,
-            Console(highlight=False, markup=False),
-            report,
-            families=families or None,
-            cases=cases or None,
-            share=share,
-            profile=profile,
-            minutes=minutes,
-            seed=seed,
-            jobs=cores() if jobs is None else jobs,
-            timeout=timeout,
-        )
+        code = run(backend, Console(highlight=False, markup=False), report, **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     raise SystemExit(code)

@@ -1,4 +1,4 @@
-"""`xpgrad demo`: programs that run at once, on real data, on any device."""
+"""`xpgrad demo`: programs on real data that run on any device."""
 
 import os
 import time
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Unusable(click.ClickException):
-    """A device that cannot be used: one line, without the command's usage."""
+    """A device that cannot be used; printed in one line, without the command's usage."""
 
     exit_code = 2
 
@@ -29,7 +29,7 @@ def demo() -> None:
 
 
 def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | None) -> Path | None:
-    """Return the file to draw into; raise before the training if it could not be written after it."""
+    """Return the file of the plot; raise before the training if it cannot be written."""
     if plot is None:
         return None
     try:
@@ -38,11 +38,9 @@ def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | 
         raise click.ClickException("matplotlib is missing; pip install 'xpgrad[demo]'") from None
     formats = Figure().canvas.get_supported_filetypes()
     if plot.suffix and plot.suffix[1:].lower() not in formats:
-        raise click.BadParameter(
-            f"Matplotlib does not write {plot.suffix}; expected one of {', '.join(sorted(formats))}"
-        )
+        raise click.BadParameter(f"Matplotlib cannot write {plot.suffix}; expected one of {', '.join(sorted(formats))}")
     if not plot.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {plot.parent} to write {plot.name} into")
+        raise click.BadParameter(f"the folder {plot.parent} does not exist")
     if not os.access(plot if plot.exists() else plot.parent, os.W_OK):
         raise click.BadParameter(f"{plot} cannot be written")
     return plot
@@ -51,7 +49,9 @@ def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | 
 @demo.command()
 @click.option("--device", default="@numpy", show_default=True, help="Where to train; `xpgrad devices` lists them.")
 @click.option("--epochs", default=30, show_default=True, type=click.IntRange(min=1))
-@click.option("--seed", default=0, show_default=True, help="Of the first weights, the order of the scans, and dropout.")
+@click.option(
+    "--seed", default=0, show_default=True, help="Seed of the initial weights, the order of the scans, and dropout."
+)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -59,13 +59,13 @@ def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | 
     help="Draw the loss curve into this file.",
 )
 def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
-    """Learn handwritten digits: 1,797 real scans, a perceptron, and a test on scans that it never saw."""
+    """Train a perceptron on 1,797 scans of handwritten digits, and test it on held-out scans."""
     try:
         target = get_device(device)
     except (SpecifierError, BackendUnavailable, TypeError) as error:
         raise Unusable(str(error)) from None
     try:
-        import sklearn  # noqa: F401 - to say what is missing before the bar appears
+        import sklearn  # noqa: F401 - so that a missing library is reported before the progress bar appears
         from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
         from xpgrad.cli.digits import train
@@ -103,6 +103,6 @@ def _draw(history: Sequence["Epoch"], plot: Path, device: str) -> None:
     left.set_ylabel("training loss (cross entropy, nats)", color="tab:blue")
     right = left.twinx()
     right.plot(numbers, [100 * epoch.accuracy for epoch in history], "s--", color="tab:orange", markersize=3)
-    right.set_ylabel("accuracy on held-back scans (%)", color="tab:orange")
+    right.set_ylabel("accuracy on held-out scans (%)", color="tab:orange")
     left.grid(alpha=0.3)
     figure.savefig(plot, dpi=150)

@@ -1,4 +1,4 @@
-"""`xpgrad devices`: which backends there are, and why one is off."""
+"""`xpgrad devices`: lists the installed backends and their devices."""
 
 import json
 from typing import Any
@@ -14,10 +14,10 @@ from xpgrad.errors import XpgradError
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def devices(as_json: bool) -> None:
-    """List backends, devices, versions, state, and the reason where one is off."""
+    """List backends, their devices, versions and states, and the reason if one is off."""
     try:
         rows = [_row(name) for name in sorted(plugins.names())]
-    except XpgradError as error:  # a variable in the environment names what is not installed
+    except XpgradError as error:  # an environment variable names a backend that is not installed
         raise click.UsageError(str(error)) from None
     if as_json:
         click.echo(json.dumps(rows, indent=2))
@@ -36,7 +36,7 @@ def devices(as_json: bool) -> None:
 
 
 def _row(name: str) -> dict[str, Any]:
-    """Return what is known of one backend, which is loaded for it."""
+    """Return the facts about one backend, after loading it."""
     entries = plugins.installed.backends[name]
     row: dict[str, Any] = {
         "backend": name,

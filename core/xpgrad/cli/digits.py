@@ -1,7 +1,7 @@
-"""Handwritten digits: a multilayer perceptron learns real scans. A page to copy and to change.
+"""Handwritten digits: trains a multilayer perceptron on real scans. A program to copy and to change.
 
 The data are the 1,797 scans of 8 x 8 pixels that scikit-learn carries; nothing is downloaded. The program runs
-unchanged on every device that has a backend: what belongs on the device is sent there, and the rest is functions.
+unchanged on every device that has a backend: only data and parameters are sent to the device explicitly.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ import xpgrad.functions as F
 from xpgrad import Parameter, Variable, no_backprop_mode, using_config
 from xpgrad.types import Array
 
-HELD_BACK = 360  # scans that are never trained on
+HELD_OUT = 360  # scans for the test only
 BATCH, RATE, DECAY = 64, 3e-3, 0.92
 SIZES = (64, 256, 128, 10)
 
 
 class Epoch(NamedTuple):
-    """What one epoch came to: mean training loss, and accuracy on the held-back scans."""
+    """Results of one epoch: mean training loss, and accuracy on the held-out scans."""
 
     number: int
     loss: float
@@ -29,17 +29,17 @@ class Epoch(NamedTuple):
 
 
 def load() -> tuple[Array, Array, Array, Array]:
-    """Return images and labels to learn, and images and labels held back: always the same, so that runs compare."""
-    from sklearn.datasets import load_digits  # an extra: only this demo needs it
+    """Return training images and labels, then held-out ones; the split is fixed, so that runs are comparable."""
+    from sklearn.datasets import load_digits  # an extra
 
     images, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(labels))
     x, t = (images[order] / 16).astype(np.float32), labels[order].astype(np.int32)
-    return x[HELD_BACK:], t[HELD_BACK:], x[:HELD_BACK], t[:HELD_BACK]
+    return x[HELD_OUT:], t[HELD_OUT:], x[:HELD_OUT], t[:HELD_OUT]
 
 
 def shifted(x: Array, rng: np.random.Generator) -> Array:
-    """Return the images, each moved by at most one pixel: three hundred scans a digit are few."""
+    """Return the images, most of them shifted by up to one pixel, to augment the 180 scans per digit."""
     framed = np.pad(x.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
     down, right = rng.integers(0, 3, (2, len(x), 1, 1))
     rows, columns = np.arange(8)[:, None] + down, np.arange(8) + right
@@ -48,7 +48,7 @@ def shifted(x: Array, rng: np.random.Generator) -> Array:
 
 
 class Perceptron:
-    """Three layers of weights, with rectified units and dropout between them."""
+    """Three linear layers, with rectified linear units and dropout between them."""
 
     def __init__(self, rng: np.random.Generator, device: Any) -> None:
         self.weights, self.biases = [], []
@@ -60,7 +60,7 @@ class Perceptron:
             parameter.to_device(device)
 
     def parameters(self) -> list[Parameter]:
-        """Return everything that is learned."""
+        """Return the weights and biases."""
         return self.weights + self.biases
 
     def __call__(self, x: Any) -> Variable:
@@ -93,14 +93,14 @@ class Adam:
 
 
 def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[Epoch]:
-    """Train a perceptron, and yield what each epoch came to.
+    """Train a perceptron, and yield the results of each epoch.
 
     Parameters
     ----------
     device : as `xpgrad.get_device` takes it
     epochs : int
     seed : int
-        Of the first weights, the order of the scans, their shifts and the dropout.
+        Seed of the initial weights, the order of the scans, their shifts and the dropout.
     """
     device, rng = xpgrad.get_device(device), np.random.default_rng(seed)
     xpgrad.random.seed(seed, device)
@@ -117,7 +117,7 @@ def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[E
                 parameter.cleargrad()
             loss.backward()
             optimizer.update(RATE * DECAY ** (epoch - 1))
-            losses.append(loss.array)  # asking for its value here would wait for the device at each step
+            losses.append(loss.array)  # taking its value would wait for the device at each step
         with no_backprop_mode(), using_config("train", False):
             accuracy = F.accuracy(model(x_held), t_held).item()
         yield Epoch(epoch, sum(map(float, losses)) / len(losses), accuracy)

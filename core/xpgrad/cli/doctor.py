@@ -1,4 +1,4 @@
-"""`xpgrad doctor`: loads plugins, each in a process of its own, and says what is wrong and what to do."""
+"""`xpgrad doctor`: loads each plugin in a process of its own, and reports problems and remedies."""
 
 import difflib
 import json
@@ -22,7 +22,7 @@ from xpgrad.errors import XpgradError
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="What a plugin gets to load and to compute.",
+    help="Time limit for each plugin.",
 )
 def doctor(name: str | None, as_json: bool, timeout: float) -> None:
     """Examine the backend NAME, by default every one that is installed.
@@ -30,11 +30,11 @@ def doctor(name: str | None, as_json: bool, timeout: float) -> None:
     Each plugin is loaded in a process of its own, so that one that hangs or crashes is reported, too.
 
     The exit code is 0 if nothing is wrong, 1 if something is, and 2 if there is no backend NAME. A backend that is off,
-    because its library is missing or a variable leaves it out, counts as wrong only if it was asked for by name.
+    because its library is missing or an environment variable disables it, counts as wrong only if NAME is given.
     """
     try:
         installed = scan()
-    except XpgradError as error:  # a variable in the environment names what is not installed
+    except XpgradError as error:  # an environment variable names a backend that is not installed
         raise click.UsageError(str(error)) from None
     names = _names(installed, name)
     console = Console(highlight=False, markup=False)
@@ -49,7 +49,7 @@ def doctor(name: str | None, as_json: bool, timeout: float) -> None:
 
 
 def _names(installed: Installed, name: str | None) -> list[str]:
-    """Return the backends to examine, or raise what click prints with exit code 2."""
+    """Return the backends to examine, or raise click's error with exit code 2."""
     known = sorted(installed.backends)
     if name is None:
         return known
@@ -57,5 +57,5 @@ def _names(installed: Installed, name: str | None) -> list[str]:
     if wanted not in known:
         close = difflib.get_close_matches(wanted, known, 1)
         hint = f"did you mean {close[0]}?" if close else "pip install its plugin;"
-        raise click.UsageError(f"no backend {wanted!r} is installed; {hint} here: {', '.join(known)}")
+        raise click.UsageError(f"no backend {wanted!r} is installed; {hint} installed: {', '.join(known)}")
     return [wanted]

@@ -1,4 +1,4 @@
-"""`xpgrad new-backend`: writes a distribution of a backend that installs, loads and passes at once."""
+"""`xpgrad new-backend`: writes the distribution of a backend that installs, loads and passes its tests at once."""
 
 import keyword
 import re
@@ -21,36 +21,36 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="A folder that does not exist yet, or is empty; xpgrad-NAME by default.",
+    help="A new or empty folder; xpgrad-NAME by default.",
 )
 @click.option(
     "--library",
     default=STAND_IN,
     show_default=True,
     metavar="MODULE",
-    help="The library's Array API namespace, as one imports it; by default a stand-in, to be replaced.",
+    help="The library's Array API namespace, as in an import; by default a stand-in, to be replaced.",
 )
 @click.option("--author", help="By default git's user.name.")
 @click.option("--email", help="By default git's user.email.")
 def new_backend(name: str, output: Path | None, library: str, author: str | None, email: str | None) -> None:
-    """Write a distribution for the backend NAME: a plugin, its tests, and what installs and checks it.
+    """Write a distribution for the backend NAME: a plugin, its tests, packaging and continuous integration.
 
-    It works at once, over a copy of array-api-strict, until you put your library in its place.
+    It works at once, over a copy of array-api-strict, which you replace by your library.
     """
     scaffold = Scaffold(name, library, *_person(author, email, f"The authors of xpgrad-{name}"))
     try:
         installed = scan()
-    except XpgradError as error:  # a variable in the environment names what is not installed
+    except XpgradError as error:  # an environment variable names a backend that is not installed
         raise click.UsageError(str(error)) from None
     _check_name(scaffold, installed)
     _check_library(library, installed)
     target = (output or Path(scaffold.distribution)).absolute()
     try:
         if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-            raise click.UsageError(f"{target} is there, and no empty folder; choose one that does not exist")
+            raise click.UsageError(f"{target} exists and is not an empty folder; choose another")
         scaffold.write(target)
     except OSError as error:
-        raise click.ClickException(f"{target} cannot be written, so nothing was: {error}") from None
+        raise click.ClickException(f"{target} cannot be written; nothing was left there: {error}") from None
     click.echo(f"Wrote {scaffold.distribution} to {target}\n\nNext:")
     click.echo(f"  cd {target}\n  pip install --editable '.[test]'\n  xpgrad doctor {name}\n  pytest")
 
@@ -75,7 +75,7 @@ def _check_name(scaffold: Scaffold, installed: Installed) -> None:
 
 
 def _check_library(library: str, installed: Installed) -> None:
-    """Raise click's error for what is no module here, or one whose arrays have a backend already."""
+    """Raise click's error for a module that is not installed, or whose arrays have a backend already."""
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in library.split(".")):
         raise click.UsageError(f"--library: expected a module's name such as mylib.array_api, got {library!r}")
     serving = installed.modules.get(library.partition(".")[0])
@@ -84,22 +84,22 @@ def _check_library(library: str, installed: Installed) -> None:
             f"--library: {serving[0].origin} serves the arrays of {library} already, and two backends may not list one "
             "type; a plugin with kernels or devices for them needs no backend: see docs/backends.md"
         )
-    if library != STAND_IN and not _is_here(library):
+    if library != STAND_IN and not _is_installed(library):
         raise click.UsageError(
-            f"--library: there is no module {library} here, so its distribution cannot be looked up; install it first"
+            f"--library: there is no module {library}, so its distribution cannot be looked up; install it first"
         )
 
 
-def _is_here(module: str) -> bool:
-    """Tell whether a module can be found; for one of a package, the package is imported."""
+def _is_installed(module: str) -> bool:
+    """Return whether a module can be found; the packages that contain it are imported."""
     try:
         return find_spec(module) is not None
-    except Exception:  # a package that cannot be imported has no modules
+    except Exception:  # its package cannot be imported
         return False
 
 
 def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str, str]:
-    """Return name and address of the author: what was given, else git's, else `otherwise` and nothing."""
+    """Return name and address of the author: the given ones, else git's, else `otherwise` and no address."""
     name = _git("user.name") if author is None else _one_line(author)
     address = _git("user.email") if email is None else email.strip()
     if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", address):
@@ -108,11 +108,10 @@ def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str,
 
 
 def _git(key: str) -> str:
+    command = ["git", "config", "--get", key]
     try:
-        done = subprocess.run(
-            ["git", "config", "--get", key], capture_output=True, text=True, check=False, timeout=5, encoding="utf-8"
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):  # no git, or no text
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=5, encoding="utf-8")
+    except (OSError, ValueError, subprocess.SubprocessError):  # no git, or output that is not text
         return ""
     return _one_line(done.stdout) if done.returncode == 0 else ""
 

@@ -1,4 +1,4 @@
-"""A new backend's distribution: what its files are called, what stands in them, and how they are written."""
+"""A new backend's distribution: the names of its files, their contents, and how they are written."""
 
 import json
 import re
@@ -28,7 +28,7 @@ FILES = {
     "tests/test_conformance.py": "test_conformance.py",
     ".github/workflows/ci.yml": "ci.yml",
 }
-"""Paths in the distribution, and the templates of what stands there."""
+"""Paths in the distribution, and their templates."""
 
 MISSING = """
     missing={
@@ -46,19 +46,19 @@ Name yours in `plugin.py`, and in `pyproject.toml` under `dependencies` and `xpg
 
 
 class Page(string.Template):
-    """A template with ``%name`` in it: the dollar is GitHub's."""
+    """A template with ``%name``, because GitHub's workflows use the dollar."""
 
     delimiter = "%"
 
 
 @dataclass(frozen=True)
 class Scaffold:
-    """A distribution that is to be written.
+    """A distribution to write.
 
     Attributes
     ----------
     name : str
-        Of the backend.
+        Name of the backend.
     library : str
         The module that is the array library's Array API namespace.
     author, email : str
@@ -72,12 +72,12 @@ class Scaffold:
 
     @property
     def distribution(self) -> str:
-        """What pip calls it, in the normal form of PEP 503."""
+        """Name of the distribution, normalised by PEP 503."""
         return "xpgrad-" + re.sub(r"[-_.]+", "-", self.name)
 
     @property
     def package(self) -> str:
-        """What Python calls it."""
+        """Name of the package."""
         return self.distribution.replace("-", "_")
 
     def texts(self) -> dict[str, str]:
@@ -114,16 +114,16 @@ class Scaffold:
         }
 
     def write(self, target: Path) -> None:
-        """Write the distribution to the folder `target`, which does not exist or is empty: all of it or nothing.
+        """Write the distribution to the folder `target`, which does not exist or is empty; on an error, write nothing.
 
         Raises
         ------
         OSError
-            It cannot be written; what was written is removed.
+            It cannot be written; files that were written are removed.
         """
         texts = self.texts()
         new_folders = [folder for folder in (target, *target.parents) if not folder.exists()]
-        stage = target / f".{uuid.uuid4().hex}"  # short, whatever the name: what cannot be asked for cannot be removed
+        stage = target / f".{uuid.uuid4().hex}"  # short, so that its path can be removed, too
         moved: list[Path] = []
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -135,8 +135,8 @@ class Scaffold:
                 moved.append(target / item.name)
             stage.rmdir()
         except BaseException:
-            for made_here in (stage, *moved):
-                shutil.rmtree(made_here) if made_here.is_dir() else made_here.unlink(missing_ok=True)
+            for item in (stage, *moved):
+                shutil.rmtree(item) if item.is_dir() else item.unlink(missing_ok=True)
             for folder in new_folders:
                 if folder.is_dir():
                     folder.rmdir()
@@ -149,9 +149,9 @@ def _quoted(text: str) -> str:
 
 
 def _distribution_of(root: str) -> str:
-    """Return what pip calls the distribution of an installed module; else the module's own name, as most are called.
+    """Return the name of the distribution that installed a module; the module's own name if that is not known.
 
-    Of several distributions with parts of one package, that is the one of its name, if there is such a one.
+    Of several distributions with parts of one package, that with the package's name is preferred.
     """
     usual, found = root.replace("_", "-"), packages_distributions().get(root, [])
     return usual if usual in found or not found else found[0]

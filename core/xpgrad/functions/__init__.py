@@ -5,7 +5,7 @@ The public names are those in the ``__all__`` of each module. The package is imp
 """
 
 # ruff: noqa: F403
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from xpgrad.functions.activation import *
 from xpgrad.functions.array import *
@@ -34,6 +34,6 @@ from xpgrad.functions.util import *
 from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 
-if not _TYPE_CHECKING:
+if not _typing.TYPE_CHECKING:
     __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -55,7 +55,7 @@ def relu6(x: AnyArray) -> Variable:
 
 
 def crelu(x: AnyArray, axis: int = 1) -> Variable:
-    """Concatenate ``relu(x)`` and ``relu(-x)`` along `axis`.
+    """Return ``relu(x)`` and ``relu(-x)``, concatenated along `axis`.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
     ----------
     x : Variable or array, shape (N, *S, ...), real floating-point
     W : Variable or array, shape S
-        Slopes, shared by the examples of the batch and by the axes after S. The derivative with respect to `x` at 0 is
-        `W`.
+        Slopes, shared by the examples of the batch and by the axes after those of S. The derivative with respect to `x`
+        at 0 is `W`.
     """
     spec, slopes = real_floating(x, "prelu"), real_floating(W, "prelu", "W")
     if spec.shape[1 : 1 + slopes.ndim] != slopes.shape:
@@ -156,7 +156,7 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     r : array, shape and dtype of `x`, optional
         Slopes to use in training instead of random ones from `xpgrad.random`.
     return_r : bool
-        Whether to return the slopes, too, for use as `r`.
+        Return the slopes too, for use in another call.
 
     Returns
     -------
@@ -175,9 +175,9 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     else:
         if isinstance(r, Variable) and r.requires_grad:
             raise ValueError("rrelu: r must be an array, not a Variable that requires a gradient: it has none")
-        slopes, given = as_array(r), known_spec(r, "rrelu")
-        if given.shape != spec.shape or given.dtype != spec.dtype:
-            raise invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {given!r}")
+        slopes, r_spec = as_array(r), known_spec(r, "rrelu")
+        if r_spec.shape != spec.shape or r_spec.dtype != spec.dtype:
+            raise invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {r_spec!r}")
     x = as_variable(x)
     y = where(x > 0, x, x * slopes)
     return (y, slopes) if return_r else y
@@ -246,7 +246,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     ----------
     x : Variable or array, real floating-point
     beta : float
-        The larger, the closer to `relu`; not 0.
+        Not 0; the larger it is, the closer the function to `relu`.
     """
     scaled = beta * x
     return fitted(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, x)
@@ -254,7 +254,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
 
 @floating
 def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
-    """Exponentials normalized along `axis`, without overflow.
+    """Exponentials divided by their sum along `axis`, without overflow.
 
     Parameters
     ----------

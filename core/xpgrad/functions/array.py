@@ -1,4 +1,4 @@
-"""Arrays in another shape, order, dtype or place, under Chainer's names and with its defaults."""
+"""Changing shape, order, dtype and device of arrays, under Chainer's names and with its defaults."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -28,7 +28,7 @@ def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` cast to `typ`, a dtype of its library or its name; `x` itself if it has that dtype already."""
+    """Return `x` in the dtype `typ`, of its library or by name; `x` itself if that is its dtype."""
     x = as_variable(x)
     dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
     return array_api.astype(x, dtype, copy=False)
@@ -40,7 +40,7 @@ def concat(xs: Sequence[AnyArray], axis: int = 1) -> Variable:
 
 
 def copy(x: AnyArray, dst: Any = None) -> Variable:
-    """Return a copy of `x` on the device `dst`, by default its own; the gradient is moved back.
+    """Return a copy of `x` on the device `dst` (by default its own), through which gradients pass.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def copy(x: AnyArray, dst: Any = None) -> Variable:
 
 
 def expand_dims(x: AnyArray, axis: int) -> Variable:
-    """Return `x` with a new axis of length 1 at the position `axis`."""
+    """Return `x` with an additional axis of length 1 at the position `axis`."""
     return array_api.expand_dims(x, axis=axis)
 
 
@@ -93,7 +93,7 @@ def vstack(xs: Sequence[AnyArray]) -> Variable:
 
 
 def dstack(xs: Sequence[AnyArray]) -> Variable:
-    """Concatenate the arrays `xs` along axis 2; vectors become rows first, and matrices get a third axis."""
+    """Concatenate the arrays `xs` along axis 2, after vectors became rows and matrices got that axis."""
     rows = [_at_least(x, 2) for x in xs]
     return concat([expand_dims(x, 2) if x.ndim == 2 else x for x in rows], 2)
 
@@ -107,7 +107,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
 
 
 def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
-    """Repeat each element of `x` `repeats` times, along `axis` or in the flattened array."""
+    """Return `x` with each element repeated `repeats` times, along `axis` or in the flattened array."""
     if isinstance(repeats, (tuple, list)):
         if len(repeats) != 1:
             x = as_variable(x)
@@ -125,7 +125,7 @@ def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
 
 
 def select_item(x: AnyArray, t: AnyArray) -> Variable:
-    """Return the element of each row of `x` at the index in `t`.
+    """Return from each row of `x` the element with the index in `t`.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape (N,)
     """
-    chosen = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
-    return reshape(chosen, shape=(-1,))
+    y = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
+    return reshape(y, shape=(-1,))
 
 
 def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
@@ -154,7 +154,7 @@ def split_axis(
     ----------
     x : Variable or array
     indices_or_sections : int or sequence of int
-        Number of equal parts, or the indices at which to split.
+        Number of equal parts, or the indices at which to cut.
     axis : int
     force_tuple : bool
         False returns a single part as it is.
@@ -162,7 +162,7 @@ def split_axis(
     Raises
     ------
     ValueError
-        The axis cannot be split into this number of equal parts.
+        The axis cannot be cut into that number of equal parts.
     """
     x = as_variable(x)
     axis %= x.ndim
@@ -185,7 +185,7 @@ def squeeze(x: AnyArray, axis: int | tuple[int, ...] | None = None) -> Variable:
 
 
 def stack(xs: Sequence[AnyArray], axis: int = 0) -> Variable:
-    """Stack the arrays `xs`, all of the same shape, along a new axis."""
+    """Join the arrays `xs`, all of one shape, along a new axis."""
     return array_api.stack(xs, axis=axis)
 
 
@@ -197,7 +197,7 @@ def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
 
 
 def tile(x: AnyArray, reps: int | Sequence[int]) -> Variable:
-    """Repeat the whole of `x` `reps` times along each axis, counted from the last one."""
+    """Return `x` repeated as a whole `reps` times along each axis, the last entry for the last axis."""
     return array_api.tile(x, (reps,) if isinstance(reps, WHOLE) else tuple(reps))
 
 

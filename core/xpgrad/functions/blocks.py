@@ -9,7 +9,7 @@ __all__ = ["depth2space", "space2depth"]
 
 
 def space2depth(X: AnyArray, r: int) -> Variable:
-    """Move the pixels of each block of `r` times `r` to the axis of channels, where they are concatenated.
+    """Return images with the pixels of each block of `r` times `r` concatenated along the axis of channels.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def space2depth(X: AnyArray, r: int) -> Variable:
 
 
 def depth2space(X: AnyArray, r: int) -> Variable:
-    """Move groups of channels to blocks of `r` times `r` pixels: the inverse of `space2depth`.
+    """Return images with channels moved into blocks of `r` times `r` pixels: the inverse of `space2depth`.
 
     Parameters
     ----------

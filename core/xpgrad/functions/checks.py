@@ -1,4 +1,4 @@
-"""Checks of the arguments of this package's functions, which raise `InvalidType` for wrong dtypes and shapes."""
+"""Checks of the inputs of this package's functions, which raise `InvalidType`."""
 
 import functools
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def integral(x: Any, function: str, name: str = "t") -> Spec:
 
 
 def require_axis(spec: Spec, axis: int, function: str) -> int:
-    """Return `axis` as a non-negative number, or raise `InvalidType` if it is out of range."""
+    """Return an axis counted from the front, or raise `InvalidType` if it is out of range."""
     if not -spec.ndim <= axis < spec.ndim:
         raise invalid(function, f"x with an axis {axis}", f"x is {spec!r}")
     return axis % spec.ndim
@@ -65,35 +65,39 @@ def require_option(function: str, option: str, value: Any, choices: tuple[Any, .
         raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
 
 
-PLAIN = frozenset((bool, int, float, str, tuple, type(None)))
+PYTHON_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
 
 
-def _plain(option: Any) -> Any:
-    """Return a library's scalar as a Python scalar, which never widens an array; any other option unchanged."""
-    return option if type(option) in PLAIN else plugins.plain(option)
+def _as_python(option: Any) -> Any:
+    """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
+    return option if type(option) in PYTHON_TYPES else plugins.plain(option)
 
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
-    """Make a function of one array raise `InvalidType` unless it is real floating-point; it costs 0.1 us a call."""
+    """Make a function of one array refuse dtypes that are not real floating-point, in 0.1 microseconds a call."""
     return real(function, function.__name__)
 
 
 def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function`, of one array, under Chainer's name; it raises `InvalidType` unless the array is real."""
+    """Return `function` of one array under Chainer's name; it refuses dtypes that are not real floating-point."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
-        return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}) if args or kwargs else call(x)
+        return (
+            call(x, *map(_as_python, args), **{k: _as_python(v) for k, v in kwargs.items()})
+            if args or kwargs
+            else call(x)
+        )
 
     checked.__name__ = checked.__qualname__ = name
     return cast("Callable[P, Variable]", checked)
 
 
 def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function`, of one array, under Chainer's name; it raises unless the array is floating-point."""
+    """Return `function` of one array under Chainer's name; it refuses dtypes that are not floating-point."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
@@ -101,14 +105,14 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
         spec = known_spec(x, name)
         if not spec.differentiable:
             raise invalid(name, "x of a floating-point dtype", f"x is {spec!r}")
-        return call(x, *map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+        return call(x, *map(_as_python, args), **{k: _as_python(v) for k, v in kwargs.items()})
 
     checked.__name__ = checked.__qualname__ = name
     return cast("Callable[P, Variable]", checked)
 
 
 class KnownCombinations:
-    """Combinations of specs that a function has accepted: looking one up is cheaper than checking it again."""
+    """Combinations of specs that a function has checked and accepted; a look-up costs less than another check."""
 
     __slots__ = ("_known",)
 

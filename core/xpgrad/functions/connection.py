@@ -20,7 +20,7 @@ __all__ = ["linear"]
     b=lambda xp, gy: xp.sum(gy, axis=0),
 )
 def affine(xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /) -> Array:
-    """Product of the rows of `x` with the rows of `W`, plus `b` if there is one; the kernel of `linear`."""
+    """Product of the rows of `x` with the rows of `W`, plus `b` if it is not None; the kernel of `linear`."""
     y = x @ xp.matrix_transpose(W)
     return y if b is None else y + b
 

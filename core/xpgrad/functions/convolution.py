@@ -1,7 +1,7 @@
 """Convolutions of images of any number of axes, their transposes, and products with the windows of images.
 
-Three functions are closed under differentiation: they are the partial derivatives of one
-trilinear form in an image, a weight and an output. Their default bodies are `windows`, `fold` and matrix products.
+Three functions are closed under differentiation: they are the derivatives of one trilinear form of an image, a weight
+and an output. Their default bodies are `windows`, `fold` and matrix products.
 """
 
 import math
@@ -11,7 +11,7 @@ from xpgrad.array_api import permute_dims, reshape
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
-from xpgrad.functions.windows import geometry_on, geometry_under, images, per_axis
+from xpgrad.functions.windows import geometry_on, geometry_under, images, in_dimensions, per_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
@@ -70,7 +70,7 @@ def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry:
 def transposed_convolution(
     xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /, geometry: Geometry, groups: int
 ) -> Array:
-    """Images on which the filters `W`, each times an element of `x`, are added in their windows, plus `b`.
+    """Sums over the windows on an image of the filters `W` times the elements of `x`, plus `b`.
 
     Parameters
     ----------
@@ -84,11 +84,13 @@ def transposed_convolution(
     -------
     Variable, shape (N, C, *geometry.size)
     """
-    n, c, each_in = x.shape[0], W.shape[1] * groups, W.shape[0] // groups
-    filters = xp.reshape(W, shape=(groups, each_in, math.prod(W.shape[1:])))
-    columns = xp.reshape(x, shape=(n, groups, each_in, math.prod(geometry.out)))
-    made = xp.matmul(xp.matrix_transpose(filters), columns)
-    return _biased(xp, xp.fold(xp.reshape(made, shape=(n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b)
+    n, c, inputs = x.shape[0], W.shape[1] * groups, W.shape[0] // groups
+    filters = xp.reshape(W, shape=(groups, inputs, math.prod(W.shape[1:])))
+    columns = xp.reshape(x, shape=(n, groups, inputs, math.prod(geometry.out)))
+    products = xp.matmul(xp.matrix_transpose(filters), columns)
+    return _biased(
+        xp, xp.fold(xp.reshape(products, shape=(n, c, *geometry.ksize, *geometry.out)), geometry=geometry), b
+    )
 
 
 @primitive(
@@ -113,13 +115,13 @@ def convolution_filter_backward(xp: Namespace, x: Array, g: Array, /, geometry: 
     columns = xp.permute_dims(_columns(xp, x, geometry, groups), axes=(1, 0, 3, 2))
     rows = xp.permute_dims(xp.reshape(g, shape=(n, groups, out // groups, count)), axes=(1, 2, 0, 3))
     rows = xp.reshape(rows, shape=(groups, out // groups, n * count))
-    made = xp.matmul(rows, xp.reshape(columns, shape=(groups, n * count, columns.shape[3])))
-    return xp.reshape(made, shape=(out, x.shape[1] // groups, *geometry.ksize))
+    products = xp.matmul(rows, xp.reshape(columns, shape=(groups, n * count, columns.shape[3])))
+    return xp.reshape(products, shape=(out, x.shape[1] // groups, *geometry.ksize))
 
 
-def convolution_nd(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
-    dilate: Size = 1, groups: int = 1,
+def _convolved(
+    function: str, ndim: int | None, x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1,
+    pad: Size = 0, cover_all: bool = False, dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
     """Return the convolution of images with filters, which are not reversed: a cross-correlation.
 
@@ -134,7 +136,7 @@ def convolution_nd(
     cover_all : bool
         Let windows exceed the end, so that every element is in one.
     groups : int
-        Number of groups into which the channels are split, each with its own filters and outputs.
+        Number of groups into which the channels are cut, each with its own filters and outputs.
 
     Returns
     -------
@@ -148,18 +150,18 @@ def convolution_nd(
     ValueError
         An option is out of range.
     """
-    return _convolved("convolution_nd", None, x, W, b, stride, pad, cover_all, dilate, groups)
+    spec = images(x, function, ndim)
+    filters, ksize = _filters(function, spec, W, groups)
+    if spec.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
+        expect = f"W of shape (out, C / groups, ...), where x has {spec.shape[1]} channels and groups is {groups}"
+        raise invalid(function, expect, f"W is {filters!r}")
+    _check_bias(function, b, filters.shape[0])
+    geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
+    return convolution(x, W, b, geometry=geometry, groups=groups)
 
 
-def convolution_1d(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
-    dilate: Size = 1, groups: int = 1,
-) -> Variable:  # fmt: skip
-    """Return the convolution of `x`, shape (N, C, L), with filters `W`, shape (out, C / groups, K).
-
-    It is `convolution_nd` for one axis.
-    """
-    return _convolved("convolution_1d", 1, x, W, b, stride, pad, cover_all, dilate, groups)
+# The function for two axes is Chainer's, with its last options by keyword only.
+convolution_nd, convolution_1d, _convolution_2d, convolution_3d = in_dimensions("convolution", _convolved)
 
 
 def convolution_2d(
@@ -173,19 +175,11 @@ def convolution_2d(
     return _convolved("convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, groups)
 
 
-def convolution_3d(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False,
-    dilate: Size = 1, groups: int = 1,
-) -> Variable:  # fmt: skip
-    """Return the convolution of volumes `x` with filters `W`; it is `convolution_nd` for three axes."""
-    return _convolved("convolution_3d", 3, x, W, b, stride, pad, cover_all, dilate, groups)
-
-
 def dilated_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of pictures whose windows have gaps: `convolution_2d` with `dilate` in another place."""
+    """Return the dilated convolution of pictures: `convolution_2d` with another order of the options."""
     return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
 
 
@@ -211,16 +205,16 @@ def depthwise_convolution_2d(
     spec, filters = images(x, name, 2), images(W, name, 2, "W")
     multiplier, channels, *ksize = filters.shape
     if channels != spec.shape[1]:
-        raise invalid(name, f"W of shape (M, {spec.shape[1]}, KH, KW), for the channels of x", f"W is {filters!r}")
+        raise invalid(name, f"W of shape (M, {spec.shape[1]}, KH, KW), the channels of x", f"W is {filters!r}")
     W = reshape(permute_dims(W, axes=(1, 0, 2, 3)), shape=(channels * multiplier, 1, *ksize))
     return _convolved(name, 2, x, W, b, stride, pad, False, 1, max(channels, 1))
 
 
-def deconvolution_nd(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
-    dilate: Size = 1, groups: int = 1,
+def _deconvolved(
+    function: str, ndim: int | None, x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1,
+    pad: Size = 0, outsize: Size | None = None, dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the transposed convolution: the input gradient of a convolution with filters `W` and output gradient `x`.
+    """Return the transposed convolution: the gradient of a convolution with filters `W`, applied to `x`.
 
     Parameters
     ----------
@@ -231,7 +225,7 @@ def deconvolution_nd(
     stride, pad, dilate : int, or one for each axis D
         Those of the convolution from the result to `x`.
     outsize : int, or one for each axis D, optional
-        Size of the result; up to `stride` sizes correspond to one size of `x`. By default the smallest.
+        Size of the result, by default the smallest; `stride` different sizes lead to the same `x`.
     groups : int
 
     Returns
@@ -246,51 +240,6 @@ def deconvolution_nd(
     ValueError
         An option is out of range.
     """
-    return _deconvolved("deconvolution_nd", None, x, W, b, stride, pad, outsize, dilate, groups)
-
-
-def deconvolution_1d(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
-    dilate: Size = 1, groups: int = 1,
-) -> Variable:  # fmt: skip
-    """Return the transposed convolution of `x`, shape (N, C, L); it is `deconvolution_nd` for one axis."""
-    return _deconvolved("deconvolution_1d", 1, x, W, b, stride, pad, outsize, dilate, groups)
-
-
-def deconvolution_2d(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
-    *, dilate: Size = 1, groups: int = 1,
-) -> Variable:  # fmt: skip
-    """Return the transposed convolution of pictures; it is `deconvolution_nd` for two axes."""
-    return _deconvolved("deconvolution_2d", 2, x, W, b, stride, pad, outsize, dilate, groups)
-
-
-def deconvolution_3d(
-    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
-    dilate: Size = 1, groups: int = 1,
-) -> Variable:  # fmt: skip
-    """Return the transposed convolution of volumes; it is `deconvolution_nd` for three axes."""
-    return _deconvolved("deconvolution_3d", 3, x, W, b, stride, pad, outsize, dilate, groups)
-
-
-def _convolved(
-    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Size, pad: Size, cover_all: bool, dilate: Size,
-    groups: int,
-) -> Variable:  # fmt: skip
-    spec = images(x, function, ndim)
-    filters, ksize = _filters(function, spec, W, groups)
-    if spec.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
-        expect = f"W of shape (out, C / groups, ...), where x has {spec.shape[1]} channels and groups is {groups}"
-        raise invalid(function, expect, f"W is {filters!r}")
-    _check_bias(function, b, filters.shape[0])
-    geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
-    return convolution(x, W, b, geometry=geometry, groups=groups)
-
-
-def _deconvolved(
-    function: str, ndim: int | None, x: Any, W: Any, b: Any, stride: Size, pad: Size, outsize: Size | None,
-    dilate: Size, groups: int,
-) -> Variable:  # fmt: skip
     spec = images(x, function, ndim)
     filters, ksize = _filters(function, spec, W, groups)
     if spec.shape[1] != filters.shape[0] or filters.shape[0] % groups:
@@ -299,6 +248,17 @@ def _deconvolved(
     _check_bias(function, b, filters.shape[1] * groups)
     geometry = geometry_under(function, spec, ksize, stride, pad, outsize, dilate)
     return transposed_convolution(x, W, b, geometry=geometry, groups=groups)
+
+
+deconvolution_nd, deconvolution_1d, _deconvolution_2d, deconvolution_3d = in_dimensions("deconvolution", _deconvolved)
+
+
+def deconvolution_2d(
+    x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
+    *, dilate: Size = 1, groups: int = 1,
+) -> Variable:  # fmt: skip
+    """Return the transposed convolution of pictures; it is `deconvolution_nd` for two axes."""
+    return _deconvolved("deconvolution_2d", 2, x, W, b, stride, pad, outsize, dilate, groups)
 
 
 def _filters(function: str, spec: Spec, W: Any, groups: int) -> tuple[Spec, Shape]:

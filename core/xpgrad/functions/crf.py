@@ -51,7 +51,7 @@ def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce
         raise invalid("crf1d", "ys of a label for each row of xs", f"ys is {[tuple(y.shape) for y in ys]}")
     labels = [as_variable(y) for y in ys]
     total, score = as_variable(xs[0]), select_item(xs[0], labels[0])
-    costs, taken = _at_each_step(cost, len(xs)), _of_moves(cost, labels)
+    costs, taken = _at_each_step(cost, len(xs)), _of_transitions(cost, labels)
     ended: list[tuple[Variable, Variable]] = []
     for t, batch in enumerate(batches[1:], start=1):
         if batch < total.shape[0]:
@@ -60,13 +60,13 @@ def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce
         total = logsumexp(expand_dims(total, axis=2) + costs[t - 1], axis=1) + xs[t]
         score = score + taken[t - 1] + select_item(xs[t], labels[t])
     ended.append((total, score))
-    totals, scores = (array_api.concat(each, axis=0) for each in zip(*reversed(ended), strict=True))
+    totals, scores = (array_api.concat(parts, axis=0) for parts in zip(*reversed(ended), strict=True))
     losses = logsumexp(totals, axis=1) - scores
     return losses if reduce == "no" else sum_by_count(losses, batches[0] or 1)
 
 
 def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list[Array]]:
-    """Return the highest score of any labels of each sequence, and those labels.
+    """Return the greatest score of each sequence, and the labels that have it.
 
     Parameters
     ----------
@@ -80,38 +80,38 @@ def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list
     """
     batches = _checked("argmax_crf1d", cost, xs)
     best = as_variable(xs[0])
-    ended, came = [], []
+    ended, arrows = [], []
     for x, batch, moves in zip(xs[1:], batches[1:], _at_each_step(cost, len(xs)), strict=True):
         if batch < best.shape[0]:
             ended.append(best[batch:])
             best = best[:batch]
         scores = expand_dims(best, axis=2) + moves
-        came.append(array_api.argmax(scores, axis=1))
+        arrows.append(array_api.argmax(scores, axis=1))
         best = array_api.max(scores, axis=1) + x
     ended.append(best)
     last = array_api.concat(ended[::-1], axis=0)
     path = [array_api.argmax(best, axis=1)]
     tails = ended[-2::-1]
-    for t in range(len(came) - 1, -1, -1):
-        here = select_item(came[t], path[0])
+    for t in range(len(arrows) - 1, -1, -1):
+        labels = select_item(arrows[t], path[0])
         if batches[t] > batches[t + 1]:
-            here = array_api.concat([here, array_api.argmax(tails.pop(0), axis=1)], axis=0)
-        path.insert(0, here)
-    return array_api.max(last, axis=1), [each.array for each in path]
+            labels = array_api.concat([labels, array_api.argmax(tails.pop(0), axis=1)], axis=0)
+        path.insert(0, labels)
+    return array_api.max(last, axis=1), [labels.array for labels in path]
 
 
 def _at_each_step(cost: Any, steps: int) -> tuple[Variable, ...]:
-    """Return the costs of each transition; unstacked from one array, so that gradients are added in a fixed order."""
+    """Return the costs for each step, from one broadcast array, so that gradients are summed in a fixed order."""
     if steps < 2:
         return ()
     return array_api.unstack(array_api.broadcast_to(cost, shape=(steps - 1, *cost.shape)), axis=0)
 
 
-def _of_moves(cost: Any, labels: list[Variable]) -> tuple[Variable, ...]:
-    """Return the costs of the transitions between labels, taken at once for the same reason."""
+def _of_transitions(cost: Any, labels: list[Variable]) -> tuple[Variable, ...]:
+    """Return the costs of the transitions between `labels`, taken at once for the same reason."""
     if len(labels) < 2:
         return ()
-    moves = [one[: two.shape[0]] * cost.shape[1] + two for one, two in pairwise(labels)]
+    moves = [before[: now.shape[0]] * cost.shape[1] + now for before, now in pairwise(labels)]
     numbers = array_api.concat(moves, axis=0)
     taken = array_api.take(reshape(cost, shape=(-1,)), numbers.array, axis=0)
     cuts = list(accumulate(move.shape[0] for move in moves))

@@ -33,11 +33,11 @@ def connectionist_temporal_classification(
     t : Variable or array, shape (B, M), integer
         Labels, without blanks; M at least 1.
     blank_symbol : int
-        The symbol for no label.
+        The symbol that represents no label.
     input_length : Variable or array, shape (B,), integer, optional
-        Number of valid steps of each sequence, by default T.
+        Number of steps of each sequence, by default T.
     label_length : Variable or array, shape (B,), integer, optional
-        Number of valid labels of each sequence, by default M.
+        Number of labels of each sequence, by default M.
     reduce : {"mean", "no"}
 
     Returns
@@ -67,18 +67,18 @@ def connectionist_temporal_classification(
     blanks = array_api.full_like(t, blank_symbol)
     pairs = reshape(array_api.stack([blanks, t], axis=2), shape=(batch, 2 * count))
     path = array_api.concat([pairs, blanks[:, :1]], axis=1)
-    nowhere = float(spec.backend.namespace.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
+    impossible = float(spec.backend.namespace.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
     may_skip = (path[:, 2:] != path[:, :-2]) & (path[:, 2:] != blank_symbol)
     now = None
     for k, logits in enumerate(x):
-        here = array_api.take_along_axis(log_softmax(logits), path.array, axis=1)
+        scores = array_api.take_along_axis(log_softmax(logits), path.array, axis=1)
         if now is None:
-            now = array_api.concat([here[:, :2], array_api.full_like(here[:, 2:], nowhere)], axis=1)
+            now = array_api.concat([scores[:, :2], array_api.full_like(scores[:, 2:], impossible)], axis=1)
             continue
-        step = array_api.full_like(now[:, :1], nowhere)
-        skip = array_api.concat([step, step, where(may_skip, now[:, :-2], nowhere)], axis=1)
-        ways = array_api.stack([now, array_api.concat([step, now[:, :-1]], axis=1), skip], axis=0)
-        after = array_api.maximum(logsumexp(ways, axis=0), nowhere) + here
+        step = array_api.full_like(now[:, :1], impossible)
+        skip = array_api.concat([step, step, where(may_skip, now[:, :-2], impossible)], axis=1)
+        paths = array_api.stack([now, array_api.concat([step, now[:, :-1]], axis=1), skip], axis=0)
+        after = array_api.maximum(logsumexp(paths, axis=0), impossible) + scores
         now = after if steps is None else where(reshape(steps, shape=(-1, 1)) > k, after, now)
     assert now is not None
     if ends is None:
@@ -86,8 +86,8 @@ def connectionist_temporal_classification(
     else:
         final = reshape(2 * as_variable(ends), shape=(-1, 1))
         last = array_api.take_along_axis(now, array_api.concat([abs(final - 1), final], axis=1).array, axis=1)
-        empty = final == 0  # one way only, of blanks
-        last = where(array_api.concat([empty, empty & False], axis=1), nowhere, last)
+        empty = final == 0  # a single path, of blanks
+        last = where(array_api.concat([empty, empty & False], axis=1), impossible, last)
     losses = -logsumexp(last, axis=1)
     return losses if reduce == "no" else sum_by_count(losses, batch or 1)
 
@@ -97,7 +97,7 @@ def _checked(name: str, x: Any, t: Any, blank_symbol: int, reduce: str) -> tuple
     if not isinstance(x, (list, tuple)):
         raise TypeError(f"{name}: x must be a list or tuple of arrays, one for each step; got {type(x).__name__}")
     require_option(name, "reduce", reduce, ("mean", "no"))
-    specs = [real_floating(each, name, f"x[{k}]") for k, each in enumerate(x)]
+    specs = [real_floating(logits, name, f"x[{k}]") for k, logits in enumerate(x)]
     labels = integral(t, name)
     if not specs or any((spec.ndim, spec.shape, spec.dtype) != (2, specs[0].shape, specs[0].dtype) for spec in specs):
         raise invalid(name, "x of at least one array, all of one shape (B, C) and dtype", f"x is {specs!r}")

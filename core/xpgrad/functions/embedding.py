@@ -13,14 +13,14 @@ __all__ = ["embed_id"]
 
 
 def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Variable:
-    """Return the rows of `W` with the indices in `x`; the gradients of repeated rows are added up.
+    """Return the rows of `W` with the indices in `x`; gradients of an index that occurs more than once are summed.
 
     Parameters
     ----------
     x : Variable or array, shape S, integer
     W : Variable or array, shape (V, K), real floating-point
     ignore_label : int, optional
-        The row for this index is zeros.
+        For this index the row is zeros.
 
     Returns
     -------
@@ -31,8 +31,8 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
     InvalidType
         Dtypes or shapes are not as above.
     ValueError
-        Debug mode is on, and an index in `x` is neither that of a row nor `ignore_label`. Otherwise the result for such
-        an index depends on the array library.
+        In debug mode, an index in `x` is neither that of a row nor `ignore_label`. Otherwise the result is up to the
+        array's library.
     """
     numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
     if rows.ndim != 2:
@@ -52,7 +52,7 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
 def _check(x: Array, rows: Spec, ignore_label: int | None) -> None:
     if not rows.backend.follow(_all_known)(rows.backend.xp, x, rows.shape[0], ignore_label):
         ignored = "" if ignore_label is None else f", nor ignore_label {ignore_label}"
-        raise ValueError(f"embed_id: an element of x is no number of a row, 0 to {rows.shape[0] - 1}{ignored}")
+        raise ValueError(f"embed_id: an element of x is not the index of a row, 0 to {rows.shape[0] - 1}{ignored}")
 
 
 def _all_known(xp: Namespace, x: Array, rows: int, ignore_label: int | None) -> bool:

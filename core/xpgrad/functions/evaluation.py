@@ -1,4 +1,4 @@
-"""Measures of the quality of predictions, without gradients."""
+"""Evaluation: measures of how good predictions are, without gradients."""
 
 import math
 
@@ -12,7 +12,7 @@ __all__ = ["accuracy"]
 
 @primitive(label="accuracy")
 def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | None) -> Array:
-    """Fraction of the labels `t` at which `y` is largest along axis 1; the kernel of `accuracy`."""
+    """Fraction of the labels `t` that are the argmax of `y` along axis 1; the kernel of `accuracy`."""
     best = xp.reshape(xp.argmax(y, axis=1), t.shape)
     labels = xp.astype(t, best.dtype)
     wide = xp.backend.wide(y.dtype)
@@ -24,7 +24,7 @@ def hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /, ignore_label: int | Non
 
 
 def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Variable:
-    """Return the fraction of the labels `t` for which `y` is largest.
+    """Return the fraction of the labels `t` that are the argmax of `y`.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
     t : Variable or array, integer
         One label for each example: of shape (N, *D), where further axes of length 1 do not matter.
     ignore_label : int, optional
-        Labels with this value are ignored. If all are ignored, the accuracy is 0.
+        Labels with this value are not counted. If all have it, the accuracy is 0.
 
     Returns
     -------

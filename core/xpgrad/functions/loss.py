@@ -37,7 +37,7 @@ def _column(xp: Namespace, t: Array, spec: Spec, dtype: Dtype) -> Array:
 
 @primitive()
 def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -> Array:
-    """1 at each example's class along axis 1 of logits of `spec`, 0 elsewhere and for ignored examples."""
+    """One-hot labels along axis 1 of logits of `spec`; all 0 for examples that are ignored."""
     numbers = _numbers(xp, spec)
     t = _column(xp, t, spec, numbers.dtype)
     return xp.astype((numbers == t) & (t != ignore_label), spec.dtype)
@@ -45,10 +45,10 @@ def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int)
 
 @primitive()
 def labels_weight(xp: Namespace, t: AnyArray, weight: AnyArray | None, /, spec: Spec, ignore_label: int) -> Array:
-    """The weights of the examples, with axis 1 of length 1.
+    """Weight of each example, with axis 1 of length 1.
 
-    They are 0 for ignored ones, and NaN for those whose label is neither a class nor `ignore_label`: to raise an error
-    would require waiting for the device.
+    It is 0 for an ignored example, and NaN where the label is neither a class nor `ignore_label`: an error would
+    synchronise with the device.
     """
     numbers = _numbers(xp, spec)
     t = _column(xp, t, spec, numbers.dtype)
@@ -76,7 +76,7 @@ def _softmax_from_log_rule(xp: Namespace, gy: Array, y: Array) -> Array:
 
 @primitive(x=_softmax_from_log_rule)
 def softmax_from_log(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> Array:
-    """Softmax of `x` along axis 1, from its logarithm `score` where that has been computed already."""
+    """Softmax of `x` along axis 1, from its logarithm `score` if that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)
 
 
@@ -85,12 +85,12 @@ def softmax_from_log(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> A
     share=lambda xp, gy, x, weights: xp.masked_product(gy, weights, x),
 )
 def masked_product(xp: Namespace, x: Array, weights: Array, share: Array, /) -> Array:
-    """Product of `x` with weights and share; 0 where a weight is 0, whatever `x` is there."""
+    """Product of `x` with weights and share; 0 where a weight is 0, even if `x` is not finite."""
     return xp.where(weights == 0, 0.0, x * (weights * share))
 
 
 def _count(xp: Namespace, t: Array, spec: Spec, normalize: bool, ignore_label: int) -> Any:
-    """Return the divisor of the sum of the losses: the number of examples, without ignored ones if `normalize`."""
+    """Return the divisor of the sum of losses: the number of examples, only those not ignored if `normalize`."""
     if not normalize:
         return spec.shape[0] or 1
     return xp.labels_count(t, spec=spec, ignore_label=ignore_label)
@@ -116,7 +116,7 @@ def cross_entropy(
 ) -> Array:  # fmt: skip
     """Cross entropy of the softmax of `x` along axis 1 and the labels `t`; the kernel of `softmax_cross_entropy`.
 
-    `score` is ``log_softmax(x)`` where it has been computed already; the kernel ``cross_entropy.x`` gets it, too.
+    `score` is ``log_softmax(x)`` if it has been computed already; the kernel ``cross_entropy.x`` gets it too.
     """
     spec = xp.spec_of(x)
     log_p = xp.log_softmax(x, axis=1) if score is None else score
@@ -153,7 +153,7 @@ def softmax_cross_entropy(
     cache_score : bool
         Keep the logarithms of the probabilities for the gradient, instead of computing them again.
     class_weight : array, shape (C,), optional
-        Factors for the losses of each class. They do not change the divisor.
+        Factors for the losses of each class, which do not change the divisor.
     ignore_label : int
         Examples of this label have loss 0 and gradient 0.
     reduce : {"mean", "no"}
@@ -173,7 +173,7 @@ def softmax_cross_entropy(
     ValueError
         An option has another value.
     IndexError
-        A label is not a class; on the host, and everywhere in debug mode. Otherwise the loss is NaN.
+        A label is not a class; on the host, and everywhere in debug mode. Else the loss is NaN.
     """
     spec, target = known_spec(x, "softmax_cross_entropy"), known_spec(t, "softmax_cross_entropy")
     if (spec, target) not in _labels_of_logits:
@@ -213,13 +213,13 @@ def _check_specs(x: Spec, t: Spec) -> None:
 def _class_weight(weight: Any, spec: Spec) -> Array:
     if isinstance(weight, Variable):
         raise ValueError("softmax_cross_entropy: class_weight must be an array, not a Variable: it has no gradient")
-    given = real_floating(weight, "softmax_cross_entropy", "class_weight")
-    if given.shape != spec.shape[1:2]:
+    found = real_floating(weight, "softmax_cross_entropy", "class_weight")
+    if found.shape != spec.shape[1:2]:
         raise ValueError(
             f"softmax_cross_entropy: class_weight must have shape {spec.shape[1:2]}, one weight for each class; "
-            f"got {given.shape}"
+            f"got {found.shape}"
         )
-    return weight if given.dtype == spec.dtype else given.backend.xp.astype(weight, spec.dtype)
+    return weight if found.dtype == spec.dtype else found.backend.xp.astype(weight, spec.dtype)
 
 
 def _check_labels(t: Array, spec: Spec, classes: int, ignore_label: int) -> None:

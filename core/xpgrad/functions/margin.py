@@ -1,4 +1,4 @@
-"""Losses with a margin, beyond which examples do not contribute."""
+"""Losses with a margin, which are 0 for predictions that are right by more than the margin."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["contrastive", "hinge", "triplet"]
 
 
 def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> Variable:
-    """Return the hinge loss, ``max(0, 1 - score)`` with the sign of each class. The derivative at the kink is 0.
+    """Return the hinge loss ``max(0, 1 - s * x)``: s is 1 for the class, else -1. The derivative at the kink is 0.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
     t : Variable or array, shape (N,), integer
         Classes.
     norm : {"L1", "L2"}
-        "L2" squares the losses.
+        "L2" squares it.
     reduce : {"mean", "no"}
         "mean" sums over the classes and divides by N.
 
@@ -67,8 +67,8 @@ def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, redu
     Returns
     -------
     Variable, shape () or (N,)
-        Half the squared distance, or half of ``max(0, margin - distance) ** 2``. Where the points of a pair of two
-        classes coincide, the gradient is 0.
+        Half the squared distance, or half of ``max(0, margin - distance) ** 2``. Where the points of a pair
+        of two classes coincide, the gradient is 0.
 
     References
     ----------

@@ -71,7 +71,7 @@ def argmin(x: AnyArray, axis: int | None = None) -> Variable:
 
 
 def average(x: AnyArray, axis: Axis = None, weights: AnyArray | None = None, keepdims: bool = False) -> Variable:
-    """Return the mean over `axis`, weighted if there are `weights` (of the shape of `x` or of those axes)."""
+    """Return the mean over `axis`, weighted by `weights` of the shape of `x` or of those axes."""
     spec = known_spec(x, "average")
     if not spec.differentiable:
         raise invalid("average", "x of a floating-point dtype", f"x is {spec!r}")
@@ -100,7 +100,7 @@ def cumprod(x: AnyArray, axis: int | None = None) -> Variable:
 
 
 def identity(*inputs: AnyArray) -> Any:
-    """Return the inputs unchanged: a single one as it is, more than one as a tuple."""
+    """Return the inputs as they are: one by itself, more as a tuple."""
     outputs = tuple(map(as_variable, inputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -130,7 +130,7 @@ def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False)
 
 
 def batch_matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
-    """Return the products of two stacks with the same number of matrices; a stack of vectors is taken as columns."""
+    """Return the products of two stacks of matrices, where a stack of vectors is one of columns."""
     a, b = (array_api.expand_dims(x, axis=2) if len(x.shape) == 2 else x for x in (a, b))
     return matmul(a, b, transa, transb)
 

@@ -13,7 +13,7 @@ __all__ = ["batch_det", "batch_inv", "batch_l2_norm_squared", "cholesky", "det",
 
 
 def _of_square(function: Callable[..., Any], x: Any, ndim: int, name: str) -> Variable:
-    """Return `function` of an array of square matrices with `ndim` axes; half precision is computed in single."""
+    """Return `function` of square matrices in `ndim` axes, for half precision computed in single precision."""
     spec = real_floating(x, name)
     if spec.ndim != ndim or spec.shape[-1] != spec.shape[-2]:
         shape = "(M, M)" if ndim == 2 else "(B, M, M)"

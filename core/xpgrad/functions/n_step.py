@@ -1,4 +1,4 @@
-"""Recurrent networks of several layers over whole sequences, of one or of both directions."""
+"""Recurrent networks of one or more layers over whole sequences, in one or both directions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ __all__ = ["n_step_bigru", "n_step_bilstm", "n_step_birnn", "n_step_gru", "n_ste
 State = tuple[Variable, ...]
 Step = Callable[[Variable, Variable, State], State]
 Sequences = tuple[Variable, ...]
+Weights = Sequence[Sequence[AnyArray]]
 
 
 class Unit(NamedTuple):
@@ -30,10 +31,10 @@ class Unit(NamedTuple):
     name : str
         Of the function that runs it.
     parts : int
-        Number of matrices for the input, and the same number for the state.
+        Number of matrices for the input, and again for the state.
     step : callable
-        Computes the next state from the products of the matrices with the input and with the state, and the previous
-        state. Its first element is the output.
+        Takes the products of the matrices with the input and with the state, and the state before; returns the state,
+        whose first element is the output.
     """
 
     name: str
@@ -42,13 +43,7 @@ class Unit(NamedTuple):
 
 
 def n_step_lstm(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    cx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of units with a long short-term memory.
 
@@ -65,7 +60,7 @@ def n_step_lstm(
     ----------
     n_layers : int
     dropout_ratio : float
-        Dropout probability between layers in training.
+        Probability with which an element between layers is dropped in training.
     hx, cx : Variable or array, shape (L, B, N), real floating-point
         Outputs and cells of the layers before the first step.
     ws : list of L lists of 8 Variables or arrays
@@ -91,7 +86,7 @@ def n_step_lstm(
     Notes
     -----
     The order of the weights is that of Chainer's computation, and of PyTorch's and cuDNN's; the formulas in Chainer's
-    documentation have the last two swapped.
+    documentation exchange the last two.
 
     See Also
     --------
@@ -103,13 +98,7 @@ def n_step_lstm(
 
 
 def n_step_bilstm(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    cx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
     """Return the last outputs, the last cells and all outputs of layers of long short-term memory in both directions.
 
@@ -133,12 +122,7 @@ def n_step_bilstm(
 
 
 def n_step_gru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units.
 
@@ -170,12 +154,7 @@ def n_step_gru(
 
 
 def n_step_bigru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units in both directions.
 
@@ -186,14 +165,9 @@ def n_step_bigru(
 
 
 def n_step_rnn(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
-) -> tuple[Variable, Sequences]:
+) -> tuple[Variable, Sequences]:  # fmt: skip
     """Return the last outputs and all outputs of layers of plain recurrent units.
 
     A step computes ``h = activation(ws[l][0] x + ws[l][1] h + bs[l][0] + bs[l][1])``.
@@ -214,21 +188,16 @@ def n_step_rnn(
     Raises
     ------
     ValueError
-        There is no such activation.
+        `activation` has another value.
     """
     hy, ys = _run(_plain("n_step_rnn", activation), n_layers, dropout_ratio, (hx,), ws, bs, xs)
     return hy, ys
 
 
 def n_step_birnn(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: AnyArray,
-    ws: Sequence[Sequence[AnyArray]],
-    bs: Sequence[Sequence[AnyArray]],
-    xs: Sequence[AnyArray],
+    n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
-) -> tuple[Variable, Sequences]:
+) -> tuple[Variable, Sequences]:  # fmt: skip
     """Return the last outputs and all outputs of layers of plain recurrent units in both directions.
 
     The units are those of `n_step_rnn`; the order of directions is that of `n_step_bilstm`.
@@ -277,11 +246,11 @@ def _run(
         for direction in range(directions):
             k = directions * layer + direction
             inputs = [dropout(y, ratio=dropout_ratio) for y in ys] if layer and config.train and dropout_ratio else ys
-            end, made = _sequence(unit, inputs, tuple(start[k] for start in starts), ws[k], bs[k], direction == 1)
+            end, hidden = _sequence(unit, inputs, tuple(start[k] for start in starts), ws[k], bs[k], direction == 1)
             ends.append(end)
-            outputs.append(made)
+            outputs.append(hidden)
         ys = outputs[0] if not both else [array_api.concat(pair, axis=1) for pair in zip(*outputs, strict=True)]
-    return *(array_api.stack(each, axis=0) for each in zip(*ends, strict=True)), tuple(ys)
+    return *(array_api.stack(state, axis=0) for state in zip(*ends, strict=True)), tuple(ys)
 
 
 def _sequence(
@@ -289,8 +258,8 @@ def _sequence(
 ) -> tuple[State, list[Variable]]:
     """Return the last state and the outputs of one layer in one direction."""
     parts = unit.parts
-    w_x, w_h = (array_api.concat(list(each), axis=0) for each in (ws[:parts], ws[parts:]))
-    b_x, b_h = (array_api.concat(list(each), axis=0) for each in (bs[:parts], bs[parts:]))
+    w_x, w_h = (array_api.concat(list(part), axis=0) for part in (ws[:parts], ws[parts:]))
+    b_x, b_h = (array_api.concat(list(part), axis=0) for part in (bs[:parts], bs[parts:]))
     of_all = linear(array_api.concat(xs, axis=0), w_x, b_x)  # one product for all steps
     ys, start = [], 0
     batches = []
@@ -299,8 +268,8 @@ def _sequence(
         start += x.shape[0]
     for of_x in reversed(batches) if reverse else batches:
         batch = of_x.shape[0]
-        rest = [each[batch:] for each in state] if batch < state[0].shape[0] else None
-        now = state if rest is None else tuple(each[:batch] for each in state)
+        rest = [h[batch:] for h in state] if batch < state[0].shape[0] else None
+        now = state if rest is None else tuple(h[:batch] for h in state)
         now = unit.step(of_x, linear(now[0], w_h, b_h), now)
         ys.append(now[0])
         state = now if rest is None else tuple(array_api.concat(pair, axis=0) for pair in zip(now, rest, strict=True))
@@ -324,8 +293,8 @@ def _check(unit: Unit, runs: int, states: tuple[Any, ...], ws: Any, bs: Any, xs:
     if any(spec.dtype != first.dtype for spec in inputs + starts):
         raise invalid(name, "states and inputs of one dtype", f"hx is {start!r}, xs[0] is {first!r}")
     for arrays, key in ((ws, "ws"), (bs, "bs")):
-        if len(arrays) != runs or any(len(each) != 2 * unit.parts for each in arrays):
-            actual = f"{key} has {[len(each) for each in arrays]}"
+        if len(arrays) != runs or any(len(row) != 2 * unit.parts for row in arrays):
+            actual = f"{key} has {[len(row) for row in arrays]}"
             raise invalid(name, f"{key} of {runs} lists of {2 * unit.parts} arrays", actual)
     for k in range(runs):
         features = first.shape[1] if k < directions else directions * start.shape[2]

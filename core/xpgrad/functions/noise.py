@@ -1,4 +1,4 @@
-"""Noise for regularization, active only in training."""
+"""Noise, which regularises training and is off outside of it."""
 
 from typing import Any, Literal, overload
 
@@ -31,16 +31,16 @@ def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, re
     x : Variable or array, real floating-point
     ratio : float
         Probability with which an element is dropped, from 0 to below 1. The others are multiplied by
-        ``1 / (1 - ratio)``, which preserves the mean. Random numbers are from `xpgrad.random` on the device of `x`.
+        ``1 / (1 - ratio)``, which keeps the mean. Numbers come from `xpgrad.random` on the device of `x`.
     mask : array, shape of `x`, optional
         Factors to use instead of random ones.
     return_mask : bool
-        Whether to return the mask, too, for use as `mask`.
+        Return the mask too, for use in another call.
 
     Returns
     -------
     Variable, or tuple of Variable and array
-        Outside of training, `x` itself and the argument `mask`.
+        Outside of training it is `x` itself, and the mask is the argument `mask`.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, re
         kept = backend.xp.greater_equal(random.uniform_like(spec), ratio)
         mask = backend.xp.multiply(backend.follow(backend.xp.astype)(kept, spec.dtype), 1.0 / (1.0 - ratio))
     else:
-        given = known_spec(mask, "dropout")
-        if given.shape != spec.shape or given.dtype != spec.dtype:
-            raise invalid("dropout", "mask of the shape and dtype of x", f"x is {spec!r}, mask is {given!r}")
+        found = known_spec(mask, "dropout")
+        if found.shape != spec.shape or found.dtype != spec.dtype:
+            raise invalid("dropout", "mask of the shape and dtype of x", f"x is {spec!r}, mask is {found!r}")
     y = x * mask
     return (y, mask) if return_mask else y

@@ -27,14 +27,14 @@ Axes = tuple[int, ...]
 
 
 def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axes) -> Array:
-    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
+    x, y, gy = (widened(xp, v, x_spec) for v in (x, y, gy))
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     return narrowed(xp, centred * (gy * (y * y * y) / -reduced_count(x_spec, axis)), x_spec)
 
 
 @primitive(x=_inverse_rule)
 def inverse_std(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
-    """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is given."""
+    """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is not None."""
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
 
 
@@ -53,8 +53,7 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
 def standardize_backward(xp: Namespace, g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """`g` without its mean over `axis` and its component along `direction`, times `scale`, which is not 0.
 
-    It is the gradient of `standardize`, whose output is the direction, with mean 0 and, except for `eps`, mean
-    square 1.
+    It is the gradient of `standardize`, whose output is the direction, with mean 0 and mean square 1 except for `eps`.
     """
     along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
     return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
@@ -161,7 +160,7 @@ def fixed_batch_normalization(
     eps: float = 2e-5,
     axis: int | Sequence[int] | None = None,
 ) -> Variable:
-    """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with given statistics.
+    """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``: batch normalization with fixed statistics.
 
     Parameters
     ----------
@@ -187,7 +186,7 @@ def fixed_batch_normalization(
     spec = real_floating(x, name)
     axes = _axes(name, spec, known_spec(gamma, name), axis)
     shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
-    gamma, beta, mean, var = (reshape(each, shape=shape) for each in (gamma, beta, mean, var))
+    gamma, beta, mean, var = (reshape(v, shape=shape) for v in (gamma, beta, mean, var))
     return (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta
 
 
@@ -225,7 +224,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     ----------
     x : Variable or array, shape (N, C, *D), real floating-point
     groups : int
-        Number of equal groups into which the channels are split.
+        Number of equal parts into which the channels are cut.
     gamma, beta : Variable or array, shape (C,), real floating-point
     eps : float
         Added to the variance.
@@ -239,7 +238,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     InvalidType
         Shapes do not fit, or a dtype is not real floating-point.
     ValueError
-        The channels cannot be split into this number of equal groups.
+        The channels cannot be cut into `groups` equal parts.
 
     References
     ----------
@@ -319,17 +318,17 @@ def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | No
     """Return the axes over which statistics are taken, sorted."""
     if axis is None:
         return (0, *range(gamma.ndim + 1, spec.ndim))
-    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
-    found = tuple(sorted(a % spec.ndim for a in given if -spec.ndim <= a < spec.ndim))
-    if len(set(found)) < len(given):
+    wanted = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    found = tuple(sorted(a % spec.ndim for a in wanted if -spec.ndim <= a < spec.ndim))
+    if len(set(found)) < len(wanted):
         raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")
     return found
 
 
-def _per_feature(function: str, spec: Spec, axes: Axes, **given: Any) -> Shape:
-    """Return the shape in which arrays with one element per feature broadcast against `x`, or raise `InvalidType`."""
+def _per_feature(function: str, spec: Spec, axes: Axes, **features: Any) -> Shape:
+    """Return the shape in which arrays with one element for each feature broadcast with `x`, after a check."""
     shape = tuple(n for i, n in enumerate(spec.shape) if i not in axes)
-    for name, x in given.items():
+    for name, x in features.items():
         found = require_real_floating(known_spec(x, function), function, name)
         if found.shape != shape or not spec.ndim:
             raise invalid(function, f"{name} of shape {shape}, as x is {spec!r}", f"{name} is {found!r}")

@@ -1,7 +1,7 @@
-"""Pooling: reduction of windows of images to single elements, and its inverses."""
+"""Pooling, which reduces each window of an image to one element, and unpooling, which fills windows."""
 
 import math
-from typing import Any, Literal, overload
+from typing import Any, Literal, Protocol, cast, overload
 
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.shared.precision import narrowed, widened
@@ -9,7 +9,7 @@ from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, require_integral, require_real_floating
 from xpgrad.functions.checks import known_spec as _known_spec
-from xpgrad.functions.windows import geometry_on, geometry_under, images, per_axis, sum_pool, unpool
+from xpgrad.functions.windows import geometry_on, geometry_under, images, in_dimensions, per_axis, sum_pool, unpool
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
@@ -27,7 +27,7 @@ def _over_windows(xp: Namespace, x: Array, geometry: Geometry) -> Array:
 
 
 def _ties(xp: Namespace, x: Array, top: Array, geometry: Geometry) -> tuple[Array, Array]:
-    """Return which elements of windows are the largest, and their number, at least 1 (all may be NaN)."""
+    """Return a mask of the largest elements of windows, and their number, at least 1 (all may be NaN)."""
     largest = xp.windows(x, geometry=geometry, fill=math.nan) == _over_windows(xp, top, geometry)
     count = xp.sum(xp.astype(largest, xp.backend.wide(x.dtype)), axis=geometry.within)
     return largest, xp.where(count == 0, 1.0, count)
@@ -41,10 +41,9 @@ def max_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 @primitive(g=lambda xp, gy, x, top, geometry: xp.max_pool_gather(gy, x, top, geometry=geometry))
 def max_pool_backward(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
-    """Images on which each element of `g` is shared by the largest elements of its window on `x`.
+    """Gradient of `max_pool`: each element of `g` is shared by the largest elements of its window on `x`.
 
-    `top` is the array of the windows' largest elements. The result is linear in `g`, and constant in `x` where it is
-    differentiable.
+    `top` is ``max_pool(x)``. The result is linear in `g` and locally constant in `x`.
     """
     largest, count = _ties(xp, x, top, geometry)
     spec = xp.spec_of(g)
@@ -63,28 +62,30 @@ def max_pool_gather(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: 
 
 @primitive()
 def max_pool_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
-    """Index in each window of the first of its largest elements, in row-major order; without a gradient."""
+    """Row-major indices of the first largest elements in their windows, without a gradient."""
     found = xp.windows(x, geometry=geometry, fill=-math.inf)
     return xp.argmax(xp.reshape(found, shape=(*x.shape[:2], math.prod(geometry.ksize), *geometry.out)), axis=2)
 
 
-@overload
-def max_pooling_nd(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: Literal[False] = False,
-) -> Variable: ...  # fmt: skip
+class MaxPooling(Protocol):
+    """The signatures of the functions of maximum pooling, which return positions too if they are asked for."""
+
+    @overload
+    def __call__(
+        self, x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
+        return_indices: Literal[False] = False,
+    ) -> Variable: ...  # fmt: skip
+
+    @overload
+    def __call__(
+        self, x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
+        return_indices: Literal[True],
+    ) -> tuple[Variable, Array]: ...  # fmt: skip
 
 
-@overload
-def max_pooling_nd(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
-    return_indices: Literal[True],
-) -> tuple[Variable, Array]: ...  # fmt: skip
-
-
-def max_pooling_nd(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: bool = False,
+def _max_pooling(
+    function: str, ndim: int | None, x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
+    cover_all: bool = True, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """Return the largest element of each window.
 
@@ -97,11 +98,11 @@ def max_pooling_nd(
     stride : int, or one for each axis D, optional
         Distances of the windows, by default `ksize`.
     pad : int, or one for each axis D
-        Number of positions, without elements, by which windows exceed the images.
+        How far windows reach beyond the images; elements outside are ignored.
     cover_all : bool
         Let windows exceed the end, so that every element is in one.
     return_indices : bool
-        Whether to return the index in its window of each element, too, in row-major order; of ties, the first one.
+        Return also the row-major index of each maximum in its window, the first of those that tie.
 
     Returns
     -------
@@ -116,78 +117,21 @@ def max_pooling_nd(
     ValueError
         An option is out of range.
     """
-    return _max_pooled("max_pooling_nd", None, x, ksize, stride, pad, cover_all, return_indices)
+    spec = require_real_floating(images(x, function, ndim), function)
+    geometry = _geometry_on(function, spec, ksize, stride, pad, cover_all)
+    y = max_pool(x, geometry=geometry)
+    return (y, max_pool_argmax(as_variable(x), geometry=geometry).array) if return_indices else y
 
 
-@overload
-def max_pooling_1d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: Literal[False] = False,
-) -> Variable: ...  # fmt: skip
+max_pooling_nd, max_pooling_1d, max_pooling_2d, max_pooling_3d = cast(
+    "tuple[MaxPooling, MaxPooling, MaxPooling, MaxPooling]", in_dimensions("max_pooling", _max_pooling)
+)
 
 
-@overload
-def max_pooling_1d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
-    return_indices: Literal[True],
-) -> tuple[Variable, Array]: ...  # fmt: skip
-
-
-def max_pooling_1d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """Return the largest element of each window; it is `max_pooling_nd` for one axis."""
-    return _max_pooled("max_pooling_1d", 1, x, ksize, stride, pad, cover_all, return_indices)
-
-
-@overload
-def max_pooling_2d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: Literal[False] = False,
-) -> Variable: ...  # fmt: skip
-
-
-@overload
-def max_pooling_2d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
-    return_indices: Literal[True],
-) -> tuple[Variable, Array]: ...  # fmt: skip
-
-
-def max_pooling_2d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """Return the largest element of each window; it is `max_pooling_nd` for two axes."""
-    return _max_pooled("max_pooling_2d", 2, x, ksize, stride, pad, cover_all, return_indices)
-
-
-@overload
-def max_pooling_3d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: Literal[False] = False,
-) -> Variable: ...  # fmt: skip
-
-
-@overload
-def max_pooling_3d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True, *,
-    return_indices: Literal[True],
-) -> tuple[Variable, Array]: ...  # fmt: skip
-
-
-def max_pooling_3d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, cover_all: bool = True,
-    return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """Return the largest element of each window; it is `max_pooling_nd` for three axes."""
-    return _max_pooled("max_pooling_3d", 3, x, ksize, stride, pad, cover_all, return_indices)
-
-
-def average_pooling_nd(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
-) -> Variable:
+def _average_pooling(
+    function: str, ndim: int | None, x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
+    pad_value: float | None = 0,
+) -> Variable:  # fmt: skip
     """Return the mean of each window.
 
     Parameters
@@ -201,7 +145,8 @@ def average_pooling_nd(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     pad_value : 0 or None
-        0 counts positions outside of the image as zeros; None ignores them, and gives 0 for a window without elements.
+        0 counts elements outside as zeros; None ignores them, and gives 0 for a window that is all outside.
+        Chainer's `average_pooling_2d` has no such argument: it counts zeros.
 
     Returns
     -------
@@ -214,36 +159,26 @@ def average_pooling_nd(
     ValueError
         An option is out of range, or `pad_value` is neither 0 nor None.
     """
-    return _averaged("average_pooling_nd", None, x, ksize, stride, pad, pad_value)
+    if pad_value is not None and pad_value != 0:
+        raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")
+    spec = images(x, function, ndim)
+    geometry = _geometry_on(function, spec, ksize, stride, pad, False)
+    total = sum_pool(astype(x, spec.wide, copy=False), geometry=geometry)
+    if pad_value == 0 or not any(geometry.pad):
+        return astype(total / math.prod(geometry.ksize), spec.dtype, copy=False)
+    xp = spec.backend.xp
+    counts = xp.sum_pool(xp.ones((1, 1, *geometry.size), dtype=spec.wide, device=spec.device), geometry=geometry)
+    return astype(total / xp.where(xp.equal(counts, 0), 1.0, counts), spec.dtype, copy=False)
 
 
-def average_pooling_1d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
-) -> Variable:
-    """Return the mean of each window; it is `average_pooling_nd` for one axis."""
-    return _averaged("average_pooling_1d", 1, x, ksize, stride, pad, pad_value)
+average_pooling_nd, average_pooling_1d, average_pooling_2d, average_pooling_3d = in_dimensions(
+    "average_pooling", _average_pooling
+)
 
 
-def average_pooling_2d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
-) -> Variable:
-    """Return the mean of each window; it is `average_pooling_nd` for two axes.
-
-    Chainer's has no `pad_value`; 0 is what it does.
-    """
-    return _averaged("average_pooling_2d", 2, x, ksize, stride, pad, pad_value)
-
-
-def average_pooling_3d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, pad_value: float | None = 0
-) -> Variable:
-    """Return the mean of each window; it is `average_pooling_nd` for three axes."""
-    return _averaged("average_pooling_3d", 3, x, ksize, stride, pad, pad_value)
-
-
-def unpooling_nd(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
-    cover_all: bool = True,
+def _unpooling(
+    function: str, ndim: int | None, x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
+    outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
     """Return images on which each element of `x` fills its window; where windows overlap, elements are added.
 
@@ -258,9 +193,9 @@ def unpooling_nd(
     pad : int, or one for each axis D
         How far windows reach beyond the images.
     outsize : int, or one for each axis D, optional
-        Size of the images. By default the smallest for which pooling with these options gives the size of `x`.
+        Size of the images. By default the smallest that pooling with these options reduces to the size of `x`.
     cover_all : bool
-        That of the pooling that this inverts.
+        As for the pooling that this reverses.
 
     Returns
     -------
@@ -273,36 +208,16 @@ def unpooling_nd(
     ValueError
         An option is out of range.
     """
-    return _unpooled("unpooling_nd", None, x, ksize, stride, pad, outsize, cover_all)
+    spec = images(x, function, ndim)
+    return unpool(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))
 
 
-def unpooling_1d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
-    cover_all: bool = True,
-) -> Variable:  # fmt: skip
-    """Return lines on which each element of `x` fills its window; it is `unpooling_nd` for one axis."""
-    return _unpooled("unpooling_1d", 1, x, ksize, stride, pad, outsize, cover_all)
-
-
-def unpooling_2d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
-    cover_all: bool = True,
-) -> Variable:  # fmt: skip
-    """Return pictures on which each element of `x` fills its window; it is `unpooling_nd` for two axes."""
-    return _unpooled("unpooling_2d", 2, x, ksize, stride, pad, outsize, cover_all)
-
-
-def unpooling_3d(
-    x: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0, outsize: Size | None = None,
-    cover_all: bool = True,
-) -> Variable:  # fmt: skip
-    """Return volumes on which each element of `x` fills its window; it is `unpooling_nd` for three axes."""
-    return _unpooled("unpooling_3d", 3, x, ksize, stride, pad, outsize, cover_all)
+unpooling_nd, unpooling_1d, unpooling_2d, unpooling_3d = in_dimensions("unpooling", _unpooling)
 
 
 @primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
 def max_unpool(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Images with each element of `x` added at the position in its window that `indexes` gives."""
+    """Images with each element of `x` added at the position in its window that `indexes` says."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
@@ -315,7 +230,7 @@ def max_unpool_backward(xp: Namespace, x: Array, indexes: Array, /, geometry: Ge
 
 
 def _chosen(xp: Namespace, indexes: Array, geometry: Geometry) -> Array:
-    """Return which elements of windows are at the positions `indexes`."""
+    """Return a mask of the positions `indexes` in windows."""
     device = xp.device_of(indexes)
     numbers = xp.arange(math.prod(geometry.ksize), dtype=indexes.dtype, device=device)
     return xp.reshape(numbers, shape=(1, 1, *geometry.ksize, *(1,) * geometry.ndim)) == _over_windows(
@@ -327,13 +242,13 @@ def upsampling_2d(
     x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
     outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return pictures with each element of `x` at the position where `max_pooling_2d` found it, and zeros elsewhere.
+    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, and all others are 0.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), floating-point
     indexes : Variable or array, shape of `x`, integer
-        As returned by `max_pooling_2d`. Indices outside of the windows are ignored.
+        As `max_pooling_2d` returns them. An index beyond the window is ignored.
     ksize, stride, pad, outsize, cover_all
         As for `unpooling_2d`.
 
@@ -348,39 +263,6 @@ def upsampling_2d(
         raise invalid(name, f"indexes of the shape of x, {spec.shape}", f"indexes is {found!r}")
     geometry = _geometry_under(name, spec, ksize, stride, pad, outsize, cover_all)
     return max_unpool(x, as_array(indexes), geometry=geometry)
-
-
-def _max_pooled(
-    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, cover_all: bool,
-    return_indices: bool,
-) -> Any:  # fmt: skip
-    spec = require_real_floating(images(x, function, ndim), function)
-    geometry = _geometry_on(function, spec, ksize, stride, pad, cover_all)
-    y = max_pool(x, geometry=geometry)
-    return (y, max_pool_argmax(as_variable(x), geometry=geometry).array) if return_indices else y
-
-
-def _averaged(
-    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, pad_value: float | None
-) -> Variable:
-    if pad_value is not None and pad_value != 0:
-        raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")
-    spec = images(x, function, ndim)
-    geometry = _geometry_on(function, spec, ksize, stride, pad, False)
-    total = sum_pool(astype(x, spec.wide, copy=False), geometry=geometry)
-    if pad_value == 0 or not any(geometry.pad):
-        return astype(total / math.prod(geometry.ksize), spec.dtype, copy=False)
-    xp = spec.backend.xp
-    counts = xp.sum_pool(xp.ones((1, 1, *geometry.size), dtype=spec.wide, device=spec.device), geometry=geometry)
-    return astype(total / xp.where(xp.equal(counts, 0), 1.0, counts), spec.dtype, copy=False)
-
-
-def _unpooled(
-    function: str, ndim: int | None, x: Any, ksize: Size, stride: Size | None, pad: Size, outsize: Size | None,
-    cover_all: bool,
-) -> Variable:  # fmt: skip
-    spec = images(x, function, ndim)
-    return unpool(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))
 
 
 def _sizes(function: str, spec: Spec, ksize: Size, stride: Size | None) -> tuple[Shape, Size]:

@@ -1,4 +1,4 @@
-"""Losses of regression: distances of predictions from targets."""
+"""Losses of regression."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def mean_absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
 
 
 def huber_loss(x: AnyArray, t: AnyArray, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
-    """Return the Huber loss: half the squared difference up to `delta`, and a line of that slope beyond.
+    """Return the Huber loss: half the squared difference up to `delta`, and linear beyond.
 
     Parameters
     ----------

@@ -21,13 +21,13 @@ def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     c_prev : Variable or array, shape (B, N, *D), real floating-point
         Cell of the previous step.
     x : Variable or array, shape (B', 4 * N, *D), of the dtype of `c_prev`, with B' at most B
-        Sources of input a and of input, forget and output gate i, f and o. They are interleaved
-        along axis 1: ``a, i, f, o`` of the first element, then of the second, ...
+        Sources of input a and of input, forget and output gate i, f and o, interleaved along axis 1: ``a, i, f, o`` of
+        the first, then of the second, ...
 
     Returns
     -------
     c : Variable, shape (B, N, *D)
-        ``tanh(a) * sigmoid(i) + c_prev * sigmoid(f)``; rows after the first B' are unchanged.
+        ``tanh(a) * sigmoid(i) + c_prev * sigmoid(f)``; examples after the first B' are unchanged.
     h : Variable, shape (B', N, *D)
         ``tanh(c) * sigmoid(o)``
 
@@ -66,7 +66,7 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
 
     Notes
     -----
-    This is what Chainer computes; the formula in its documentation adds the sources of both children before `tanh` and
+    That is what Chainer computes; the formula in its documentation adds the sources of both children before `tanh` and
     `sigmoid`.
 
     References

@@ -1,4 +1,4 @@
-"""Padding, transposition and permutation of sequences, and scatter-add."""
+"""Sequences of different lengths: padding, transposing, permuting and adding."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequenc
 
 
 def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
-    """Return `x` with elements added before and after each axis.
+    """Return `x` with padding before and after each axis.
 
     Parameters
     ----------
@@ -54,11 +54,9 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ValueError(
-            f"pad_sequence: length must be at least {longest}, the length of the longest array; got {length}"
-        )
+        raise ValueError(f"pad_sequence: length must be at least {longest}, the length of the longest array; got {length}")
     widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
-    padded = [pad(x, width, "constant", constant_values=padding) for x, width in zip(xs, widths, strict=True)]
+    padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)
 
 
@@ -113,7 +111,7 @@ def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) 
 
 
 def scatter_add(a: AnyArray, slices: Index, b: AnyArray) -> Variable:
-    """Return a copy of `a` with `b` added at ``a[slices]``; values for repeated positions are added up."""
+    """Return a copy of `a` with `b` added at ``a[slices]``; positions that occur more than once get the sum."""
     from xpgrad import ops  # which most programs do not need
 
     return ops.scatter_add(a, slices, b)

@@ -8,7 +8,7 @@ __all__ = ["forget"]
 
 
 def forget(func: Any, *xs: Any) -> Any:
-    """Return ``func(*xs)`` without keeping what its gradient needs: the backward pass computes `func` again.
+    """Return ``func(*xs)`` without keeping intermediate values: the backward pass computes `func` again.
 
     Parameters
     ----------

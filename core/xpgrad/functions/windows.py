@@ -1,9 +1,11 @@
-"""Windows on images of any number of axes: the gather and the sum of convolution and pooling.
+"""Windows on images of any number of axes: the gather and the sum that convolution and pooling are based on.
 
 `windows` and `fold` are each other's gradients, as are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
@@ -15,6 +17,9 @@ from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = ["im2col"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @primitive(x=lambda xp, gy, geometry: xp.fold(gy, geometry=geometry))
 def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -> Array:
@@ -25,15 +30,15 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     x : Variable or array, shape (N, C, *geometry.size)
     geometry : Geometry
     fill : float
-        Value at positions outside of the image.
+        Value of elements outside of the image.
 
     Returns
     -------
     Variable, shape (N, C, *geometry.ksize, *geometry.out)
     """
-    behind, count, device = geometry.behind, geometry.ndim, xp.device_of(x)
+    after, count, device = geometry.behind, geometry.ndim, xp.device_of(x)
     for i in range(count):
-        x = _extended(xp, x, 2 + i, geometry.pad[i], behind[i], fill)
+        x = _extended(xp, x, 2 + i, geometry.pad[i], after[i], fill)
         inside = xp.arange(geometry.ksize[i], device=device)[:, None] * geometry.dilate[i]
         starts = xp.arange(geometry.out[i], device=device)[None, :] * geometry.stride[i]
         x = xp.take(x, xp.reshape(inside + starts, shape=(geometry.ksize[i] * geometry.out[i],)), axis=2 + i)
@@ -44,7 +49,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
 
 @primitive(x=lambda xp, gy, geometry: xp.windows(gy, geometry=geometry, fill=0.0))
 def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
-    """Images with all elements of their windows added at their positions; those outside are dropped.
+    """Images with the elements of windows added in their places, without those outside.
 
     Parameters
     ----------
@@ -73,7 +78,7 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 
 def _extended(xp: Namespace, x: Array, axis: int, before: int, after: int, fill: float = 0.0) -> Array:
-    """Return `x` with `before` and `after` elements added at the ends of `axis`."""
+    """Return `x` with `before` and `after` additional elements along `axis`."""
     parts = [x]
     for width, place in (before, 0), (after, 2):
         if width:
@@ -107,18 +112,18 @@ def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
     """Return an option that is an int for all axes, or one for each, as a tuple."""
-    given = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
-    if len(given) != ndim or any(v < least for v in given):
+    values = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
+    if len(values) != ndim or any(v < least for v in values):
         raise ValueError(
             f"{function}: expected {name} to be an int or {ndim} ints, each at least {least}, got {value!r}"
         )
-    return given
+    return values
 
 
 def geometry_on(
     function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, dilate: Size = 1, cover_all: bool = False
 ) -> Geometry:
-    """Return the geometry of windows on images of `spec`, or raise `InvalidType` if there is no window."""
+    """Return the geometry of windows on images of `spec`, or raise `InvalidType` if none fits."""
     size, n = spec.shape[2:], len(ksize)
     stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
     pad = per_axis(pad, n, "pad", function, 0)
@@ -134,7 +139,7 @@ def geometry_under(
     function: str, spec: Spec, ksize: Shape, stride: Size, pad: Size, outsize: Size | None, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Geometry:  # fmt: skip
-    """Return the geometry of which the images of `spec` are the output; `outsize` is the input's size, if given."""
+    """Return the geometry with a window for each element of images of `spec`; `outsize` is the size they lie on."""
     out, n = spec.shape[2:], len(ksize)
     stride, dilate = per_axis(stride, n, "stride", function), per_axis(dilate, n, "dilate", function)
     pad = per_axis(pad, n, "pad", function, 0)
@@ -158,9 +163,37 @@ def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spe
     if not spec.differentiable:
         raise invalid(function, f"{name} of a floating-point dtype", f"{name} is {spec!r}")
     if spec.ndim < 3 if ndim is None else spec.ndim != ndim + 2:
-        axes = "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
-        raise invalid(function, f"{name} of shape (N, C, *D) with {axes} D", f"{name} is {spec!r}")
+        raise invalid(function, f"{name} of shape (N, C, *D) with {_axes(ndim)} D", f"{name} is {spec!r}")
     return spec
+
+
+def in_dimensions(
+    name: str, body: Callable[Concatenate[str, int | None, P], R]
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return a function of images for any number of axes D, and those for one, two and three.
+
+    Their names are `name` and "nd", "1d", ... Each calls `body` with its name, and the number of axes or None.
+    """
+    summary = (body.__doc__ or "").partition("\n")[0].rstrip(".")
+    signature = inspect.signature(body)
+    public = signature.replace(parameters=list(signature.parameters.values())[2:])
+
+    def define(ndim: int | None) -> Callable[P, R]:
+        full_name = f"{name}_{ndim or 'n'}d"
+
+        def function(*args: P.args, **kwargs: P.kwargs) -> R:
+            return body(full_name, ndim, *args, **kwargs)
+
+        function.__module__, function.__name__, function.__qualname__ = body.__module__, full_name, full_name
+        function.__doc__ = body.__doc__ if ndim is None else f"{summary}; it is `{name}_nd` for {_axes(ndim)}."
+        vars(function)["__signature__"] = public
+        return function
+
+    return define(None), define(1), define(2), define(3)
+
+
+def _axes(ndim: int | None) -> str:
+    return "one or more axes" if ndim is None else "one axis" if ndim == 1 else f"{ndim} axes"
 
 
 def im2col(

@@ -45,7 +45,7 @@ class Application(FunctionNode):
 
     @property
     def outputs(self) -> None:
-        """None: the node of the output knows the primitive, not the other way round; that saves 40 ns and 72 bytes."""
+        """None: the node of the output refers to its function, but not the reverse, which saves 40 ns and 72 bytes."""
         return None
 
     @property
@@ -73,7 +73,7 @@ class Application(FunctionNode):
 
     @property
     def unchained(self) -> bool:  # type: ignore[override]  # a constant for functions that know their outputs
-        """Whether the function was cut out of the graph; its output becomes a root when it is next looked at."""
+        """Whether the function was cut out of the graph; its output becomes a root at the next access."""
         return self.pullback is None
 
     def kept_inputs(self) -> tuple[Any, ...]:
@@ -114,12 +114,15 @@ class Application(FunctionNode):
         return hooks
 
     def guard(self) -> None:
-        """Note what is kept, so that a sweep finds out whether it was written to."""
-        self.pullback = HookedPullback(self.pullback, {}, inspection.guards(_kept_values(self)))
+        """Guard what is kept, so that a sweep detects writes to it."""
+        kept = [getattr(self, slot, None) for slot in ("first", "second", "result")]
+        rest = getattr(self, "rest", None)
+        kept += rest.values() if isinstance(rest, dict) else ()
+        self.pullback = HookedPullback(self.pullback, {}, inspection.guards(kept))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep through here says so."""
-        self.pullback = RELEASED  # first: a sweep that meets what is missing below finds out why
+        """Drop what was kept; a later sweep of this function raises."""
+        self.pullback = RELEASED  # first, so that a sweep that misses a value below raises this
         self.first = self.second = self.result = self.rest = None
 
     def unchain(self) -> None:
@@ -129,7 +132,7 @@ class Application(FunctionNode):
 
 
 class DebugApplication(Application):
-    """An application in debug mode: where it happened."""
+    """An application in debug mode, with the place in the program that made it."""
 
     __slots__ = ("_origin", "stack")
 
@@ -143,12 +146,6 @@ def _operand(scalar: Any) -> str:
 # Only now: a class whose base has such a method when it is made takes three times as long to call, and this is the call
 # path of every operation. Users' own classes are made later.
 FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]  # mypy wants methods set in the class
-
-
-def _kept_values(f: Any) -> list[Any]:
-    values = [getattr(f, slot, None) for slot in ("first", "second", "result")]
-    rest = getattr(f, "rest", None)
-    return values + (list(rest.values()) if isinstance(rest, dict) else [])
 
 
 def released(f: FunctionBase) -> GraphError:

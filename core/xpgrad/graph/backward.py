@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what users start a sweep with, and where its results go."""
+"""`backward` and `grad`: the functions that start a sweep, and store its results."""
 
 import warnings
 from collections.abc import Sequence
@@ -57,29 +57,25 @@ def backward(
     ----------
     outputs : sequence of Variable
     grad_outputs : sequence of Variable or None, optional
-        Where to start; by default each output's own gradient, which is used up. There are no ones by default: an output
-        without a gradient is passed over with a warning.
+        Where to start; by default from each output's own gradient, which is then cleared. An output without a
+        gradient is skipped, with a warning.
     enable_double_backprop : bool
 
     Raises
     ------
     TypeError
-        `outputs` is no sequence of Variables.
+        `outputs` is not a sequence of Variables.
     ValueError
         The lengths differ.
     GradientError
         An output is in no graph.
     """
     outputs = _sequence(outputs, "backward", "outputs")
-    if grad_outputs is not None:
-        grad_outputs = _sequence(grad_outputs, "backward", "grad_outputs", optional=True)
-        given_count = len(grad_outputs or ())
-        if given_count != len(outputs):
-            raise ValueError(f"backward: got {given_count} grad_outputs for {len(outputs)} outputs")
+    starts = _optional(grad_outputs, outputs, "backward", "grad_outputs", "outputs")
     seeds: list[tuple[Variable, Any]] = []
     seen: set[int] = set()
     for i, y in enumerate(outputs):
-        given = y.grad_var if grad_outputs is None else grad_outputs[i]
+        given = y.grad_var if grad_outputs is None else starts[i]
         if grad_outputs is None and id(y) in seen:
             warnings.warn(f"backward: output {i} occurs twice; its gradient is used once", RuntimeWarning, stacklevel=2)
             continue
@@ -103,7 +99,7 @@ def _sweep(
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
-        if type(key) is VariableNode and (x := key.get_variable_or_none()) is not None:
+        if isinstance(key, VariableNode) and (x := key.get_variable_or_none()) is not None:
             if x in found:  # it has moved, and was met as several nodes
                 found[x].append((key, g))
             else:
@@ -157,7 +153,7 @@ def _deposit(
 
 
 def has_graph(y: Variable, what: str) -> bool:
-    """Tell whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
+    """Return whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
 
     Raises
     ------
@@ -182,7 +178,7 @@ def _reason(x: Variable) -> str:
 
 
 def note_constant(g: Any) -> Any:
-    """Note on a gradient that a recorded sweep made, and that depends on nothing, that it is no mistake."""
+    """Mark a gradient of a recorded sweep that depends on no Variable as constant, so that `grad` of it is no error."""
     if not g._node.requires_grad:
         g._node.own_extra().constant = True
     return g
@@ -244,7 +240,7 @@ def grad(
     Raises
     ------
     TypeError
-        An argument is no tuple or list of Variables.
+        An argument is not a tuple or list of Variables.
     ValueError
         The lengths of `grad_outputs` or `grad_inputs` do not fit.
     GradientError
@@ -254,8 +250,8 @@ def grad(
     """
     outputs = _sequence(outputs, "grad", "outputs")
     inputs = _sequence(inputs, "grad", "inputs")
-    starts = _optional(grad_outputs, outputs, "grad_outputs", "outputs")
-    extras = _optional(grad_inputs, inputs, "grad_inputs", "inputs")
+    starts = _optional(grad_outputs, outputs, "grad", "grad_outputs", "outputs")
+    extras = _optional(grad_inputs, inputs, "grad", "grad_inputs", "inputs")
     seeds: Seeds = []
     for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
         if y._array is None:
@@ -307,9 +303,9 @@ def grad(
 
 
 def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionBase, bool]:
-    """Return the functions behind `outputs` through which something of `wanted` is reached, without recursion.
+    """Return the functions on the paths from `wanted` to `outputs`, without recursion.
 
-    The value of each tells whether it has further inputs, whose gradients are of no use.
+    The value of each is whether it also has inputs that no such path contains, whose gradients are not needed.
     """
     functions: list[FunctionBase] = []
     seen: set[FunctionBase] = set()
@@ -324,7 +320,7 @@ def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[Fun
             if node is not None and node.requires_grad and node.creator_node is not None:
                 waiting.append(node.creator_node)
     active: dict[FunctionBase, bool] = {}
-    functions.sort(key=attrgetter("rank"))  # inputs come before what is made of them
+    functions.sort(key=attrgetter("rank"))  # a function comes after those that made its inputs
     for f in functions:
         leads = rest = False
         for node in f.inputs or ():
@@ -371,12 +367,12 @@ def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) 
     return given
 
 
-def _optional(given: Any, fellows: Sequence[Any], name: str, of: str) -> Sequence[Variable | None]:
+def _optional(given: Any, fellows: Sequence[Any], operation: str, name: str, of: str) -> Sequence[Variable | None]:
     if given is None:
         return [None] * len(fellows)
-    given = _sequence(given, "grad", name, optional=True)
+    given = _sequence(given, operation, name, optional=True)
     if len(given) != len(fellows):
-        raise ValueError(f"grad: got {len(given)} {name} for {len(fellows)} {of}")
+        raise ValueError(f"{operation}: got {len(given)} {name} for {len(fellows)} {of}")
     return given  # type: ignore[no-any-return]  # checked above
 
 

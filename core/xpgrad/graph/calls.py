@@ -1,10 +1,13 @@
 """The call paths of primitives without parameters: one input, two inputs, an input and a constant.
 
-The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand: one look-up for
-this thread's mode, one for the plan of the array type, the array library's own call, and the making of a node. What
-the look-ups do not find, and what is out of the ordinary (mixed dtypes or devices, hooks, debug mode), goes to
-`general.apply`, which checks everything. What the kernel raises goes to `general.after_error`.
+The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand.
+What is left is a look-up of the mode of this thread, one of the plan of the array type, the call of the array library,
+and the creation of a node. Calls whose look-ups fail, and rare ones (mixed dtypes or devices, hooks, debug mode), are
+passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`.
 """
+
+# A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportPossiblyUnboundVariable=false
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +28,7 @@ variable_types: set[type] = {Variable}
 
 def unary(definition: Definition) -> Function:
     """Return the function of one input."""
-    plans, same = definition.plans, definition.same_dtype and definition.elementwise
+    plans, same = definition.plans, definition.same_dtype
     keep_first, keep_result = _kept(definition, (True,))
     differentiable, shape_is_known = bool(definition.rules), definition.elementwise
 
@@ -66,16 +69,12 @@ def unary(definition: Definition) -> Function:
 
 
 def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C901 - see its docstring
-    """Return the function of two inputs; an operator leaves what is no operand to Python.
+    """Return the function of two inputs; an operator returns NotImplemented for foreign types.
 
-    It has more branches than other functions may have: a call for what a constant needs costs 8 % of a chain of them.
+    It has more branches than functions should have: a separate function for constants slows a chain of them by 8 %.
     """
-    general = operate if is_operator else _applied
-    plans, scalars_fit, same = (
-        definition.plans,
-        definition.elementwise,
-        definition.same_dtype and definition.elementwise,
-    )
+    general = operate if is_operator else lambda definition, x1, x2: apply(definition, (x1, x2), {})
+    plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     rule1, rule2 = (x in definition.rules for x in definition.inputs)
     kept_by_bits = [
         _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
@@ -92,7 +91,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         mode = switches().mode
         if mode > 1:
             return general(definition, x1, x2)
-        spec = node1.spec
+        spec: Any = node1.spec
         kind = type(x2)
         if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
             node2 = x2._node
@@ -167,11 +166,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
 
 def reflected(definition: Definition) -> Function:
     """Return the reflected operator, for a scalar or an array on the left."""
-    plans, scalars_fit, same = (
-        definition.plans,
-        definition.elementwise,
-        definition.same_dtype and definition.elementwise,
-    )
+    plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
     differentiable = definition.inputs[1] in definition.rules
 
@@ -237,7 +232,3 @@ def plain_scalar(x: Any, kind: type) -> Any:
         return x
     scalar = x.item()
     return scalar if type(scalar) in PLAIN_SCALARS else x
-
-
-def _applied(definition: Definition, x1: Any, x2: Any) -> Variable:
-    return apply(definition, (x1, x2), {})

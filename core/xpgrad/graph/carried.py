@@ -1,7 +1,7 @@
-"""Arrays that carry their own graph: what Variables hold of them, and how they enter each other's graphs.
+"""Arrays with their own graph: the plain arrays that Variables hold of them, and how the two graphs are connected.
 
-A Variable holds a plain array over the same memory, and shows another one, so that what users do to their arrays does
-not change what the graph has kept.
+A Variable holds a plain array over the same memory and returns another one to users, so that changes of the latter's
+graph do not affect what was kept.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -23,17 +23,17 @@ def held(array: Array, operation: str) -> Array:
 
 
 def shown(array: Array) -> Array:
-    """Return what users see of an array that a Variable holds."""
+    """Return the array that users get for an array that a Variable holds."""
     return plugins.carriers[type(array)].shown(array)
 
 
 def visible(array: Any) -> Any:
-    """Return what users see of an array that the graph knows."""
+    """Return the array that users get for an array of the graph, which may carry its own graph."""
     return shown(array) if type(array) in plugins.carriers else array
 
 
 def variable_of(array: Array) -> "Variable | None":
-    """Return the Variable of an array through which a gradient goes, else None."""
+    """Return the Variable of an array in a graph that requires a gradient, else None."""
     variable: Variable | None = plugins.carriers[type(array)].variable_of(array)
     return None if variable is None or not variable._node.requires_grad else variable
 

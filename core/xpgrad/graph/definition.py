@@ -12,7 +12,7 @@ Rule = Callable[..., Any]
 
 
 def identity(xp: Namespace, gy: Any) -> Any:
-    """Return the cotangent as it is; the rule of a sum, which the sweep need not even call."""
+    """Return the cotangent as it is: the rule of the inputs of an addition, which pullbacks need not call."""
     return gy
 
 
@@ -42,7 +42,7 @@ class Definition:
     elementwise : bool
         Inputs broadcast, and a cotangent is summed over broadcast axes.
     same_dtype : bool
-        A result from inexact inputs of one dtype has that dtype.
+        It is elementwise, and a result from inexact inputs of one dtype has that dtype.
     variadic : bool
     label : str
         How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
@@ -56,16 +56,9 @@ class Definition:
     )  # fmt: skip
 
     def __init__(
-        self,
-        body: Callable[..., Any],
-        rules: dict[str, Rule],
-        *,
-        elementwise: bool,
-        same_dtype: bool,
-        variadic: bool,
-        label: str | None,
-        extension: str | None = None,
-    ) -> None:
+        self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool,
+        variadic: bool = False, label: str | None = None, extension: str | None = None,
+    ) -> None:  # fmt: skip
         self.body, self.rules, self.name = body, rules, full_name(body, extension)
         self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
         code = body.__code__

@@ -1,4 +1,4 @@
-"""What threads change together in a graph: gradients, and the rare parts of nodes, without losing each other's changes.
+"""What several threads may change in one graph, gradients and the extra parts of nodes, so that no change is lost.
 
 A new gradient is computed from the old one without a lock, and stored if the old one is still there; otherwise it is
 computed again. So nothing is computed, and no user's code runs, while the lock is held.
@@ -22,7 +22,7 @@ class Holder(Protocol):
 
 
 def exchange(x: Holder, held: Any, grad: Any) -> bool:
-    """Let `x` hold `grad` as its gradient if that is `held` now, and tell whether it was."""
+    """Replace the gradient of `x` by `grad` if it is still `held`; return whether it was."""
     with lock:
         if x._grad is not held:
             return False
@@ -31,7 +31,7 @@ def exchange(x: Holder, held: Any, grad: Any) -> bool:
 
 
 def replace(x: Holder, made: Callable[[Any], Any]) -> Any:
-    """Let `x` hold what `made` returns for its gradient, None if there is none, and return that."""
+    """Replace the gradient of `x`, which may be None, by what `made` returns for it; return the new one."""
     while True:
         held = x._grad
         grad = made(held)
@@ -40,10 +40,10 @@ def replace(x: Holder, made: Callable[[Any], Any]) -> Any:
 
 
 def store(grads: Mapping[Any, Any]) -> list[Any]:
-    """Let all these Variables hold these gradients, and return what they held; under the lock.
+    """Store gradients in Variables and return the previous ones; the caller holds the lock.
 
-    In one call of C: an interrupt between two stores would leave some gradients without their addition. What was held
-    may only be freed after the lock is released, because that may run a user's code.
+    In one call of C: an interrupt between two stores would leave some gradients without their addition. The
+    previous gradients may be freed only after the lock is released, because that may run users' code.
     """
     held = [x._grad for x in grads]
     deque(map(setattr, grads.keys(), repeat("_grad"), grads.values()), 0)

@@ -1,4 +1,4 @@
-"""Fits a gradient to its array: broadcast axes are summed, widths cast; whatever else differs is an error."""
+"""Fits a gradient to its array: sums over broadcast axes and casts between precisions; other differences are errors."""
 
 from typing import Any
 
@@ -14,38 +14,37 @@ from xpgrad.watch.inspection import annotated
 
 
 def fit(gx: Any, spec: Spec, f: FunctionBase, elementwise: bool) -> Any:
-    """Return a gradient with shape and dtype of its array, where that is a matter of broadcasting or of width."""
+    """Return a gradient with the shape and dtype of its array, summed over broadcast axes, and cast."""
     if isinstance(gx, Lazy):
         return gx
     xp: Any = slot.functions if type(gx) is Variable else spec.backend.xp
     shape = spec.shape
     if gx.shape != shape:
-        if elementwise and f.pullback is not None:  # other functions may have operands that they do not name
+        if elementwise and f.pullback is not None:  # other functions may have operands that are not among their inputs
             _check_inputs(f, gx.shape)
-        if elementwise and (gx.shape[-len(shape) :] == shape or _stretched(shape, gx.shape)):
+        if elementwise and (gx.shape[-len(shape) :] == shape or broadcast((shape, gx.shape)) == gx.shape):
             gx = xp.sum_to(gx, shape=shape)
-        if gx.shape != spec.shape:
-            text = (
-                f"{f.label}: shape of gradients returned from backward is incorrect: expected {spec.shape} as the "
-                f"input, got {tuple(gx.shape)}"
-            )
-            raise annotated(ShapeError(text), f)
+        if gx.shape != shape:
+            raise annotated(ShapeError(_text(f, "shape", shape, tuple(gx.shape))), f)
     if gx.dtype is not spec.dtype and gx.dtype != spec.dtype:
         backend = spec.backend
         if not backend.is_kind(gx.dtype, ("real floating", "complex floating")):
-            text = (
-                f"{f.label}: dtype of gradients returned from backward is incorrect: expected {spec.dtype} as the "
-                f"input, got {gx.dtype}"
-            )
-            raise annotated(DtypeError(text), f)
+            raise annotated(DtypeError(_text(f, "dtype", spec.dtype, gx.dtype)), f)
         if backend.is_kind(gx.dtype, "complex floating") and not spec.complex:
             gx = xp.real(gx)
         gx = xp.astype(gx, spec.dtype)
     return gx
 
 
+def _text(f: FunctionBase, what: str, expected: Any, got: Any) -> str:
+    return (
+        f"{f.label}: {what} of gradients returned from backward is incorrect: expected {expected} as the input, "
+        f"got {got}"
+    )
+
+
 def _check_inputs(f: FunctionBase, shape: Shape) -> None:
-    """Raise if the output's `shape` is not that to which the inputs' broadcast, as far as they are Variables."""
+    """Raise if the inputs, where all are Variables, do not broadcast to `shape`, that of the output."""
     shapes = [node.spec.shape for node in f.inputs if node is not None]
     known = len(shapes) == len(f.pullback.definition.inputs)
     if known and shape not in shapes and not is_shape(shape, broadcast(shapes)):
@@ -53,10 +52,3 @@ def _check_inputs(f: FunctionBase, shape: Shape) -> None:
             f"{f.label}: the shape of an array was changed in place after the forward computation: inputs of shapes "
             f"{', '.join(map(str, shapes))} gave a gradient of shape {tuple(shape)}"
         )
-
-
-def _stretched(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    if len(large) < len(small):
-        return False
-    tail = large[len(large) - len(small) :]
-    return all(n in (1, m) for n, m in zip(small, tail, strict=True))

@@ -12,7 +12,7 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphE
 from xpgrad.graph import carried
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.outputs import output
-from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
+from xpgrad.graph.variable import Variable, as_variable, constant_variable, over
 from xpgrad.types import Array
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
 from xpgrad.watch import inspection
@@ -22,7 +22,7 @@ new = object.__new__
 OF_APPLICATION = frozenset(
     ("inputs", "outputs", "rank", "stack", "pullback", "_kept_inputs", "_kept_outputs", "_origin", "_guards", "_hooks")
 )
-"""What `apply` puts on a function, and what was added to that one application."""
+"""Attributes that `apply` sets on a function, and those of that one application."""
 raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", default=None)
 """The user's function whose `backward` a raw sweep of this thread runs now: what it retained is constant there."""
 
@@ -54,13 +54,13 @@ class Forward:
 
 
 def on_host(arrays: tuple[Any, ...]) -> bool:
-    """Tell whether the first of `arrays` that is not None is in host memory."""
+    """Return whether the first of `arrays` that is not None is in host memory."""
     first = next((a for a in arrays if a is not None), None)
     return first is None or plugins.backend_of(first) is plugins.host
 
 
 class FunctionNode(FunctionBase, Forward):
-    """A differentiable function with several outputs, state, or a backward computation of its own.
+    """A differentiable function with several outputs, with state, or with an explicit backward computation.
 
     Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
     Inside `forward`, `retain_inputs` and `retain_outputs` say which arrays `backward` needs; nothing else is kept.
@@ -86,7 +86,7 @@ class FunctionNode(FunctionBase, Forward):
     _kept_outputs: Any = None
 
     def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
-        """Return what the author has put on the function; a copy has not been applied, and has no hooks of its own."""
+        """Return the attributes that the author has set; a copy has not been applied, and has no hooks."""
         return {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in OF_APPLICATION}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -116,7 +116,7 @@ class FunctionNode(FunctionBase, Forward):
     ) -> tuple[Any, ...]:
         """Return the gradients of the targets, each with what `grad_inputs` already holds for it added.
 
-        Used only where it is overridden; the sweep adds up by itself.
+        Called only where it is overridden; otherwise the sweep adds the contributions.
         """
         gxs = self._checked(self.backward(target_input_indexes, grad_outputs), target_input_indexes)
         return tuple(
@@ -149,28 +149,18 @@ class FunctionNode(FunctionBase, Forward):
         """Return the retained inputs as Variables of the graph, in the order in which they were named."""
         if raw_rule.get() is self:
             return _constants(self._kept_inputs)
-        return tuple(self._over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
+        return tuple(over(self.inputs[i], array) for i, array in (self._kept_inputs or {}).items())
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
-        """Return the retained outputs as Variables of the graph, rebuilt where nobody else holds them any more."""
+        """Return the retained outputs as Variables of the graph, rebuilt where they have been deleted."""
         if raw_rule.get() is self:
             return _constants(self._kept_outputs)
-        return tuple(self._over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
-
-    @staticmethod
-    def _over(node: VariableNode, array: Array) -> Variable | None:
-        if array is None:
-            return None
-        live = node.get_variable_or_none()
-        return live if live is not None and live._array is array else variable_over(node, array)
+        return tuple(over(self._output_node(i, array), array) for i, array in (self._kept_outputs or {}).items())
 
     def _output_node(self, index: int, array: Array) -> VariableNode:
         node = self.outputs[index]() if self.outputs else None
         if node is None:
-            node = output(array, plugins.backend_of(array).spec(array), None, 0)._node
-            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
-            if index:
-                node.own_extra().index = index
+            node = self._adopted(output(array, plugins.backend_of(array).spec(array), None, 0)._node, index)
             outputs = list(self.outputs)
             outputs[index] = weakref.ref(node)
             self.outputs = tuple(outputs)
@@ -225,24 +215,25 @@ class FunctionNode(FunctionBase, Forward):
     ) -> tuple[Variable, ...]:
         kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
-        specs = [plugins.backend_of(y).spec(y) for y in outputs]
-        results = tuple(output(y, spec, None, 0) for y, spec in zip(outputs, specs, strict=True))
+        results = tuple(output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs)
         needed = any(x._node.requires_grad for x in variables)
         if not (recording and needed):
             self._kept_inputs = self._kept_outputs = None
             return results
         self.rank = max((x._node.rank for x in variables), default=0)  # type: ignore[misc]  # derived classes have a dict
         self.inputs = tuple(x._node for x in variables)
-        for index, (y, spec) in enumerate(zip(results, specs, strict=True)):
-            node = y._node
-            node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, spec.differentiable
-            if index:
-                node.own_extra().index = index
-        self.outputs = tuple(weakref.ref(y._node) for y in results)
+        self.outputs = tuple(weakref.ref(self._adopted(y._node, i)) for i, y in enumerate(results))
         self._kept_inputs, self._kept_outputs = kept_inputs, kept_outputs
         if self.stack is not None or switches().mode & GUARDED:
             self._guards = inspection.guards([*(kept_inputs or {}).values(), *(kept_outputs or {}).values()])
         return results
+
+    def _adopted(self, node: VariableNode, index: int) -> VariableNode:
+        """Return the node of the output `index`, after making this function its creator."""
+        node.creator_node, node.rank, node.requires_grad = self, self.rank + 1, node.spec.differentiable
+        if index:
+            node.own_extra().index = index
+        return node
 
     def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
         if not isinstance(outputs, tuple):
@@ -338,7 +329,7 @@ class FunctionNode(FunctionBase, Forward):
         return tuple(carried.visible(kept.get(i)) for i in range(len(self.inputs)))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep through here says so."""
+        """Drop what was kept; a later sweep of this function raises."""
         self._kept_inputs = self._kept_outputs = self._guards = None
         self.pullback = RELEASED
 
@@ -359,7 +350,7 @@ def made(cls: type[FunctionNode], *args: Any, **kwargs: Any) -> FunctionNode:
 
 
 class _Released:
-    """Stands where a function's rules were, after `retain_graph=False` dropped what they need."""
+    """Replaces the rules of a function after `retain_graph=False` dropped the values that they need."""
 
 
 RELEASED: Any = _Released()

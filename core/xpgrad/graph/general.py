@@ -63,7 +63,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
 
 
 def operate(definition: Definition, x1: Any, x2: Any) -> Any:
-    """Do what `apply` does for an operator, which leaves what is no operand to Python."""
+    """Call `apply` for an operator, which returns NotImplemented for foreign types."""
     if not (is_operand(x1) and is_operand(x2)):
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
@@ -88,7 +88,7 @@ def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[st
 def after_error(
     error: Exception, definition: Definition, operands: Sequence[Any], arrays: list[Any], parameters: dict[str, Any]
 ) -> Variable:
-    """Explain the error of a kernel that a call path has called with `arrays`, made of `operands`, and `parameters`.
+    """Explain the error of a kernel that a call path has called with `arrays`, those of `operands`, and `parameters`.
 
     Call paths leave some checks until then. What they pass on differs from what `apply` passes only in the parameters:
     operands that are to be cast never get that far.
@@ -113,7 +113,7 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
 
 
 def planned(definition: Definition, x: Any) -> bool:
-    """Make the plan for the array of `x`, if there is none for its type yet; tell whether that was so."""
+    """Make the plan for the array of `x`, if there is none for its type yet; return whether that was so."""
     kind = type(getattr(x, "_array", None))
     if kind in definition.plans or kind not in plugins.by_type:
         return False
@@ -127,16 +127,12 @@ def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list
     arrays, nodes, scalar = [], [], None
     for x in operands:
         node, array = (x._node, x._array) if isinstance(x, Variable) else (None, x)
-        if _is_scalar(array):
+        if type(array) not in plugins.by_type and array is not None and plugins.is_scalar(array):
             scalar = array.item() if hasattr(array, "item") else array
             array = backend.prepare(scalar, spec)
         nodes.append(node)
         arrays.append(array)
     return arrays, nodes, scalar
-
-
-def _is_scalar(x: Any) -> bool:
-    return type(x) not in plugins.by_type and x is not None and plugins.is_scalar(x)
 
 
 def _watched(plan: Plan, nodes: list[Any], parameters: dict[str, Any], scalar: Any) -> Application:

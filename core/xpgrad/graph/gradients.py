@@ -10,7 +10,7 @@ from xpgrad.types import Array
 
 
 def check_gradient(grad: Array, wanted: Spec | None) -> None:
-    """Raise if `grad` is no gradient of an array of spec `wanted`: by type, library, dtype, shape, device in turn."""
+    """Raise unless `grad` fits an array of spec `wanted`: in type, library, dtype, shape and device, in this order."""
     given = spec_of(grad, "Variable.grad")
     if wanted is None or given is wanted:
         return

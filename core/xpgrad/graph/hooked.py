@@ -31,7 +31,7 @@ class HookedPullback(Pullback):
         The shared one.
     hooks : dict from name to FunctionHook
     guards : list
-        What tells whether the arrays that the application keeps were written to, see `inspection.guards`.
+        Detect writes to the arrays that the application keeps, see `inspection.guards`.
     """
 
     __slots__ = ("guards", "hooks", "inner")
@@ -89,7 +89,7 @@ def watched_by_user(
 ) -> Gradients:
     """Return what the `backward` of `f` makes of the gradients `gys` in `sweep`, watched.
 
-    If they were not `copied` for it they belong to others, and nothing in here writes to them.
+    If they were not `copied` for it, other gradients share their memory, and nothing may write to them.
     """
     kept, arrays = f.kept_inputs() if hooks else (), _arrays(gys)
 

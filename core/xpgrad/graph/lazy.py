@@ -1,7 +1,7 @@
 """Lazy cotangents: contributions to a gradient that are computed later, all of one kind together."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from xpgrad.backend.spec import Spec
 from xpgrad.types import Dtype, Shape
@@ -26,14 +26,14 @@ class Lazy:
     spec: Spec
 
     limit: ClassVar[int | None]
-    """Up to which sum of costs those of one kind wait; None for the number of elements of the cotangent."""
+    """Largest sum of costs of those of one kind that wait; None for the number of elements of the cotangent."""
 
     def cost(self) -> int:
         """Return what this one costs while it waits."""
         raise NotImplementedError
 
     @classmethod
-    def total(cls, items: Sequence[Self], recorded: bool) -> Any:
+    def total(cls, items: Sequence[Any], recorded: bool) -> Any:
         """Return the sum of `items`, as a new array, or as a Variable if the sweep is recorded."""
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class Lazy:
 
 
 class Gathered:
-    """What a slot of the sweep holds after a second contribution, one of them lazy: a dense part, and lazy ones."""
+    """A sum with lazy contributions, in a slot of the sweep: a dense part, and the lazy ones."""
 
     __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
 

@@ -101,7 +101,7 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
 
 
 def _spec_of(plan: Plan, array: Any) -> Any:
-    """Return the spec of an array that is no Variable's; None if it may have a graph of its own."""
+    """Return the spec of an array that is not in a Variable; None if it may have its own graph."""
     if type(array) in plugins.carriers:
         return None
     plan.backend.check(array)
@@ -109,7 +109,7 @@ def _spec_of(plan: Plan, array: Any) -> Any:
 
 
 def _together(plan: Plan, arrays: list[Any], array: Any) -> bool:
-    """Tell whether `array` has the dtypes of `arrays`, or may have any: else some are to be cast, or are no numbers."""
+    """Return whether `array` has the dtypes of `arrays`, or may have any; else some must be cast or are no numbers."""
     return plan.mixes_dtypes or all(getattr(other, "dtype", array.dtype) == array.dtype for other in arrays)
 
 

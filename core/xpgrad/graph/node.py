@@ -1,6 +1,6 @@
-"""The nodes of the graph: `VariableNode`, what it knows of a value, and `FunctionBase`, what it knows of a function.
+"""The nodes of the graph: `VariableNode` for values, and `FunctionBase` for functions.
 
-No array and no gradient is on a node: those belong to the Variable.
+Nodes hold no array and no gradient: those belong to the Variable.
 """
 
 import weakref
@@ -18,8 +18,6 @@ from xpgrad.watch import inspection
 
 if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
-
-new = object.__new__
 
 
 class FunctionBase:
@@ -46,7 +44,7 @@ class FunctionBase:
     stack: Any = None
     is_elementwise: ClassVar[bool] = False
     of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
-    unchained: bool = False  # only functions that do not know their outputs say True here
+    unchained: bool = False  # only functions that do not refer to their outputs set it
     pullback: Any = None
     _origin: Any = None  # in debug mode: the function during whose rule it was applied
     _guards: Any = None  # in debug mode: copies of what was kept
@@ -62,7 +60,7 @@ class FunctionBase:
         return type(self).__name__
 
     def implementation(self) -> Any:
-        """Return what users know as the function: Chainer's `Function` where it is one, else this node."""
+        """Return the function as users see it: Chainer's `Function` if this node belongs to one, else the node."""
         return self
 
     def __repr__(self) -> str:
@@ -107,7 +105,7 @@ class FunctionBase:
 
 
 class Implementation:
-    """Base of what users know as the function where that is not its node."""
+    """Base of functions that users see in place of their nodes: Chainer's `Function`."""
 
     @property
     def node(self) -> FunctionBase:
@@ -120,7 +118,7 @@ def _label(node: "VariableNode | None") -> str:
 
 
 def title(function: FunctionBase) -> str:
-    """Return the label of a function for texts that must come out, also if its author's code or its making failed."""
+    """Return the label of a function, also if the code of its author fails, or its construction did."""
     try:
         return str(function.label)
     except Exception:
@@ -128,7 +126,7 @@ def title(function: FunctionBase) -> str:
 
 
 class NodeExtra:
-    """What few nodes have: a name, retained data, gradient hooks, a place among several outputs, moves, a constant."""
+    """The attributes that few nodes have: name, retained data, hooks, index among several outputs, moves."""
 
     __slots__ = (
         "constant", "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors",
@@ -143,7 +141,7 @@ class NodeExtra:
         self.loss_scale: float | None = None
         self.declared = False
         self.passed = False  # a root that a transform passed to the user's function: copies are connected to it
-        self.constant = False  # a recorded sweep found that this gradient depends on nothing: its own are zero
+        self.constant = False  # a gradient that depends on no Variable, by a recorded sweep: its derivatives are 0
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
@@ -151,7 +149,7 @@ class NodeExtra:
 
 def leaf_node(variable: "Variable", spec: Spec | None, requires_grad: bool) -> "VariableNode":
     """Return a new root for `variable`."""
-    node = new(VariableNode)
+    node: VariableNode = InternalNode()
     node.creator_node, node.rank, node.extra = None, 0, None
     node.spec, node.variable = spec, weakref.ref(variable)  # type: ignore[assignment]  # None while uninitialised
     node.requires_grad = requires_grad and (spec is None or spec.differentiable)
@@ -356,3 +354,16 @@ class VariableNode:
         for earlier in old.lineage():
             earlier.own_extra().successor = self
             self.own_extra().predecessors.append(weakref.ref(earlier))
+
+
+class InternalNode(VariableNode):
+    """The class of all nodes that xpgrad makes: its constructor is C's, which takes half of the time.
+
+    Its callers set the attributes. Roots and results share it, since Python reads attributes faster at a place that
+    meets one class only.
+    """
+
+    __slots__ = ()
+
+    __new__ = object.__new__
+    __init__ = object.__init__

@@ -1,4 +1,4 @@
-"""The operands of one call: of one library and one device, and promoted where the library would not do it."""
+"""The operands of one call: checks for one library and one device, and promotion where the library differs."""
 
 from collections.abc import Sequence
 from types import EllipsisType, NoneType
@@ -12,11 +12,11 @@ from xpgrad.graph.variable import Variable
 from xpgrad.types import WHOLE, Array
 
 _NESTED = (list, tuple, slice, NoneType, EllipsisType, *WHOLE)
-"""Types of what occurs in the tuples that parameters are: lengths, axes, and what stands in an index."""
+"""Types of the items of tuples that are parameters: lengths, axes, and parts of an index."""
 
 
 def is_operand(x: Any) -> bool:
-    """Tell whether functions take `x`: a Variable, an array of a backend, or a scalar."""
+    """Return whether functions take `x`: a Variable, an array of a backend, or a scalar."""
     if isinstance(x, Variable) or type(x) in plugins.by_type or plugins.is_scalar(x):
         return True
     try:
@@ -32,7 +32,7 @@ def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
     Raises
     ------
     UnknownArray
-        There is no array, or something that is none.
+        There is no array, or an operand is not an array.
     BackendMismatch, DeviceMismatch
         They are of two libraries, or on two devices.
     ChangedArray
@@ -92,7 +92,7 @@ def _check_together(name: str, found: Backend, lead: Array, backend: Backend, ar
 def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
     """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast.
 
-    So are those of several floating-point dtypes, where the library's operators would leave that to whether one is 0-d.
+    Operands of different floating-point dtypes are cast, too, where the library's own result depends on which is 0-d.
     """
     if not backend.zero_dimensional_widen:
         operands = _widened(operands, backend)

@@ -1,14 +1,16 @@
 """The one place where a result becomes a Variable with its node."""
 
+import functools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.spec import Spec
-from xpgrad.graph.node import VariableNode
+from xpgrad.graph.node import InternalNode
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
-new = object.__new__
+blank: Callable[[], Variable] = functools.partial(object.__new__, Variable)  # its constructor takes more time
 ref = weakref.ref
 
 
@@ -21,15 +23,15 @@ def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     spec : Spec
         That of `array`.
     function : FunctionNode or None
-        What made it; if None, the Variable is a root that requires no gradient.
+        The function that made it; if None, the Variable is a root that requires no gradient.
     rank : int
-        That of the function, which gets it here.
+        Rank of the function, set on it.
     """
     # No default values: a function that has some is called more slowly.
-    y = new(Variable)
+    y = blank()
     y._array = array
     y._grad = None
-    node = y._node = new(VariableNode)
+    node = y._node = InternalNode()
     node.variable = ref(y)
     node.spec = spec
     node.extra = None

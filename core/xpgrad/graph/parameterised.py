@@ -21,11 +21,7 @@ ABSENT: Any = object()
 
 def parameterised(definition: Definition) -> Function:
     """Return the function of one array and parameters."""
-    plans, same, differentiable = (
-        definition.plans,
-        definition.same_dtype and definition.elementwise,
-        bool(definition.rules),
-    )
+    plans, same, differentiable = definition.plans, definition.same_dtype, bool(definition.rules)
     kept = definition.kept((True,))
     keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
     keep_parameters = not kept.isdisjoint(definition.parameters)

@@ -44,14 +44,7 @@ def primitive(
     module's. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the
     new function replaces the old one, which still works where a program holds it.
     """
-
-    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
-        definition = Definition(
-            body, rules, elementwise=False, same_dtype=False, variadic=variadic, label=label, extension=extension
-        )
-        return _public(definition)
-
-    return define
+    return _decorator(rules, elementwise=False, same_dtype=False, variadic=variadic, label=label, extension=extension)
 
 
 def elementwise(
@@ -67,14 +60,12 @@ def elementwise(
     **rules : callable
         As for `primitive`.
     """
+    return _decorator(rules, elementwise=True, same_dtype=same_dtype, label=label, extension=extension)
 
-    def define(body: Callable[Concatenate[Namespace, P], Array]) -> Callable[P, Variable]:
-        definition = Definition(
-            body, rules, elementwise=True, same_dtype=same_dtype, variadic=False, label=label, extension=extension
-        )
-        return _public(definition)
 
-    return define
+def _decorator(rules: dict[str, Rule], **kind: Any) -> Callable[[Function], Function]:
+    """Return what makes a primitive of a body: a function whose call path is that of its `kind`."""
+    return lambda body: _public(Definition(body, rules, **kind))
 
 
 def _public(definition: Definition) -> Function:

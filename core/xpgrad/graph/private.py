@@ -1,4 +1,4 @@
-"""Gradients that hooks and users' backward computations get: in memory of their own, so that writes show nowhere else.
+"""Gradients that hooks and users' backward computations get: in separate memory, so that a write changes no other.
 
 In a raw sweep a write takes effect on that gradient alone. In a recorded sweep it is an error: what was recorded would
 not say what the gradient holds.
@@ -24,7 +24,7 @@ def private(g: Any) -> Any:
 
 
 def may_share(gxs: Sequence[Any], given: Any) -> bool:
-    """Tell whether something of what a rule made of the array `given` may lie in its memory."""
+    """Return whether any result of a rule may share memory with the array `given`, from which it was computed."""
     return any(g is given or type(g) not in plugins.by_type or plugins.backend_of(g).is_view(g) for g in gxs)
 
 

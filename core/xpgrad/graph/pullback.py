@@ -1,8 +1,9 @@
-"""Pullbacks: what one backend computes for one set of needed inputs of a primitive, raw or recorded."""
+"""Pullbacks: the vjps of a primitive for one backend and one set of needed inputs, raw or recorded."""
 
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
@@ -13,13 +14,13 @@ from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.retention import Retention
 from xpgrad.graph.rules import recorded_namespace
-from xpgrad.graph.variable import constant_variable, variable_over
+from xpgrad.graph.variable import constant_variable, over
 from xpgrad.types import Array, Kernel, Namespace
 
 if TYPE_CHECKING:
     from xpgrad.graph.application import Application
 
-MOST_OUTCOMES = 1024
+MAX_OUTCOMES = 1024
 Getter = Callable[["Application"], Any]
 Pull = Callable[["Application", Any], Sequence[Any]]
 
@@ -90,9 +91,7 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
     xp, inputs = backend.xp, definition.inputs
     if needed not in (list(inputs[:1]), list(inputs)) or len(needed) > 2:
         return None
-    if any(backend.xp.replacement(definition.vjps[x]) is not None for x in needed):
-        return None
-    rules = [definition.rules[x] for x in needed]
+    rules = [_rule(definition, backend, x) for x in needed]
     places = [[_place(definition, name) for name in definition.asks[x]] for x in needed]
     rule = rules[0]
     if len(rules) == 1:
@@ -120,12 +119,8 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
     """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
     xp, names = backend.xp, definition.asks[x]
-    rule = definition.rules[x]
-    index = definition.inputs.index(x)
+    rule, index = _rule(definition, backend, x), definition.inputs.index(x)
     places = ["own" if name == f"{x}_spec" else _place(definition, name) for name in names]
-    kernel = backend.xp.replacement(definition.vjps[x])
-    if kernel is not None:
-        return _kernel_vjp(kernel, rule, xp, places, index, [_getter(definition, name) for name in names])
     if not names:
         return lambda f, gy: rule(xp, gy)
     if places == ["first"]:
@@ -134,10 +129,9 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
         return lambda f, gy: rule(xp, gy, f.second)
     if places == ["result"]:
         return lambda f, gy: rule(xp, gy, f.result)
-    if places == ["first", "own"]:
-        return lambda f, gy: rule(xp, gy, f.first, f.inputs[index].spec)
-    if places == ["second", "own"]:
-        return lambda f, gy: rule(xp, gy, f.second, f.inputs[index].spec)
+    if places[1:] == ["own"]:
+        value = _getter(definition, names[0])
+        return lambda f, gy: rule(xp, gy, value(f), f.inputs[index].spec)
     if len(definition.inputs) == 1 and names[0] == f"{x}_spec" and set(names[1:]) <= definition.parameters.keys():
         parameters = names[1:]
         if not parameters:
@@ -161,46 +155,27 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
-def _kernel_vjp(
-    kernel: Kernel, rule: Rule, xp: Namespace, places: list[str], index: int, getters: list[Getter]
-) -> Callable[..., Any]:
-    """Return the vjp by a backend's kernel; where that declines, the rule runs."""
-    if places == ["first"]:
+def _rule(definition: Definition, backend: Backend, x: str) -> Rule:
+    """Return the vjp for input `x`: the rule, or the kernel that the backend has for it.
 
-        def of_first(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.first)
-            return rule(xp, gy, f.first) if gx is NotImplemented else gx
+    A kernel that declines leaves the cotangent to the rule.
+    """
+    rule, kernel = definition.rules[x], backend.xp.replacement(definition.vjps[x])
+    if kernel is None:
+        return rule
+    if len(definition.asks[x]) != 1:
 
-        return of_first
-    if places == ["second"]:
+        def replaced(xp: Namespace, gy: Array, *values: Any) -> Any:
+            gx = kernel(gy, *values)
+            return rule(xp, gy, *values) if gx is NotImplemented else gx
 
-        def of_second(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.second)
-            return rule(xp, gy, f.second) if gx is NotImplemented else gx
+        return replaced
 
-        return of_second
-    if places == ["result"]:
+    def replaced_of_one(xp: Namespace, gy: Array, value: Any) -> Any:
+        gx = kernel(gy, value)
+        return rule(xp, gy, value) if gx is NotImplemented else gx
 
-        def of_output(f: "Application", gy: Array) -> Any:
-            gx = kernel(gy, f.result)
-            return rule(xp, gy, f.result) if gx is NotImplemented else gx
-
-        return of_output
-    if places == ["second", "own"]:
-
-        def of_factor(f: Any, gy: Array) -> Any:
-            spec = f.inputs[index].spec
-            gx = kernel(gy, f.second, spec)
-            return rule(xp, gy, f.second, spec) if gx is NotImplemented else gx
-
-        return of_factor
-
-    def of_any(f: "Application", gy: Array) -> Any:
-        values = [get(f) for get in getters]
-        gx = kernel(gy, *values)
-        return rule(xp, gy, *values) if gx is NotImplemented else gx
-
-    return of_any
+    return replaced_of_one
 
 
 def _place(definition: Definition, name: str) -> str:
@@ -212,27 +187,13 @@ def _place(definition: Definition, name: str) -> str:
     return "rest"
 
 
-def _spec_index(definition: Definition, name: str) -> int | None:
-    stem = name.removesuffix("_spec")
-    return definition.inputs.index(stem) if stem != name and stem in definition.inputs else None
-
-
 def _getter(definition: Definition, name: str) -> Getter:
-    place, index = _place(definition, name), _spec_index(definition, name)
-    if place == "first":
-        return lambda f: f.first
-    if place == "second":
-        return lambda f: f.second
-    if place == "result":
-        return lambda f: f.result
-    if index == 0:
-
-        def first_spec(f: "Application") -> Any:
-            node = f.inputs[0]
-            return node.spec if node is not None else f.rest[name]
-
-        return first_spec
-    if index is not None:
+    place = _place(definition, name)
+    if place != "rest":
+        return attrgetter(place)
+    specs = [f"{x}_spec" for x in definition.inputs]
+    if name in specs:
+        index = specs.index(name)
 
         def spec(f: "Application") -> Any:
             node = f.inputs[index] if index < len(f.inputs) else None
@@ -240,14 +201,6 @@ def _getter(definition: Definition, name: str) -> Getter:
 
         return spec
     return lambda f: f.rest[name]
-
-
-def over(node: VariableNode | None, array: Array) -> Any:
-    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
-    if node is None:
-        return array
-    live = node.variable()
-    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
 def _operand(node: VariableNode | None, array: Array) -> Any:
@@ -285,7 +238,7 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
 
 
 def _optional(kernel: Kernel, name: str) -> bool:
-    """Tell whether a kernel can be called without a parameter."""
+    """Return whether a kernel can be called without a parameter."""
     try:
         parameter = inspect.signature(kernel).parameters.get(name)
     except (TypeError, ValueError):  # it is not written in Python
@@ -294,15 +247,15 @@ def _optional(kernel: Kernel, name: str) -> bool:
 
 
 class Plan:
-    """What one primitive resolves to for arrays of one type: the kernel, and its pullbacks by needed inputs.
+    """A primitive, resolved for arrays of one type: the kernel, and the pullbacks by needed inputs.
 
     Attributes
     ----------
     kernel : callable
     mixes_dtypes : bool
-        Operands of several dtypes go to the kernel as they are; else they are compared, and cast first.
+        Whether the kernel takes operands of several dtypes; otherwise they are compared, and cast first.
     takes_any_array : bool
-        Arrays need no look at their devices, their dtypes, or whether they may enter a graph.
+        Whether arrays need no checks of their devices, their dtypes, or whether they may enter a graph.
     outcomes : dict
         Spec of the output by that of the input, or by those of both.
     by_bits : tuple of Pullback
@@ -310,7 +263,7 @@ class Plan:
     """
 
     __slots__ = (
-        "_of_bits", "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
+        "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
         "restore", "takes_any_array",
     )  # fmt: skip
 
@@ -324,8 +277,7 @@ class Plan:
         self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
-        self.pullbacks: dict[tuple[bool, ...], Pullback] = {}
-        self._of_bits: dict[int, Pullback] = {}
+        self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by their bits
         count = 0 if definition.variadic or len(definition.inputs) > 2 else len(definition.inputs)
         self.by_bits = (None, *[self.for_bits(bits) for bits in range(1, 1 << count)])
 
@@ -341,14 +293,14 @@ class Plan:
 
     def for_bits(self, bits: int) -> Pullback:
         """Return the pullback for the needed inputs that have a bit set."""
-        found = self._of_bits.get(bits)
+        found = self.pullbacks.get(bits)
         if found is None:
             needed = tuple([bool(bits & 1 << i) for i in range(len(self.definition.inputs))])
-            found = self._of_bits[bits] = self.pullback(needed)
+            found = self.pullbacks[bits] = self.pullback(needed)
         return found
 
     def takes(self, one: Spec, other: Spec) -> bool:
-        """Tell whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
+        """Return whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
         return one.device == other.device and (self.mixes_dtypes or one.dtype == other.dtype)
 
     def outcome(self, inputs: Any, out: Array, *arrays: Array) -> Spec:
@@ -359,13 +311,13 @@ class Plan:
         Raises
         ------
         ChangedArray
-            One of `arrays`, the inputs, is not of its spec any more: what is remembered would be wrong for others.
+            One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for others.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:
             for array, known in zip(arrays, inputs if type(inputs) is tuple else (inputs,), strict=True):
                 check_still(array, known, self.definition.label)
-            if len(self.outcomes) >= MOST_OUTCOMES:
+            if len(self.outcomes) >= MAX_OUTCOMES:
                 self.outcomes.clear()
             self.outcomes[inputs] = spec
         return spec

@@ -1,4 +1,4 @@
-"""What the graph keeps of one call: what the rules of the needed inputs ask for, and nothing else."""
+"""What the graph keeps of one call: the values that the rules of the needed inputs ask for."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,9 @@ class Retention:
         self.rest = bool(self._inputs or self._specs or self._parameters or self._all_specs)
 
     def keep(
-        self,
-        f: "Application",
-        arrays: list[Any],
-        nodes: list[Any],
-        out: Array,
-        parameters: dict[str, Any],
+        self, f: "Application", arrays: list[Any], nodes: list[Any], out: Array, parameters: dict[str, Any],
         scalar: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Put what is kept on the application `f`; if nothing else is, the scalar among the operands, for its label."""
         if self.first:
             f.first = arrays[0]

@@ -1,4 +1,4 @@
-"""The one typed slot through which the graph reaches what is defined above it."""
+"""The one slot through which the graph reaches functions of higher layers."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Differentiable(Protocol):
-    """What the graph needs from above; `array_api` fills it when it is imported."""
+    """The functions that the graph needs; `array_api` provides them when it is imported."""
 
     def add(self, x1: Any, x2: Any, /) -> "Variable":
         """Return ``x1 + x2``."""
@@ -49,7 +49,7 @@ class _Empty:
 
 
 class Slot:
-    """What is filled in from above.
+    """References to what later modules define.
 
     Attributes
     ----------

@@ -71,36 +71,33 @@ class Sweep:
     """
 
     def __init__(
-        self,
-        seeds: Iterable[tuple[VariableNode, Any]],
-        *,
-        recorded: bool = False,
-        active: dict[FunctionBase, bool] | None = None,
-        watch: frozenset[Key] = frozenset(),
-        retain: bool = False,
+        self, seeds: Iterable[tuple[VariableNode, Any]], *, recorded: bool = False,
+        active: dict[FunctionBase, bool] | None = None, watch: frozenset[Key] = frozenset(), retain: bool = False,
         retain_graph: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if recorded and not retain_graph:
             raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
         self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
-        # Of a recorded sweep: what users' functions made for roots, when it arrived and before; one total for each.
+        # Recorded sweeps: gradients of roots by users' functions, as they arrived and as they were returned.
         self.made: dict[Key, tuple[Any, Variable]] = {}
         self.named: dict[VariableNode, Variable] = {}
         self.retain_graph = retain_graph
         self.careful = bool(switches().mode & WATCHED)
         self.slots: dict[Key, Any] = {}
         self.owned: set[Key] = set()  # slots whose total the sweep itself made by adding
-        self.borrowed: set[Key] = set()  # slots of roots whose only contribution may be somebody else's memory
+        self.borrowed: set[Key] = set()  # slots of roots whose only contribution may share memory with another array
         self.nodes: dict[Key, VariableNode] = {}
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
-        self.queued: set[FunctionBase] = set()  # those that are no primitives
-        self.wanted = retain or any(type(key) is not VariableNode for key in watch)  # totals of intermediate values
+        self.queued: set[FunctionBase] = set()  # those that are not primitives
+        self.wanted = retain or any(not isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
         self.note_all = recorded or self.wanted
         self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
         arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
-        self.given: dict[int, Array] = {id(array): array for array in arrays}  # what users hold already, kept alive
+        self.given: dict[int, Array] = {
+            id(array): array for array in arrays
+        }  # arrays that users hold already, kept alive
 
     def __repr__(self) -> str:
         kind = "recorded" if self.recorded else "raw"
@@ -125,7 +122,7 @@ class Sweep:
         slots, nodes, active, borrowed, queue = self.slots, self.nodes, self.active, self.borrowed, self.queue
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
         batch, ranks, push, pop = queue.batch, queue.ranks, queue.push, queue.pop
-        f = pop()
+        f: Any = pop()
         while f is not None:
             pullback, candidate = f.pullback, None
             if pullback is None or pullback is RELEASED:
@@ -133,7 +130,7 @@ class Sweep:
                 f = pop()
                 continue
             gy = slots.pop(f)
-            made: VariableNode | None = None  # the node of the output, where it is noted
+            made: VariableNode | None = None  # the node of the output, if it was noted
             array_type = Variable if recorded else pullback.array_type
             if type(gy) is not array_type or (nodes and f in nodes) or (active and active[f]):
                 gy, made, pullback = self._prepared(f, pullback, gy)
@@ -141,7 +138,8 @@ class Sweep:
                     f = pop()
                     continue
             if careful:
-                gxs = self._watched(f, pullback, gy, made)
+                inner = getattr(pullback, "inner", pullback)  # without its own hooks, which are among those of `f`
+                gxs = hooked.watched(f, inner, gy, made, inspection.hooks_of(f), recorded=recorded)
             else:
                 try:
                     gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
@@ -161,9 +159,6 @@ class Sweep:
                 if creator is not None and (note_all or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
-                if type(held) is Gathered:
-                    held.add(gx)
-                    continue
                 if held is not None:
                     simple = type(held) is array_type is type(gx) and not spec.large
                     slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
@@ -178,12 +173,8 @@ class Sweep:
                 candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            gxs, gx, gy, held = (
-                (),
-                None,
-                None,
-                None,
-            )  # large arrays are freed before the next are made, in the same place
+            # Large arrays are freed before the next ones are made, in the same place.
+            gxs, gx, gy, held = (), None, None, None
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
                 candidate = None
@@ -203,11 +194,6 @@ class Sweep:
             if f.pullback is None:
                 return gy, node, None
         return gy, node, self._narrowed(f, pullback) if self.active and self.active[f] else pullback
-
-    def _watched(self, f: FunctionBase, pullback: Pullback, gy: Any, node: VariableNode | None) -> Sequence[Any]:
-        """Return what `pullback` makes of the cotangent, watched by hooks and debug mode."""
-        inner = getattr(pullback, "inner", pullback)  # without the hooks of its own, which are among those of `f`
-        return hooked.watched(f, inner, gy, node, inspection.hooks_of(f), recorded=self.recorded)
 
     def _explain(self, error: Exception, f: FunctionBase) -> None:
         """Say more about an error of the rules of `f`: that these were released meanwhile, or where `f` was applied."""
@@ -257,7 +243,7 @@ class Sweep:
         return pullback.narrowed(needed)
 
     def _leads(self, node: VariableNode) -> bool:
-        """Tell whether a cotangent of `node` is of use to this sweep."""
+        """Return whether this sweep needs a cotangent of `node`."""
         return self.active is None or node.creator_node in self.active or key_of(node) in self.watch
 
     # Depositing
@@ -298,7 +284,7 @@ class Sweep:
     # Completed cotangents
 
     def _total(self, key: Key, node: VariableNode, gy: Any) -> Any:
-        """Let hooks see the complete cotangent of `node`, keep it where it is wanted, and return it."""
+        """Call the hooks of `node` with its complete cotangent, keep it if it is wanted, and return it."""
         extra = node.extra
         handed = self._private
         _check_array(node)
@@ -315,7 +301,9 @@ class Sweep:
         """Return what the hooks of `node` make of its complete cotangent; each gets a copy, and may write into it."""
         seen = self._conjugated(gy, node.spec)
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
-            before = seen if isinstance(seen, Variable) else Variable(_as_array(seen, node), requires_grad=False)
+            before = seen
+            if not isinstance(seen, Variable):
+                before = Variable(_as_array(seen, node.spec.backend), requires_grad=False)
             given = private(before)
             result = by_user(hook, given)
             if self.recorded and given._node is before._node:
@@ -334,13 +322,13 @@ class Sweep:
     def _finish(self, key: Key) -> None:
         """Move the cotangent of a root, or of a watched value that nothing was run for, to the totals."""
         g = self.slots.pop(key)
-        node = key if type(key) is VariableNode else self.nodes[key]
+        node = key if isinstance(key, VariableNode) else self.nodes[key]
         spec = node.spec
         _check_array(node)
         if type(g) not in plugins.by_type and type(g) is not Variable:
             g = dense(g, self.recorded)
             if not self.recorded:
-                g = _as_array(g, node)
+                g = _as_array(g, spec.backend)
         if node.extra is not None and node.extra.hooks:
             g = self._hooked(node, g)
             self.borrowed.add(key)  # the hook may have kept it
@@ -358,7 +346,7 @@ class Sweep:
             self.totals[key] = g if key in self.owned else self._private(g)
 
     def _kept_creator(self, key: Key, g: Any) -> bool:
-        """Let the total of a root be what a user's function made, not a copy by another; False if it is not that."""
+        """Store as the total of a root the Variable that a user's function returned; return whether there is one."""
         arrived, made = self.made.get(key, (None, None))
         if made is None or arrived is not g or made._node in self.named:
             return False
@@ -390,10 +378,10 @@ class Sweep:
             return g
         return slot.functions.conj(g) if isinstance(g, Variable) else spec.backend.restore(spec.backend.xp.conj(g))
 
-    # Functions that are no primitives, and careful mode
+    # Functions that are not primitives
 
     def _general(self, f: FunctionBase) -> None:
-        """Run the `backward` of a function that is no primitive, on Variables, as its author wrote it."""
+        """Run the `backward` of a function that is not a primitive, on Variables."""
         if f.pullback is RELEASED:
             raise released(f)
         if f not in self.queued:  # it has two outputs, and has run
@@ -402,7 +390,7 @@ class Sweep:
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
-        hooks = self._listeners(f)
+        hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
         copied = not f.of_library or writing(hooks)  # what users get may be written to
         gys, shared = self._cotangents(f, copied)
         targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
@@ -435,8 +423,8 @@ class Sweep:
             mine = g
             if g is not None:
                 g = dense(g, self.recorded)
-                if not isinstance(g, Variable):
-                    g = g if type(g) in plugins.by_type else _restored(g, f.inputs[0].spec.backend)
+                if not isinstance(g, Variable) and type(g) not in plugins.by_type:
+                    g = _as_array(g, f.inputs[0].spec.backend)
                 if node is not None:
                     g = self._total(key, node, g)
                 mine = g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
@@ -460,13 +448,11 @@ class Sweep:
                     self.made.setdefault(node, (gx, made))
                 self._deposit(node, given, True)
 
-    def _listeners(self, f: FunctionBase) -> list[Any]:
-        """Return the function hooks to call around the rule of `f`."""
-        return inspection.hooks_of(f) if self.careful or f._hooks else []
 
-
-def _restored(g: Any, backend: Backend) -> Array:
+def _as_array(g: Any, backend: Backend) -> Array:
     """Return a library's scalar as an array; a function's outputs may be of another library than its inputs."""
+    if type(g) in plugins.by_type:
+        return g
     own = backend if isinstance(g, backend.scalar_types) else plugins.backend_of_scalar(g) or backend
     return own.restore(g)
 
@@ -476,7 +462,3 @@ def _check_array(node: VariableNode) -> None:
     variable = node.variable()
     if variable is not None and variable._node is node:
         variable._current("backward")
-
-
-def _as_array(g: Any, node: VariableNode) -> Array:
-    return g if type(g) in plugins.by_type else node.spec.backend.restore(g)

@@ -3,8 +3,6 @@
 What else a Variable can do is declared in `methods.declared`, and bound by the modules that define it.
 """
 
-import operator
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, Never
@@ -37,7 +35,7 @@ class Variable(ArrayHolder, Convertible):
     grad : array, optional
         Initial gradient.
     requires_grad : bool
-        Whether a sweep computes a gradient here. Integer and boolean arrays have none whatever it says.
+        Whether a sweep computes a gradient here. Integer and boolean arrays never have one.
 
     Raises
     ------
@@ -135,7 +133,7 @@ class Variable(ArrayHolder, Convertible):
         """Shape of the array."""
         try:
             shape = self._node.spec.shape
-            if self._array.shape == shape:  # the look at the dtype is left out: functions ask for shapes often
+            if self._array.shape == shape:  # the dtype is not checked: functions ask for shapes often
                 return shape
         except AttributeError:
             pass
@@ -342,20 +340,6 @@ class Variable(ArrayHolder, Convertible):
         """Forget the gradient."""
         self._grad = None
 
-    def zerograd(self) -> None:
-        """Fill the gradient with zeros, in place if there is one. Deprecated: `cleargrad` costs nothing."""
-        warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
-        if self._array is None:
-            return
-        grad, backend = self.grad, self._node.spec.backend
-        if grad is None or backend.immutable:
-            self._grad = backend.xp.zeros_like(self._array)
-            return
-        if isinstance(self._grad, Variable):
-            self._grad._node = leaf_node(self._grad, self._node.spec, True)  # its values are no longer the graph's
-        backend.follow(operator.setitem)(grad, ..., 0)
-        self._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
-
     __hash__ = object.__hash__
 
 
@@ -374,6 +358,14 @@ def variable_over(node: VariableNode, array: Array | None) -> Variable:
     variable = new(Variable)
     variable._array, variable._node, variable._grad = array, node, None
     return variable
+
+
+def over(node: VariableNode | None, array: Array) -> Any:
+    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
+    if node is None or array is None:
+        return array
+    live = node.variable()
+    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
 def constant_variable(array: Array) -> Variable:

@@ -1,6 +1,7 @@
-"""The error that a library raised in a kernel, in the words of the operation that was called."""
+"""Errors of kernels, reworded to name the operation that was called and its operands."""
 
 import re
+from itertools import zip_longest
 from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
@@ -34,7 +35,7 @@ _INTEGERS = frozenset(("axis", "axes", "axis1", "axis2", "offset", "shift", "ndi
 def raise_explained(
     error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend
 ) -> NoReturn:
-    """Raise what a kernel raised: in the words of the operation if it is about the arguments, else as it is."""
+    """Raise the error of a kernel, reworded if it is about the arguments."""
     refusal = None
     if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
         raise error
@@ -103,7 +104,7 @@ def _why_no_product(a: Shape, b: Shape) -> str | None:
     """Return why there is no matrix product of arrays of these shapes, or None if there is one."""
     if not a or not b:
         return f"{'b' if a else 'a'} has no axes, but vectors, matrices or stacks of matrices are needed"
-    columns, rows = a[-1], b[-2] if len(b) > 1 else b[0]
+    columns, rows = a[-1], b[-1 if len(b) == 1 else -2]
     if columns != rows:
         first, second = "columns" if len(a) > 1 else "elements", "rows" if len(b) > 1 else "elements"
         return f"a has {columns} {first} but b has {rows} {second}"
@@ -116,23 +117,17 @@ def _without_signature(found: re.Match[str]) -> str:
 
 
 def is_numerical(error: Exception) -> bool:
-    """Tell whether a library says that a matrix is singular, or the like: there is no common class for that."""
+    """Return whether `error` is a LinAlgError of its library, as for a singular matrix; they have no common class."""
     return type(error).__name__.endswith("LinAlgError")
 
 
 def _integral(value: Any) -> bool:
-    """Tell whether `value` is None, an integer, or nested tuples of those."""
+    """Return whether `value` is None, an integer, or nested tuples of those."""
     if isinstance(value, (tuple, list)):
         return all(map(_integral, value))
     return value is None or hasattr(value, "__index__")
 
 
 def _broadcast(shapes: list[tuple[int, ...]]) -> bool:
-    for lengths in zip(*(_padded(s, max(map(len, shapes))) for s in shapes), strict=True):
-        if len(set(lengths) - {1}) > 1:
-            return False
-    return True
-
-
-def _padded(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
-    return (1,) * (ndim - len(shape)) + tuple(shape)
+    lengths = zip_longest(*map(reversed, shapes), fillvalue=1)
+    return all(len(set(each) - {1}) < 2 for each in lengths)

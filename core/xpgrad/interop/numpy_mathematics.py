@@ -25,7 +25,6 @@ from xpgrad.interop.numpy_arguments import (
 from xpgrad.types import WHOLE
 
 ROWS: dict[str, Function] = {
-    "convolve": lambda a, v, mode="full": ops.convolve(*alike(a, v), mode),
     "polyval": lambda p, x: ops.polyval(*alike(p, x)),
     "ediff1d": lambda ary, to_end=REFUSED, to_begin=REFUSED: xp.diff(flat(ary)),
     "isclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: ops.isclose(
@@ -48,6 +47,12 @@ ROWS: dict[str, Function] = {
     "unravel_index": lambda indices, shape, order=REFUSED: ops.unravel_index(indices, shape),
 }
 numpy_functions(ROWS)
+
+
+@numpy_function("convolve")
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = alike(a, v)
+    return ops.convolve(a, v, mode)
 
 
 @numpy_function("correlate")

@@ -15,7 +15,8 @@ from xpgrad.special.logistic import softmax as softmax
 
 if _typing.TYPE_CHECKING:
     from xpgrad.special.catalogue import *  # noqa: F403
-    from xpgrad.special.catalogue import __all__ as __all__
+
+    __all__: list[str]
 
 if not _typing.TYPE_CHECKING:
     import importlib as _importlib

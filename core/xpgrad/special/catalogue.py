@@ -3,6 +3,8 @@
 Names that SciPy lacks are derivatives and families of its functions, which rules call.
 """
 
+import typing as _typing
+
 from xpgrad.array_api.elementwise.exponential import expm1 as expm1
 from xpgrad.array_api.elementwise.exponential import log1p as log1p
 from xpgrad.special.bessel import *  # noqa: F403
@@ -25,4 +27,5 @@ from xpgrad.special.polygamma import *  # noqa: F403
 from xpgrad.special.polynomials import *  # noqa: F403
 from xpgrad.special.real_orders import *  # noqa: F403
 
-__all__ = sorted(name for name in vars() if not name.startswith("_"))
+if not _typing.TYPE_CHECKING:  # for which only literal lists count
+    __all__ = sorted(name for name in vars() if not name.startswith("_"))

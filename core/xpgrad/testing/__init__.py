@@ -1,4 +1,4 @@
-"""Tools that test differentiable functions; xpgrad-conformance tests backends."""
+"""Tools to test differentiable functions; xpgrad-conformance tests backends."""
 
 from typing import TYPE_CHECKING
 

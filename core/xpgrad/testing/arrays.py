@@ -1,4 +1,4 @@
-"""Arrays of any backend, seen from the host: copies in both directions, and comparisons."""
+"""Copies of arrays of any backend to and from the host, and comparisons."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def placed(values: Any, device: Device) -> Array:
 
 
 def like(values: Any, array: Array, dtype: str | None = None) -> Array:
-    """Return the host array `values` on the device of `array`, in its dtype or in that called `dtype`."""
+    """Return the host array `values` on the device of `array`, in its dtype or in the one named `dtype`."""
     backend = plugins.backend_of(array)
     try:
         cast = np.dtype(dtype or backend.dtype_name(array.dtype))
@@ -37,7 +37,7 @@ def like(values: Any, array: Array, dtype: str | None = None) -> Array:
 
 
 def is_floating(array: Array) -> bool:
-    """Tell whether an array of any backend is real or complex floating-point, so that it has a gradient."""
+    """Return whether an array of any backend is real or complex floating-point, so that it has a gradient."""
     return bool(plugins.backend_of(array).is_kind(array.dtype, ("real floating", "complex floating")))
 
 

@@ -1,4 +1,4 @@
-"""Finite differences of a function of one real number, and directions to take them in."""
+"""Finite differences of a function of one real number, and random directions for them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ def derivative(f: Callable[[float], float], step: float = STEP) -> float:
 
 
 def random_values(shape: tuple[int, ...], complex_: bool, rng: np.random.Generator) -> Any:
-    """Return float64 or complex128 values of either sign, each 0.5 to 1.5 in size: never zero, never ones."""
+    """Return float64 or complex128 values of either sign, of magnitude 0.5 to 1.5."""
     sign = rng.choice((-1.0, 1.0), shape)
     values = sign * rng.uniform(0.5, 1.5, shape)
     return np.asarray(values + 1j * random_values(shape, False, rng) if complex_ else values)

@@ -31,10 +31,10 @@ def check_backward(
     *,
     seed: int = 0,
 ) -> None:
-    """Raise AssertionError if the gradients of `func` are not what finite differences say.
+    """Raise AssertionError if the gradients of `func` disagree with finite differences.
 
     The derivative of ``sum(y_grad * func(x))`` along one random direction through all inputs and parameters is computed
-    in both ways and compared. Nobody's `grad` is touched.
+    in both ways and compared. No Variable's `grad` is changed.
 
     Parameters
     ----------
@@ -45,28 +45,28 @@ def check_backward(
     y_grad : array, tuple of arrays or None, or None
         Gradients of the outputs. None instead of a tuple means 1, and needs a single output of one element.
     params : Variable or tuple of Variables
-        What `func` uses besides; their arrays are replaced for the finite differences, and as before afterwards.
+        Other Variables that `func` uses; their arrays are replaced for the finite differences, and then restored.
     eps : float
         Step of the finite differences.
     atol, rtol : float
         Tolerances, as in `xpgrad.testing.assert_allclose`.
     no_grads : sequence of bool, optional
-        For each element of `x_data` whether it must end without a gradient; by default those not floating-point.
+        For each element of `x_data` whether it must have no gradient; by default, if it is not floating-point.
     dtype : real floating-point dtype, optional
-        What real data are cast to for the finite differences.
+        Dtype of real data in the finite differences.
     detect_nondifferentiable : bool
-        Raise `NondifferentiableError` where `func` looks as if it had no derivative.
+        Raise `NondifferentiableError` where `func` seems to have no derivative.
     seed : int
-        Where the random direction comes from; the same at each call unless given.
+        Seed of the random direction.
 
     Raises
     ------
     AssertionError
-        The two disagree.
+        The gradients disagree.
     RuntimeError
         An input that must not have a gradient has one.
     ValueError
-        Numbers, shapes or dtypes of the arguments do not fit.
+        Numbers, shapes or dtypes of the arguments do not match.
     NondifferentiableError
         Only with `detect_nondifferentiable`.
 
@@ -96,10 +96,10 @@ def check_double_backward(
     *,
     seed: int = 0,
 ) -> None:
-    """Raise AssertionError if the second derivatives of `func` are not what finite differences say.
+    """Raise AssertionError if the second derivatives of `func` disagree with finite differences.
 
-    The first-order gradients of `func` are themselves taken for a function, of `x_data`, `y_grad` and `params`, and
-    checked as `check_backward` does.
+    The first-order gradients of `func`, as a function of `x_data`, `y_grad` and `params`, are checked as by
+    `check_backward`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class _Check:
         self.directions = unit_directions(self.start, np.random.default_rng(seed))
 
     def run(self, eps: float, atol: float, rtol: float, detect: bool) -> None:
-        """Compare, and raise AssertionError with everything that was used if they disagree."""
+        """Compare, and raise AssertionError with all inputs if they disagree."""
         analytic = self.analytic()
         numeric = self.numeric(eps, detect)
         try:
@@ -207,7 +207,7 @@ def _gradients(
     name: str, ys: Sequence[Any], gys: Sequence[Any] | None, xs: Sequence[Variable], flags: Sequence[bool],
     params: Sequence[Variable], recorded: bool,
 ) -> list[Variable | None]:  # fmt: skip
-    """Return the gradients of those `xs` that are to have one, and of `params`."""
+    """Return the gradients of those `xs` that should have one, and of `params`."""
     if gys is None:
         if len(ys) != 1 or ys[0] is None or ys[0].size != 1:
             raise ValueError(f"{name}: y_grad may be None only for a function with one output of one element")

@@ -12,7 +12,7 @@ from xpgrad.types import Array
 
 
 class NondifferentiableError(Exception):
-    """A function has no derivative where its numerical gradient was asked for."""
+    """A function has no derivative at the point of its numerical gradient."""
 
 
 def numerical_grad(
@@ -32,19 +32,19 @@ def numerical_grad(
     f : callable
         Takes nothing, reads `inputs`, returns a tuple of arrays or None.
     inputs : tuple of arrays or Variables, floating-point
-        Changed element by element while `f` runs, and as before afterwards: arrays in place, Variables by another
-        `array`. Arrays of a library that cannot write to them must come as Variables.
+        Changed element by element for the calls of `f`, and then restored: arrays in place, Variables by replacing
+        `array`. Immutable arrays must be passed as Variables.
     grad_outputs : tuple of arrays or None
         None means zeros.
     eps : float
-        Step; the error of the differences is of its square. They are taken in float64.
+        Step; the error of the differences is of order ``eps**2``. They are computed in float64.
     detect_nondifferentiable : bool
         Raise `NondifferentiableError` where five points are not near any parabola, as at kinks and jumps; a point of
         inflection with slope 0, such as that of ``x**3``, looks the same and needs `diff_atol`.
     diff_atol, diff_rtol : float
-        How far from the parabola they may be; the relative one is of the range of the outputs at the five points.
+        Tolerance of the distance from the parabola, relative to the range of the outputs at the five points.
     center_outputs : tuple of arrays or None, optional
-        Outputs at the unchanged inputs, if they are known already.
+        Outputs at the unchanged inputs, if they are known.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def numerical_grad(
     RuntimeError
         An input is not floating-point.
     ValueError
-        The number of outputs is not that of `grad_outputs`.
+        The numbers of outputs and of `grad_outputs` differ.
     """
     if not eps > 0:
         raise AssertionError(f"numerical_grad: eps must be positive, got {eps}")
@@ -71,7 +71,7 @@ def numerical_grad(
         if not isinstance(ys, (tuple, list)) or len(ys) != len(gys):
             got = f"{len(ys)} outputs" if isinstance(ys, (tuple, list)) else type(ys).__name__
             raise ValueError(
-                f"numerical_grad: f must return a tuple of {len(gys)} arrays, as many as grad_outputs; got {got}"
+                f"numerical_grad: f must return a tuple of {len(gys)} arrays, one for each of grad_outputs; got {got}"
             )
         return [None if y is None else on_host(y) for y in ys]
 
@@ -127,7 +127,7 @@ def _write(x: Any, values: Any) -> None:
     backend = plugins.backend_of(x)
     if backend.immutable:
         raise TypeError(
-            f"numerical_grad: arrays of {backend.name} cannot be changed in place; give Variables over them"
+            f"numerical_grad: arrays of {backend.name} cannot be changed in place; pass Variables over them"
         )
     x[...] = like(values, x)
 
@@ -136,7 +136,7 @@ def _check_differentiable(points: list[list[Any]], atol: float, rtol: float) -> 
     """Raise `NondifferentiableError` if the outputs at -1, -1/2, 0, 1/2 and 1 steps do not lie near a parabola."""
     steps = np.linspace(-1.0, 1.0, 5)
     basis = np.stack([np.ones(5), steps, steps**2], axis=1)
-    residual = np.eye(5) - basis @ np.linalg.pinv(basis)  # what the best parabola leaves
+    residual = np.eye(5) - basis @ np.linalg.pinv(basis)  # maps values to their distance from the best parabola
     for number, ys in enumerate(zip(*points, strict=True)):
         if ys[0] is None or ys[0].dtype.kind not in "fc":
             continue

@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, products, Jacobians, checkpoints, and derivatives that users define."""
+"""Transforms of functions: gradients, products, Jacobians, checkpoints, and user-defined derivatives."""
 
 from typing import TYPE_CHECKING
 
@@ -11,21 +11,9 @@ from xpgrad.transforms.products import hvp, jvp, vjp
 from xpgrad.transforms.recomputed import checkpoint
 
 __all__ = [
-    "checkpoint",
-    "custom_linear_solve",
-    "custom_root",
-    "custom_vjp",
-    "grad",
-    "hessian",
-    "hvp",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jvp",
-    "stop_gradient",
-    "value_and_grad",
-    "vjp",
-]
+    "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
+    "jacrev", "jvp", "stop_gradient", "value_and_grad", "vjp",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,4 +1,4 @@
-"""`Call`: one evaluation of a user's function on roots of its own, which every transform sweeps in its way."""
+"""`Call`: one evaluation of a user's function on roots of its own, which all transforms share."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -18,33 +18,33 @@ _inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
 
 
 def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return what a user's function returns: the graph is made, and transforms called in it return Variables."""
+    """Return the result of a user's function; a graph is recorded, and transforms within it return Variables."""
     return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
 
 
 def recording() -> bool:
-    """Tell whether this thread makes a graph."""
+    """Return whether this thread records a graph."""
     return not switches().mode & NO_GRAD
 
 
 class Mode:
-    """How the results of a transform come back, decided by where it is called and by what it gets.
+    """How the results of a transform are returned, which depends on where it is called and on its arguments.
 
     Attributes
     ----------
     variables : bool
-        As Variables: something among the arguments is one, or the call is made inside another transform.
+        As Variables: one of the arguments is a Variable, or the call is made inside another transform.
     recorded : bool
         Connected to the graph that the arguments belong to.
     """
 
-    def __init__(self, *given: Any) -> None:
-        inside, found = _inside.get() and recording(), variables_in(given)
+    def __init__(self, *arguments: Any) -> None:
+        inside, found = _inside.get() and recording(), variables_in(arguments)
         self.variables = inside or bool(found)
         self.recorded = inside or (recording() and requires_grad(found))
 
     def for_user(self, tree: Any) -> Any:
-        """Return `tree` with its Variables as the user gets them."""
+        """Return `tree` with its Variables as the user receives them."""
         return map_leaves(self._for_user, tree)
 
     def _for_user(self, leaf: Any) -> Any:
@@ -56,14 +56,14 @@ class Mode:
 
 
 class Argument:
-    """One argument that is differentiated: a tree whose floating-point leaves become roots.
+    """One argument to differentiate by: a tree whose floating-point leaves become roots.
 
     Attributes
     ----------
     roots : list of Variable
     structure : Structure
     tree : object
-        The argument with its roots, as the function gets it.
+        The argument with its roots, which the function receives.
     """
 
     def __init__(self, value: Any, mode: Mode, what: str) -> None:
@@ -100,14 +100,12 @@ class Call:
     Attributes
     ----------
     arguments : list of Argument
-    output : object
-        What `f` returned, a tree.
     outputs : list of Variable
-        Its leaves.
+        The leaves of the tree that `f` returned.
     structure : Structure
-        Its structure.
+        The structure of that tree.
     aux : object
-        What `f` returned besides.
+        The auxiliary output of `f`, with `has_aux`.
     watch : Watch
         The numbers that `f` took out of Variables.
     """
@@ -151,11 +149,11 @@ class Call:
             got = ", ".join(sorted({repr(y._node.spec) for y in self.outputs}))
             raise DtypeError(
                 f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
-                "gradient; convert them before, or say allow_constant=True for zeros"
+                "gradient; convert them before, or pass allow_constant=True for zeros"
             )
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
-            if not allow_constant or self.watch.behind(y._node for y in self.outputs):
+            if not allow_constant or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:
@@ -167,32 +165,32 @@ class Call:
             return
         nodes = [y._node for y in outputs if y is not None]
         for i, roots in self._watched:
-            told = f"{self.name}: {what} does not depend on argument {i}"
-            self.watch.refuse(nodes, roots, told, "; allow_constant=True gives zeros")
+            text = f"{self.name}: {what} does not depend on argument {i}"
+            self.watch.refuse(nodes, roots, text, "; allow_constant=True gives zeros")
 
     def gradients(self, cotangents: Sequence[Variable | None], *, recorded: bool) -> list[Variable | None]:
-        """Return the gradient of each root, from a cotangent of each output; outputs with None do not matter."""
+        """Return the gradient of each root, from a cotangent of each output; None for an output means zeros."""
         return pulled(self.outputs, self.roots, cotangents, recorded=recorded)
 
     def number(self) -> Variable:
-        """Return the one output, which must be one real number."""
+        """Return the single output, which must be one real number."""
         if self.structure.kind is not None:
             raise TypeError(
                 f"{self.name}: the function must return one number, got {self.structure.kind.__name__}; for a number "
-                "and other things use has_aux=True"
+                "and other outputs use has_aux=True"
             )
         return real_scalar(self.outputs[0], self.name)
 
     def output(self) -> Any:
-        """Return what the function returned as the user gets it."""
+        """Return the output of the function as the user receives it."""
         return self.mode.for_user(self.structure.build(self.outputs))
 
     def aux_for_user(self) -> Any:
-        """Return what the function returned besides as the user gets it."""
+        """Return the auxiliary output as the user receives it."""
         return self.mode.for_user(self.aux)
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
-        """Return one tree for each argument, made of one value for each root; the tree if there is one argument."""
+        """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
         remaining, trees = iter(values), []
         for argument in self.arguments:
             trees.append(argument.filled([next(remaining) for _ in argument.roots]))
@@ -207,7 +205,7 @@ def pulled(
     if not pairs:
         return [None] * len(roots)
     ys, gys = [y for y, _ in pairs], [g for _, g in pairs]
-    # What runs here may be a user's function again: a checkpoint, a backward rule.
+    # The sweep may call a user's function again: a checkpoint, a backward rule.
     return transforming(sweep, ys, list(roots), gys, enable_double_backprop=recorded)  # type: ignore[no-any-return]  # as `sweep`
 
 
@@ -218,8 +216,8 @@ def _numbers(argnums: Any, name: str) -> list[int]:
         return [operator.index(i) for i in given]
     except TypeError:
         raise TypeError(
-            f"{name}: argnums must be an integer or a sequence of integers, got {argnums!r}; what is differentiated is "
-            "given by position"
+            f"{name}: argnums must be an integer or a sequence of integers, got {argnums!r}; differentiated "
+            "arguments are positional"
         ) from None
 
 

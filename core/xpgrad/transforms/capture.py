@@ -9,33 +9,32 @@ from xpgrad.graph.sweep import Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import transforming
 
-DEEPEST = 1 << 32  # more functions than any graph is deep
+MAX_DEPTH = 1 << 32  # no graph has more functions on one path
 _runs = itertools.count(1)
 
 
 class Trace:
-    """One run of a user's function on roots, and what else its outputs depend on.
+    """One run of a user's function on roots, with the captured nodes that its outputs depend on.
 
-    The roots get ranks above all existing ones, and so does everything that depends on them. A node of lower rank, at
-    the border, was captured: a parameter in a closure, an attribute of an object, or something computed from these
-    alone.
+    The roots get ranks above all existing ones, and so do all nodes that depend on them. A node of lower rank, at the
+    border, was captured: a parameter in a closure, an attribute of an object, or a value computed from these alone.
 
     Parameters
     ----------
     run : callable
         Calls the user's function, and returns the Variables among its outputs.
     roots : sequence of Variable
-        What it is called with; no graph has met them yet.
+        Its arguments, which are in no graph yet.
 
     Attributes
     ----------
     outputs : list of Variable
     captured : list of VariableNode
-        In the order of the graph, which is the same at each run of one computation.
+        In the order of the graph, which is the same in each run of a computation.
     """
 
     def __init__(self, run: Callable[[], Sequence[Variable]], roots: Sequence[Variable]) -> None:
-        self._base = DEEPEST * next(_runs)
+        self._base = MAX_DEPTH * next(_runs)
         for x in roots:
             x._node.rank = self._base
         self.outputs: list[Variable] = list(transforming(run))
@@ -43,7 +42,7 @@ class Trace:
         self.captured, self._functions = self._explored()
 
     def _explored(self) -> tuple[list[VariableNode], list[FunctionBase]]:
-        """Return the nodes at the border that are no roots, and the functions on this side of it."""
+        """Return the nodes at the border other than roots, and the functions above it."""
         captured: dict[VariableNode, None] = {}
         functions: dict[FunctionBase, None] = {}
         seen = set(self._roots)
@@ -64,7 +63,7 @@ class Trace:
     def gradients(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int], *, recorded: bool
     ) -> list[Variable | None]:
-        """Return the gradients of some of the roots and captured nodes, in this order; no path crosses the border.
+        """Return the gradients of the roots and captured nodes at `targets`; no path crosses the border.
 
         Parameters
         ----------
@@ -86,7 +85,7 @@ class Trace:
             if leading:
                 active[f] = len(leading) < len(inputs)
         sweep = _Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
-        transforming(sweep.run)  # what runs here may be a user's function again: a checkpoint, a backward rule
+        transforming(sweep.run)  # it may call a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 

@@ -1,4 +1,4 @@
-"""`custom_vjp` and `stop_gradient`: derivatives as the user says."""
+"""`custom_vjp` and `stop_gradient`: user-defined derivatives."""
 
 import functools
 import inspect
@@ -21,12 +21,12 @@ R = TypeVar("R")
 
 
 def stop_gradient(tree: R) -> R:
-    """Return `tree` with the Variables in it as constants over the same arrays; other leaves as they are."""
+    """Return `tree` with its Variables as constants over the same arrays; other leaves are unchanged."""
     found: R = map_leaves(lambda leaf: constant_variable(leaf._array) if isinstance(leaf, Variable) else leaf, tree)
     return found
 
 
-class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name that JAX gave it
+class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """A function whose gradient the user defines; a decorator.
 
     ``f.defvjp(forward, backward)`` completes it::
@@ -36,7 +36,7 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name tha
 
 
         def forward(x, y):
-            return f(x, y), (x, y)  # what f returns, and a tree of what backward needs
+            return f(x, y), (x, y)  # the output of f, and a tree of values for backward
 
 
         def backward(kept, gy):
@@ -49,14 +49,14 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name tha
     Parameters
     ----------
     f : callable
-        Takes and returns trees; it runs where no gradient is needed.
+        Takes and returns trees; it is called where no gradient is needed.
 
     Notes
     -----
     `backward` computes on Variables, so its result can be differentiated to any order: arguments and outputs that
-    `forward` keeps are Variables of the graph, and whatever else it keeps is computed again, in the graph, when a
-    recorded sweep comes by. Variables that the functions have from elsewhere get no gradient. Gradients of complex
-    numbers are those that users see, ``∂/∂x + i ∂/∂y``. A cotangent that does not arrive is zeros.
+    `forward` keeps are Variables of the graph, and other values that it keeps are computed again, in the graph, in a
+    recorded sweep. Variables that the functions capture get no gradient. Gradients of complex numbers are those that
+    users see, ``∂/∂x + i ∂/∂y``. The cotangent of an output without one is zeros.
     """
 
     def __init__(self, f: Callable[P, R]) -> None:
@@ -73,7 +73,7 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name tha
         Parameters
         ----------
         forward : callable
-            Takes what the function takes, returns ``(output, kept)``.
+            Takes the arguments of the function, returns ``(output, kept)``.
         backward : callable
             Takes ``(kept, gy)``, with `gy` a tree like the output; returns a tuple with one tree or None for each
             positional argument.
@@ -84,20 +84,20 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, under the name tha
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return what the function returns, connected to the arguments."""
+        """Return the output of the function, connected to the arguments."""
         function: Callable[..., R] = self.function
-        given: tuple[Any, ...] = args
+        positional: tuple[Any, ...] = args
         if kwargs:
             bound = inspect.signature(self.function).bind(*args, **kwargs)
             bound.apply_defaults()
             if bound.kwargs:
                 raise TypeError(f"custom_vjp: {self.name} has keyword-only arguments; make them positional")
-            given = bound.args
-        if not recording() or not requires_grad(variables_in(given)):
-            return function(*given)
+            positional = bound.args
+        if not recording() or not requires_grad(variables_in(positional)):
+            return function(*positional)
         if self.forward is None:
             raise GradientError(f"custom_vjp: {self.name} has no gradient yet; call defvjp(forward, backward)")
-        y: R = _applied(self, given)
+        y: R = _applied(self, positional)
         return y
 
     @property
@@ -118,15 +118,15 @@ def _applied(rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
     if not outputs:
         return output
     results = iter(node.connected(inputs, constants, outputs, kept))
-    shown = [next(results) if y._node.spec.differentiable else y for y in made]
+    connected = [next(results) if y._node.spec.differentiable else y for y in made]
     node.output = shape, [y._node.spec if y._node.spec.differentiable else None for y in made]
-    return shape.build(shown)
+    return shape.build(connected)
 
 
 class CustomGradient(FunctionNode):
     """One call of a function whose gradient the user defined.
 
-    A class, because its inputs and outputs, and what it keeps, are the user's.
+    A class, because its inputs, outputs and kept values are the user's.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class CustomGradient(FunctionNode):
         self.rest = [None if counts else leaf for leaf, counts in zip(leaves, self.counts, strict=True)]
         self.output: tuple[Structure, list[Any]] = Structure(), []
         self.kept: tuple[Structure, list[tuple[str, Any]]] | None = None
-        self.first: list[Array] | None = None  # in debug mode: what the first run kept, if there is to be another
+        self.first: list[Array] | None = None  # in debug mode: values kept by the first run, if there may be a second
 
     @property
     def label(self) -> str:
@@ -145,7 +145,7 @@ class CustomGradient(FunctionNode):
         return f"custom_vjp of {self.rule.name}"
 
     def run(self, inputs: list[Variable]) -> tuple[Any, Any]:
-        """Return what the user's `forward` returns on these inputs."""
+        """Return the result of the user's `forward` on these inputs."""
         remaining = iter(inputs)
         filled = [next(remaining) if n else leaf for leaf, n in zip(self.rest, self.counts, strict=True)]
         result = self.rule.forward(*self.structure.build(filled))  # type: ignore[misc]  # `defvjp` was called
@@ -156,10 +156,10 @@ class CustomGradient(FunctionNode):
     def connected(
         self, inputs: list[Variable], constants: list[Variable], outputs: list[Variable], kept: Any
     ) -> tuple[Variable, ...]:
-        """Return the outputs, connected; keep what the user's `forward` asked for, arguments and outputs by place."""
+        """Return the outputs, connected; keep the values of the user's `forward`, arguments and outputs by position."""
         leaves, structure = flatten(kept)
         places: dict[int, tuple[str, Any]] = {id(y): ("output", i) for i, y in enumerate(outputs)}
-        places |= {id(x): ("input", i) for i, x in enumerate(constants)}  # also where it is returned as it came
+        places |= {id(x): ("input", i) for i, x in enumerate(constants)}  # also if it is returned unchanged
         found = [places.get(id(x), ("other", x)) for x in leaves]
         again = any(kind == "other" and is_differentiable(x) and isinstance(x, Variable) for kind, x in found)
         wanted = range(len(inputs)) if again else sorted({i for kind, i in found if kind == "input"})
@@ -172,12 +172,12 @@ class CustomGradient(FunctionNode):
         return self._connect(inputs, tuple(x._array for x in inputs), tuple(y._array for y in outputs), recording=True)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what the user's `backward` returns, taken apart."""
+        """Return the flattened result of the user's `backward`."""
         if self.kept is None:
-            raise GraphError(f"{self.label}: what it kept was dropped by a sweep with retain_graph=False")
+            raise GraphError(f"{self.label}: its kept values were released by a sweep with retain_graph=False")
         structure, specs = self.output
-        given = iter(grad_outputs)
-        gys = [None if spec is None else _or_zeros(next(given), spec) for spec in specs]
+        remaining = iter(grad_outputs)
+        gys = [None if spec is None else zeros_of(spec) if (g := next(remaining)) is None else g for spec in specs]
         result = self.rule.backward(self._rebuilt(), structure.build(gys))  # type: ignore[misc]  # as above
         result = result if isinstance(result, (tuple, list)) else (result,)
         if len(result) != len(self.structure.children):
@@ -193,7 +193,7 @@ class CustomGradient(FunctionNode):
         return tuple(None if (g := gxs[i]) is None else as_leaf(g, self.label) for i in target_input_indexes)
 
     def _rebuilt(self) -> Any:
-        structure, places = self.kept  # type: ignore[misc]  # the caller looked
+        structure, places = self.kept  # type: ignore[misc]  # the caller checked
         inputs = dict(zip(self._kept_inputs, self.get_retained_inputs(), strict=True))
         outputs = dict(zip(self._kept_outputs, self.get_retained_outputs(), strict=True))
         others = [x for _, x in places]
@@ -208,10 +208,6 @@ class CustomGradient(FunctionNode):
         )
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Drop the kept values."""
         super().release()
         self.kept = None
-
-
-def _or_zeros(g: Variable | None, spec: Any) -> Variable:
-    return zeros_of(spec) if g is None else g

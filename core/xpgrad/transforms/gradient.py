@@ -12,7 +12,7 @@ from xpgrad.transforms.leaves import or_zeros
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
-    """Return a function that returns what `f` returns, and its gradient.
+    """Return a function that returns the value of `f` and its gradient.
 
     Parameters
     ----------
@@ -20,33 +20,33 @@ def value_and_grad(
         Returns one real number: a Variable with one element.
     argnums : int or sequence of int
         The positional arguments to differentiate by: trees (nested dicts, lists, tuples, named tuples, dataclasses) of
-        Variables, arrays or scalars. Their floating-point leaves reach `f` as Variables; all else, as it is.
+        Variables, arrays or scalars. Their floating-point leaves are passed as Variables; all else unchanged.
     has_aux : bool
-        `f` returns ``(number, aux)``; `aux` is handed through.
+        `f` returns ``(number, aux)``; `aux` is returned as well.
     allow_constant : bool
-        Zeros instead of an error where the number does not depend on an argument, although `f` took another number out
-        of a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array).
+        Zeros instead of an error if the number does not depend on an argument, although `f` took another number out of
+        a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array).
 
     Returns
     -------
     callable
-        Takes what `f` takes, returns ``(value, gradient)`` or ``((value, aux), gradient)``. The gradient has the
-        structure of the argument; for a sequence of `argnums` it is a tuple of them. A leaf that does not matter gets
-        zeros; an integer leaf gets None.
+        Takes the arguments of `f`, returns ``(value, gradient)`` or ``((value, aux), gradient)``. The gradient has the
+        structure of the argument; for a sequence of `argnums` it is a tuple of them. A leaf that the value does
+        not depend on gets zeros; an integer leaf gets None.
 
     Raises
     ------
     GradientError
-        `f` returns more than one number, or one that does not depend on an argument because it was computed with
-        numbers taken out of Variables, not with these.
+        `f` returns more than one number, or one that does not depend on an argument because it was computed from
+        numbers taken out of Variables.
     DtypeError
         `f` returns a complex number, or an argument has no floating-point leaf.
 
     Notes
     -----
-    Arrays give arrays. Where one of the arguments is a Variable, or the call is made inside another transform, the
+    Arrays give arrays. If one of the arguments is a Variable, or the call is made inside another transform, the
     results are Variables, connected to the graph of the arguments, so that they can be differentiated again. The
-    gradient of a complex leaf is ``∂/∂x + i ∂/∂y``. No Variable's `grad` is touched.
+    gradient of a complex leaf is ``∂/∂x + i ∂/∂y``. No Variable's `grad` is changed.
     """
 
     @documented(f, "value_and_grad")
@@ -84,7 +84,7 @@ def _run(
 
 
 def ones_like(y: Variable) -> Variable:
-    """Return ones of the shape, dtype and device of `y`, where a sweep starts from."""
+    """Return ones of the shape, dtype and device of `y`, the cotangent that a sweep starts with."""
     return constant_variable(y._node.spec.backend.ones(y._node.spec))
 
 

@@ -1,7 +1,7 @@
 """`custom_linear_solve` and `custom_root`: derivatives of solutions by the implicit function theorem.
 
-How a solution was found does not matter to its derivative; that takes one more linear solve, and keeps the solution.
-Every step of the backward pass is a function of Variables again, so all orders exist.
+The derivative of a solution does not depend on how it was found; it takes one more linear solve and keeps the solution.
+Every step of the backward pass is a function of Variables, so that derivatives of any order exist.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,19 +25,19 @@ Solve = Callable[[Map, Any], Any]
 def custom_linear_solve(
     matvec: Map, b: Any, solve: Solve, transpose_solve: Solve | None = None, symmetric: bool = False
 ) -> Any:
-    """Return the solution of ``matvec(x) = b``, found by `solve`, with derivatives by `b` and by what `matvec` uses.
+    """Return the solution of ``matvec(x) = b``, found by `solve`, differentiable by `b` and the Variables of `matvec`.
 
     Parameters
     ----------
     matvec : callable
-        A linear map of trees like `b`, on Variables. Its matrix may depend on Variables from elsewhere.
+        A linear map of trees like `b`, on Variables. Its matrix may depend on captured Variables.
     b : tree of Variables or arrays, floating-point
     solve : callable
-        ``solve(matvec, b)`` returns the solution, by whatever means; it is not differentiated.
+        ``solve(matvec, b)`` returns the solution by any method; it is not differentiated.
     transpose_solve : callable, optional
-        ``transpose_solve(vecmat, b)`` solves with the transposed map (the adjoint, for complex numbers), which it gets.
+        ``transpose_solve(vecmat, b)`` solves with the transposed map `vecmat` (the adjoint, for complex numbers).
     symmetric : bool
-        The map is its own transpose (adjoint), so that `solve` does for both.
+        The map is its own transpose (adjoint), so that `solve` is used for both.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def custom_linear_solve(
 
 
 def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any:
-    """Return the root of `f` that `solve` finds, with derivatives by the Variables that `f` uses from elsewhere.
+    """Return the root of `f` that `solve` finds, with derivatives by the Variables that `f` captures.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     initial : tree of Variables or arrays, floating-point
         Where the search starts; the root has no derivative by it.
     solve : callable
-        ``solve(f, initial)`` returns the root, by whatever means; it is not differentiated.
+        ``solve(f, initial)`` returns the root by any method; it is not differentiated.
     tangent_solve : callable
         ``tangent_solve(g, y)`` returns the solution of ``g(x) = y`` for a linear map `g`: the Jacobian of `f` at the
         root, or its transpose. For one number that is ``y / g(ones)``.
@@ -89,7 +89,7 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
 
 
 class _Implicit(FunctionNode):
-    """A solution of an equation in which Variables from elsewhere occur. The inputs end with these."""
+    """A solution of an equation with captured Variables, which are the last inputs."""
 
     of_library = True
 
@@ -107,13 +107,13 @@ class _Implicit(FunctionNode):
         watch = Watch(nodes, recorded=True)
         trace: Trace = called_with(watch.entered(), Trace, run, roots)
         if watch:
-            told = f"{self.label}: what the function returned does not depend on its argument"
-            watch.refuse([y._node for y in trace.outputs], nodes, told, "")
+            text = f"{self.label}: what the function returned does not depend on its argument"
+            watch.refuse([y._node for y in trace.outputs], nodes, text, "")
             watch.warn()
         return trace
 
     def connected(self, inputs: list[Variable], xs: list[Variable]) -> Sequence[Variable]:
-        """Return the solution, connected to `inputs` and to what the user's function captured."""
+        """Return the solution, connected to `inputs` and to the Variables that the user's function captured."""
         captured = self.traced([root(x._array) for x in xs]).captured
         known = [*inputs, *(variable_over(node, None) for node in captured)]
         if not any(x._node.requires_grad for x in known):
@@ -138,7 +138,7 @@ class _Implicit(FunctionNode):
         return trace, transposed
 
     def given(self, grad_outputs: Sequence[Any]) -> Any:
-        """Return the cotangents of the solution as a tree; those that did not arrive are zeros."""
+        """Return the cotangents of the solution as a tree, with zeros for missing ones."""
         return self.structure.build(or_zeros(grad_outputs, self.get_retained_outputs()))
 
 
@@ -153,14 +153,16 @@ class LinearSolution(_Implicit):
 
     @property
     def label(self) -> str:
-        """Name of the function that users call."""
+        """Name of the public function."""
         return "custom_linear_solve"
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Solve with the transposed map; the rest follows from ``matvec(x) = b``."""
         matvec, transpose_solve = self.transposed
         if transpose_solve is None:
-            raise GradientError("custom_linear_solve: no gradient without transpose_solve or symmetric=True; give one")
+            raise GradientError(
+                "custom_linear_solve: no gradient without transpose_solve or symmetric=True; pass one of them"
+            )
         trace, transposed = self.linearised()
         gb = custom_linear_solve(
             matvec or transposed, self.given(grad_outputs), transpose_solve, self.solve, matvec is not None
@@ -180,7 +182,7 @@ class Root(_Implicit):
 
     @property
     def label(self) -> str:
-        """Name of the function that users call."""
+        """Name of the public function."""
         return "custom_root"
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""The leaves of trees that users give: Variables, arrays and scalars, told apart, and made Variables."""
+"""The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,19 +16,19 @@ from xpgrad.types import Array, Namespace
 
 @primitive(x=lambda xp, gy: gy)
 def alias(xp: Namespace, x: Array, /) -> Array:
-    """The same array, as a value of its own in the graph: what is differentiated by it is not by `x` elsewhere."""
+    """The same array as a separate value in the graph, so that other uses of `x` are not differentiated by it."""
     return x
 
 
 def root(array: Array) -> Variable:
-    """Return a Variable over `array` for a user's function to get as an argument: copies of it pass gradients on."""
+    """Return a Variable over `array` as an argument of a user's function; its copies pass on gradients."""
     x = Variable(array)
     x._node.own_extra().passed = True
     return x
 
 
 def is_array(leaf: Any) -> bool:
-    """Tell whether a leaf is a Variable or an array of a backend."""
+    """Return whether a leaf is a Variable or an array of a backend."""
     if isinstance(leaf, Variable) or type(leaf) in plugins.by_type:
         return True
     if plugins.is_scalar(leaf) or isinstance(leaf, (str, bytes)) or callable(leaf):
@@ -41,7 +41,7 @@ def is_array(leaf: Any) -> bool:
 
 
 def is_differentiable(leaf: Any) -> bool:
-    """Tell whether a leaf is a Variable or an array, of floating-point numbers."""
+    """Return whether a leaf is a Variable or an array, of floating-point numbers."""
     if not is_array(leaf):
         return False
     array = as_array(leaf)
@@ -54,12 +54,12 @@ def variables_in(tree: Any) -> list[Variable]:
 
 
 def requires_grad(variables: Iterable[Variable]) -> bool:
-    """Tell whether any of these requires a gradient."""
+    """Return whether any of these requires a gradient."""
     return any(x._node.requires_grad for x in variables)
 
 
 def as_leaf(leaf: Any, what: str) -> Variable:
-    """Return a leaf as a Variable; a scalar becomes a 0-d array, Python's one on the current device.
+    """Return a leaf as a Variable; a scalar becomes a 0-d array, a Python scalar on the current device.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     """
     if isinstance(leaf, Variable):
         if leaf._array is None:
-            raise UnknownArray(f"{what}: the Variable is uninitialised; give it an array first")
+            raise UnknownArray(f"{what}: the Variable is uninitialised; set its array first")
         return leaf
     if not plugins.is_scalar(leaf):
         spec_of(leaf, what)
@@ -86,7 +86,7 @@ def cotangents(structure: Structure, tree: Any, references: list[Variable], what
     Raises
     ------
     StructureError, GradientError
-        The structure is another, or a leaf does not fit; the text begins with `what`.
+        The structure differs, or shape, dtype or device of a leaf; the text begins with `what`.
     """
     given = structure.leaves_of(tree, what)
     found = []
@@ -120,7 +120,7 @@ def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable
 
 
 def real_scalar(y: Variable, name: str) -> Variable:
-    """Return `y`, or raise if it is not one real floating-point number, the only thing that has a gradient."""
+    """Return `y`, or raise if it is not one real floating-point number, as a gradient requires."""
     spec = y._node.spec
     if spec.size != 1:
         raise GradientError(

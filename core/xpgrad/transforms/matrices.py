@@ -1,4 +1,4 @@
-"""`jacobian` and `hessian`: whole matrices of derivatives, a row or a column at a time."""
+"""`jacobian` and `hessian`: matrices of derivatives, computed by rows or by columns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from xpgrad.transforms.products import Pushforward, linear_pullback
 
 JacobianMode = Literal["reverse", "forward", "auto"]
 FORWARD_COST = 2
-"""Sweeps by rows that one by a column costs, rounded up: it goes through the graph of a recorded sweep."""
+"""Cost of a column in rows, rounded up; a sweep for a column passes through the graph of a recorded sweep."""
 
 
 def jacobian(
@@ -31,22 +31,22 @@ def jacobian(
     argnums : int or sequence of int
         The positional arguments to differentiate by: trees of Variables, arrays or scalars.
     mode : {"reverse", "forward", "auto"}
-        One sweep for each element of the output, or for each element of the arguments: take the fewer. "auto" does,
-        and takes reverse mode where a gradient is a user's code (a `FunctionNode`, `custom_vjp`, `checkpoint`), which
-        need not be differentiable itself.
+        "reverse" takes a sweep for each element of the output, "forward" one for each element of the arguments. "auto"
+        chooses the faster one, but reverse mode if a gradient is the user's code (a `FunctionNode`, `custom_vjp`,
+        `checkpoint`), which may not be differentiable itself.
     has_aux : bool
         `f` returns ``(output, aux)``; the result is ``(jacobian, aux)``.
     holomorphic : bool
-        Promise that `f` of complex arguments is holomorphic; the result is then the complex derivative.
+        Whether `f` of complex arguments is holomorphic; the result is then the complex derivative.
     allow_constant : bool
         As for `value_and_grad`.
 
     Returns
     -------
     callable
-        Takes what `f` takes. Its result has the structure of the output, with a tree like the argument in place of each
-        leaf (a tuple of them for a sequence of `argnums`). A leaf has the shape of the output's leaf, then that of
-        the argument's; an integer leaf of an argument gives None. Types are as for `grad`.
+        Takes the arguments of `f`. Its result has the structure of the output, with a tree like the argument in place
+        of each leaf (a tuple of them for a sequence of `argnums`). A leaf has the shape of the output's leaf, then that
+        of the argument's; an integer leaf of an argument gives None. Types are as for `grad`.
 
     Raises
     ------
@@ -71,27 +71,26 @@ def jacobian(
 
 
 def _matrix(call: Call, mode: JacobianMode, has_aux: bool = False, holomorphic: bool = False) -> Any:
-    """Return what the function that `jacobian` makes returns."""
+    """Return the result of a function that `jacobian` returns."""
     _check(call, holomorphic)
     forward = mode == "forward" or (mode == "auto" and _is_tall(call))
     by = _by_columns if forward else _by_rows
     blocks = by(call) if call.mode.recorded else called_with(backprop_mode(False), by, call)
-    shown = [call.over_arguments([call.mode.for_user(block) for block in row]) for row in blocks]
-    found = call.structure.build(shown)
+    found = call.structure.build(call.over_arguments([call.mode.for_user(block) for block in row]) for row in blocks)
     return (found, call.aux_for_user()) if has_aux else found
 
 
 def jacrev(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
 ) -> Callable[..., Any]:
-    """Return `jacobian` of `f` by reverse mode: best for fewer outputs than arguments."""
+    """Return `jacobian` of `f` by reverse mode, the faster one for fewer outputs than arguments."""
     return jacobian(f, argnums, "reverse", has_aux, allow_constant=allow_constant)
 
 
 def jacfwd(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
 ) -> Callable[..., Any]:
-    """Return `jacobian` of `f` by forward mode: best for more outputs than arguments."""
+    """Return `jacobian` of `f` by forward mode, the faster one for more outputs than arguments."""
     return jacobian(f, argnums, "forward", has_aux, allow_constant=allow_constant)
 
 
@@ -101,8 +100,8 @@ def hessian(
     """Return the Hessian of `f`, which returns one real number, as a function: the Jacobian of its gradient.
 
     The result has the structure of the argument, with a tree like the argument in place of each leaf; for a sequence of
-    `argnums` both are tuples. Leaves have the shapes of both. The arguments are real. `allow_constant` is as for
-    `value_and_grad`, and holds for the gradient, too.
+    `argnums` both are tuples. The shape of a leaf is that of both leaves, concatenated. The arguments are real.
+    `allow_constant` is as for `value_and_grad`, and applies to the gradient, too.
     """
     gradient = grad(f, argnums, allow_constant=allow_constant)
 
@@ -120,13 +119,13 @@ def _check(call: Call, holomorphic: bool) -> None:
         return
     if any(y._node.spec.complex for y in call.outputs) and any(x._node.spec.complex for x in call.roots):
         raise DtypeError(
-            "jacobian: a complex output of a complex argument has a Jacobian only if the function is holomorphic; say "
+            "jacobian: a complex output of a complex argument has a Jacobian only if the function is holomorphic; pass "
             "holomorphic=True, or differentiate real and imaginary parts"
         )
 
 
 def _is_tall(call: Call) -> bool:
-    """Tell whether forward mode takes less time than reverse mode, and is sure to work."""
+    """Return whether forward mode is faster than reverse mode, and is supported by all functions."""
     rows, columns = (sum(x.size for x in side) for side in (call.outputs, call.roots))
     if rows <= FORWARD_COST * (columns + 1):
         return False
@@ -134,13 +133,13 @@ def _is_tall(call: Call) -> bool:
 
 
 def _may_end(f: FunctionBase) -> bool:
-    """Tell whether the gradient of `f` is a user's code, which need not be differentiable itself."""
+    """Return whether the gradient of `f` is the user's code, which may not be differentiable itself."""
     library, _, rest = type(f).__module__.partition(".")
     return library != "xpgrad" or rest.startswith("transforms.") or f.implementation() is not f
 
 
 def _functions(outputs: Sequence[Variable]) -> Iterator[FunctionBase]:
-    """Yield the functions that `outputs` were computed by, each once."""
+    """Yield the functions that computed `outputs`, each once."""
     seen: set[FunctionBase] = set()
     waiting = [y._node.live_creator() for y in outputs]
     while waiting:
@@ -214,7 +213,7 @@ def _basis(x: Variable) -> Iterator[Variable]:
 
 
 def _stacked(parts: list[Variable], y: Variable, x: Variable, axis: int) -> Variable:
-    """Return the derivatives of `y` by `x` from those of, or by, single elements; no element gives an empty array."""
+    """Return the derivatives of `y` by `x` from those of, or by, single elements; without any, an empty array."""
     shape = (*y.shape, *x.shape)
     if not parts:
         lead = zeros_like(x if x._node.spec.complex else y)

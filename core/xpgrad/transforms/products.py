@@ -11,7 +11,7 @@ from xpgrad.transforms.trees import LEAF, where
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_constant: bool = False) -> tuple[Any, ...]:
-    """Return what `f` returns at `primals`, and the function that pulls a cotangent back to them.
+    """Return the output of `f` at `primals`, and the function that pulls a cotangent back to them.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
     output : tree
     pullback : callable
         Takes a cotangent, a tree like the output, and returns a tuple with a gradient for each primal. It may be called
-        again; the graph lives as long as it does.
+        repeatedly; it keeps the graph alive.
     aux : object
         Only with `has_aux`.
 
@@ -41,7 +41,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
     Raises
     ------
     StructureError, GradientError
-        A cotangent does not fit the output.
+        The structure, shape, dtype or device of a cotangent is not that of the output.
     """
     call = Call("vjp", f, range(len(primals)), has_aux, primals, {}, allow_constant=allow_constant)
     gradients = linear_pullback(call)
@@ -59,7 +59,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
 
 
 def linear_pullback(call: Call) -> Callable[..., list[Variable]]:
-    """Return the function from cotangents of the outputs to gradients of the roots, zeros where none arrives."""
+    """Return the function from cotangents of the outputs to gradients of the roots, zeros by default."""
 
     def gradients(seeds: Sequence[Variable], *, recorded: bool) -> list[Variable]:
         return or_zeros(call.gradients(seeds, recorded=recorded), call.roots)
@@ -86,19 +86,24 @@ class Pushforward:
         return or_zeros(found, self.call.outputs)
 
 
-def _tangents(call: Call, name: str, tangents: Any) -> list[Variable]:
+def _along(
+    name: str, f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool, allow_constant: bool
+) -> tuple[Call, list[Variable]]:
+    """Return the call of `f` at `primals`, and the leaves of `tangents`, one for each root."""
+    if not isinstance(primals, (tuple, list)):
+        raise TypeError(f"{name}: primals must be a tuple, got {type(primals).__name__}")
+    call = Call(name, f, range(len(primals)), has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
     if not isinstance(tangents, (tuple, list)) or len(tangents) != len(call.arguments):
         raise TypeError(f"{name}: expected a tuple of {len(call.arguments)} tangents, one for each primal")
     found: list[Variable] = []
     for i, (argument, tangent) in enumerate(zip(call.arguments, tangents, strict=True)):
         what = f"{name}: tangent {i}"
         references = iter(argument.roots)
-        given = argument.structure.leaves_of(tangent, what)
-        places = list(argument.structure.paths())
-        for leaf, path, counts in zip(given, places, argument.counts, strict=True):
+        leaves = argument.structure.leaves_of(tangent, what)
+        for leaf, path, counts in zip(leaves, argument.structure.paths(), argument.counts, strict=True):
             if counts:
                 found += cotangents(LEAF, leaf, [next(references)], what + where(path))
-    return found
+    return call, found
 
 
 def jvp(
@@ -109,7 +114,7 @@ def jvp(
     has_aux: bool = False,
     allow_constant: bool = False,
 ) -> tuple[Any, ...]:
-    """Return what `f` returns at `primals`, and its derivative in the direction `tangents`.
+    """Return the output of `f` at `primals`, and its derivative in the direction `tangents`.
 
     Parameters
     ----------
@@ -133,13 +138,9 @@ def jvp(
     Notes
     -----
     Forward mode by two pullbacks: it costs a forward computation, a recorded sweep, and a sweep of that, and keeps the
-    graph meanwhile; no function needs a second rule for it. Types are as for `value_and_grad`.
+    graph in the meantime; functions need no additional rule. Types are as for `value_and_grad`.
     """
-    if not isinstance(primals, (tuple, list)):
-        raise TypeError(f"jvp: primals must be a tuple, got {type(primals).__name__}")
-    places = range(len(primals))
-    call = Call("jvp", f, places, has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
-    directions = _tangents(call, "jvp", tangents)
+    call, directions = _along("jvp", f, primals, tangents, has_aux, allow_constant)
     found = Pushforward(call)(directions, recorded=call.mode.recorded)
     tangent = call.mode.for_user(call.structure.build(found))
     return (call.output(), tangent, call.aux_for_user()) if has_aux else (call.output(), tangent)
@@ -158,18 +159,14 @@ def hvp(
     tangents : tuple of trees
         Like `primals`; integer leaves take None.
     allow_constant : bool
-        As for `value_and_grad`; it holds for the gradient, too.
+        As for `value_and_grad`; it applies to the gradient, too.
 
     Returns
     -------
     tuple of trees
         One for each primal. Types are as for `value_and_grad`.
     """
-    if not isinstance(primals, (tuple, list)):
-        raise TypeError(f"hvp: primals must be a tuple, got {type(primals).__name__}")
-    places = range(len(primals))
-    call = Call("hvp", f, places, False, tuple(primals), {}, tangents, allow_constant=allow_constant)
-    directions = _tangents(call, "hvp", tangents)
+    call, directions = _along("hvp", f, primals, tangents, False, allow_constant)
     gradients = call.gradients([ones_like(call.number())], recorded=True)
     call.check_dependence(gradients, "the gradient of the function")
     pairs = [(g, t) for g, t in zip(gradients, directions, strict=True) if g is not None and g._node.requires_grad]

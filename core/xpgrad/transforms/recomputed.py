@@ -1,4 +1,4 @@
-"""`checkpoint`: a function whose intermediate values are computed again in the backward pass instead of being kept."""
+"""`checkpoint`: a function whose intermediate values are recomputed in the backward pass instead of being kept."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -22,26 +22,26 @@ R = TypeVar("R")
 
 
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
-    """Return `f` with intermediate values that are not kept, but computed again for the gradients.
+    """Return `f` with intermediate values that are not kept, but recomputed for the gradients.
 
     Parameters
     ----------
     f : callable
-        Takes and returns trees of anything. It must compute the same when it is called again.
+        Takes and returns trees of any objects. A second call must give the same result.
 
     Returns
     -------
     callable
-        Takes what `f` takes. Memory for gradients is that of the arguments and, during the backward pass, of one run.
+        Takes the arguments of `f`. Memory for gradients is that of the arguments and, in the backward pass, of one run.
 
     Notes
     -----
-    - Floating-point arrays and Variables among the arguments reach `f` as Variables; everything else is passed
+    - Floating-point arrays and Variables among the arguments are passed as Variables; everything else is passed
       unchanged.
     - Variables that `f` captures (from a closure or an attribute) get their gradients, too.
-    - The second run sees the random numbers, the device, and the entries ``train`` and ``dtype`` of the configuration
-      that the first saw; ``config.in_recomputing`` is True in it. Random states are those of this thread's streams of
-      `xpgrad.random`, and are left as they were.
+    - The second run has the random numbers, the device, and the entries ``train`` and ``dtype`` of the configuration
+      of the first; ``config.in_recomputing`` is True in it. Random states are those of this thread's streams of
+      `xpgrad.random`, and are restored afterwards.
     - Checkpoints may be nested, and gradients differentiated again; that keeps the second run's graph.
     - Without a graph (`no_backprop_mode`), or if nothing requires a gradient, it is `f`.
 
@@ -49,7 +49,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     ------
     GraphError
         In the backward pass: the second run gave outputs of other shapes, or used other Variables, than the first. In
-        debug mode also where it gave other values, as with random numbers that are not those of `xpgrad.random`.
+        debug mode also if it gave other values, as with random numbers not drawn by `xpgrad.random`.
     """
     if not callable(f):
         raise TypeError(f"checkpoint: expected a function, got {type(f).__name__}")
@@ -62,7 +62,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
 
 
 def run(f: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
-    """Return what ``f(*args, **kwargs)`` returns, connected by one node of the graph."""
+    """Return the result of ``f(*args, **kwargs)``, connected by one node of the graph."""
     replay = Replay(f, *flatten((args, kwargs)))
     roots = [root(x._array) for x in replay.inputs]
     standing = Standing({copy._node: x._node for copy, x in zip(roots, replay.inputs, strict=True)})
@@ -70,7 +70,7 @@ def run(f: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R
     results: Iterator[Any]
     if trace.outputs and (trace.captured or any(x._node.requires_grad for x in replay.inputs)):
         results = iter(Recomputed(replay, trace).connected(trace))
-    else:  # only the roots require a gradient, which is not asked for
+    else:  # only the roots require a gradient, not the arguments
         results = iter([constant_variable(y._array) for y in trace.outputs])
     leaves = [next(results) if is_output else leaf for leaf, is_output in zip(*replay.outputs, strict=True)]
     replay.forget()
@@ -79,14 +79,14 @@ def run(f: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R
 
 
 class Replay:
-    """A call of a user's function that can be repeated: the arguments, and all that it depends on besides.
+    """A call of a user's function that can be repeated: the arguments, and the state that it depends on.
 
     Attributes
     ----------
     inputs : list of Variable
         The arguments' floating-point leaves.
     result : object
-        What the last run returned; `outputs` and `structure` are its leaves, which of them are connected, and its
+        The result of the last run; `outputs` and `structure` are its leaves, with flags for the connected ones, and its
         structure.
     """
 
@@ -117,15 +117,15 @@ class Replay:
         return Trace(call, roots)
 
     def forget(self) -> None:
-        """Drop what the last run returned, and the arguments that the graph keeps."""
+        """Drop the result of the last run, and the arguments, which the graph keeps."""
         self.inputs, self.result, self.outputs = [], None, ([], [])
 
 
 class Recomputed(FunctionNode):
-    """A call whose graph was thrown away, and is made again for its gradients.
+    """A call whose graph was discarded, and is recorded again for its gradients.
 
-    A class, because its inputs and outputs are those of a user's function. The inputs are the arguments, then what was
-    captured.
+    A class, because its inputs and outputs are those of a user's function. The inputs are the arguments, then the
+    captured nodes.
     """
 
     of_library = True
@@ -137,7 +137,7 @@ class Recomputed(FunctionNode):
 
     @property
     def label(self) -> str:
-        """Name with the user's function."""
+        """Name that includes the user's function."""
         return f"checkpoint of {getattr(self.replay.f, '__name__', type(self.replay.f).__name__)}"
 
     def connected(self, trace: Trace) -> tuple[Variable, ...]:

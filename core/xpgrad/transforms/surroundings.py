@@ -1,4 +1,4 @@
-"""What a computation depends on besides its arguments, remembered so that it can be repeated."""
+"""The state that a computation depends on besides its arguments, saved so that it can be repeated."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ REPLAYED = ("train", "dtype")
 
 
 class Surroundings:
-    """The thread's random streams, current device, and the entries of the configuration that functions read.
+    """The thread's random streams, current device, and the configuration entries that functions read.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Surroundings:
         self.states = random.snapshot({self.device, *devices})
 
     def again(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
-        """Return ``function(*args)``, called with all as it was then, in any thread; ``config.in_recomputing`` is True.
+        """Return ``function(*args)``, called in the saved state in any thread; ``config.in_recomputing`` is True.
 
-        `origin` is what the function to be repeated notes of the rule during which it was applied, for debug mode.
+        `origin` is the record, for debug mode, of the rule during which the repeated function was first applied.
         """
         entries = configured(**self.config, in_recomputing=True)
         values = {anomaly.running: origin, **entries, **random.replaying(self.states)}
@@ -47,7 +47,7 @@ def copies(values: Iterable[Variable]) -> list[Array]:
 
 
 def check_repeated(label: str, first: Sequence[Array], again: Sequence[Variable]) -> None:
-    """Raise `GraphError` if a second run gave other values than the first, by more than the library may round."""
+    """Raise `GraphError` if the values of a second run differ from those of the first by more than rounding errors."""
     for i, (old, x) in enumerate(zip(first, again, strict=True)):
         if not _agree(old, x._array):
             raise GraphError(
@@ -62,6 +62,6 @@ def _agree(a: Array, b: Array) -> bool:
         return True
     if not backend.is_kind(a.dtype, ("real floating", "complex floating")):
         return False
-    xp = backend.xp  # some libraries add up in another order each time
+    xp = backend.xp  # the order of summation varies in some libraries
     scale = xp.max(xp.abs(a))
     return bool(xp.max(xp.abs(xp.subtract(a, b))) <= scale * math.sqrt(float(backend.namespace.finfo(a.dtype).eps)))

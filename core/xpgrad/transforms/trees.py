@@ -1,6 +1,6 @@
-"""Trees: nested dictionaries, lists, tuples, named tuples and dataclasses, taken apart and put together again.
+"""Trees: nested dictionaries, lists, tuples, named tuples and dataclasses, flattened and rebuilt.
 
-What is none of these is a leaf; None is a tree without leaves. A field of a dataclass that is declared with
+Any other object is a leaf; None is a tree without leaves. A field of a dataclass that is declared with
 ``field(metadata={"static": True})`` belongs to the structure: names, sizes, functions.
 """
 
@@ -16,14 +16,14 @@ Path = tuple[Any, ...]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Structure:
-    """What a tree is without its leaves.
+    """A tree without its leaves.
 
     Attributes
     ----------
     kind : type or None
         Type of the container; None is a leaf.
     keys : tuple
-        What leads to each child: keys, positions, or names of fields.
+        Key, position or field name of each child.
     children : tuple of Structure
     empty : object
         A copy of a dictionary or dataclass without its children.
@@ -58,19 +58,19 @@ class Structure:
         return made
 
     def paths(self, path: Path = ()) -> Iterator[Path]:
-        """Yield what leads to each leaf."""
+        """Yield the path to each leaf."""
         if self.kind is None:
             yield path
         for key, child in zip(self.keys, self.children, strict=True):
             yield from child.paths((*path, key))
 
     def leaves_of(self, tree: Any, what: str, path: Path = ()) -> list[Any]:
-        """Return the leaves of `tree`, which must be of this structure, in this structure's order.
+        """Return the leaves of `tree`, which must have this structure, in the order of the structure.
 
         Raises
         ------
         StructureError
-            It is not; the text begins with `what`, and says where the two differ.
+            The structures differ; the text begins with `what`, and names the path.
         """
         if self.kind is None:
             return [tree]
@@ -93,10 +93,10 @@ LEAF = Structure()
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
     """Return the leaves of `tree`, and its structure."""
     leaves: list[Any] = []
-    return leaves, _taken_apart(tree, leaves)
+    return leaves, _flattened(tree, leaves)
 
 
-def _taken_apart(tree: Any, leaves: list[Any]) -> Structure:
+def _flattened(tree: Any, leaves: list[Any]) -> Structure:
     opened = _opened(tree)
     if opened is None:
         leaves.append(tree)
@@ -110,7 +110,7 @@ def _taken_apart(tree: Any, leaves: list[Any]) -> Structure:
                 empty[key] = None
             else:
                 object.__setattr__(empty, key, None)
-    return Structure(kind, keys, tuple(_taken_apart(child, leaves) for child in children), empty)
+    return Structure(kind, keys, tuple(_flattened(child, leaves) for child in children), empty)
 
 
 def leaves_in(tree: Any) -> Iterator[Any]:
@@ -132,7 +132,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def where(path: Path) -> str:
-    """Return the words for a place in a tree: `` at ['w'][0]``, and nothing for the tree itself."""
+    """Return the text for a path in a tree, such as `` at ['w'][0]``; the empty text for the tree itself."""
     return " at " + "".join(f"[{key!r}]" for key in path) if path else ""
 
 

@@ -68,7 +68,7 @@ def expect(*conditions: Any, actual: str = "") -> None:
     conditions : bool
         The message quotes the one that failed, as it is written in the source, and says what the inputs in it are.
     actual : str
-        What came instead, if the inputs in the condition do not tell.
+        The actual value, if the inputs in the condition do not show it.
     """
     for position, condition in enumerate(conditions):
         if not condition:
@@ -103,7 +103,7 @@ def prod(values: Iterable[int]) -> int:
 
 
 def same_types(*arrays: Any) -> bool:
-    """Tell whether all arrays are of one backend."""
+    """Return whether all arrays are of one backend."""
     return len({plugins.backend_of(array) for array in arrays}) < 2
 
 

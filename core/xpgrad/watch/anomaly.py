@@ -1,7 +1,7 @@
 """Anomaly detection: debug mode stops at the first NaN or Inf, and says what made it, in which pass, and where.
 
 A pass is known by origins: a function that a rule applies during a recorded sweep notes the function whose rule it was,
-so the number of origins behind a function is the order of the pass that applied it.
+so the length of the chain of origins of a function is the order of the pass that applied it.
 """
 
 import math
@@ -29,7 +29,7 @@ class anomaly_detection(using_config):  # noqa: N801 - a context manager that re
     """Context manager in which the first NaN or Inf raises `AnomalyError`; a decorator, too.
 
     The text names the function, the pass (forward, backward, double backward), the input whose gradient it is, and the
-    user's line that applied the function; where an element's cotangent is 0, as behind a `where` that did not choose
+    user's line that applied the function; where an element's cotangent is 0, as where a `where` did not choose
     it, the text says how to write that. It is debug mode with a closer look, for this thread: slow, and no cost
     outside. The forward computation must run inside, too, for lines to be known.
 

@@ -12,8 +12,8 @@ class FunctionHook:
     """Base class of function hooks.
 
     ``with hook:`` registers it for all functions that this thread applies or sweeps; ``f.add_hook(hook)`` for one
-    function. Derive from it and override what is needed. All methods get tuples of arrays, in which None stands for
-    what was not kept; scalar operands are no arrays and do not occur.
+    function. Derive from it and override what is needed. All methods get tuples of arrays, with None for
+    those that were not kept; scalar operands are not arrays and are left out.
 
     What `backward_preprocess` writes into the gradients that it gets takes effect for this one function;
     `backward_postprocess` is too late for that. In a recorded sweep writing is an error. Hooks may make graphs of their

@@ -1,4 +1,4 @@
-"""What debug mode, detection of mutations and hooks look at: kept arrays, NaNs, and who listens to a function."""
+"""Checks of debug mode and of the detection of mutations, on kept arrays and NaNs; and the hooks of a function."""
 
 import os
 import traceback
@@ -34,7 +34,7 @@ def note(function: Any) -> None:
 
 
 def guards(kept: Iterable[Any]) -> Guards:
-    """Return pairs of each kept array and what tells of writes to it: a copy in debug mode, else a checksum."""
+    """Return pairs of each kept array and a copy of it in debug mode, else a checksum, to detect writes to it."""
     items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
     arrays = [a for a in items if type(a) in plugins.by_type and not plugins.by_type[type(a)].immutable]
     exact = config.debug
@@ -44,7 +44,7 @@ def guards(kept: Iterable[Any]) -> Guards:
 
 
 def changed(pairs: Guards) -> bool:
-    """Tell whether an array differs from what was noted of it."""
+    """Return whether an array has changed since `guards` was called."""
     return any(_differs(a, known) for a, known in pairs)
 
 
@@ -65,7 +65,7 @@ def check_kept(function: WatchedFunction) -> None:
 def check_finite(arrays: Sequence[Any], function: WatchedFunction, which: str, given: Sequence[Any]) -> None:
     """Raise `NotANumber` if any of `arrays` holds a NaN.
 
-    They are what the `which` computation ("forward" or "backward") of `function` made of the arrays `given`.
+    They are the results of the `which` computation ("forward" or "backward") of `function` for the arrays `given`.
     """
     if config.anomaly:
         check = anomaly.check_outputs if which == "forward" else anomaly.check_gradients
@@ -78,7 +78,7 @@ def check_finite(arrays: Sequence[Any], function: WatchedFunction, which: str, g
 
 
 def arrived(function: WatchedFunction, cotangents: Sequence[Any]) -> None:
-    """Note, in debug mode, that a sweep runs the rule of `function` now; look at what arrives there."""
+    """Note, in debug mode, that a sweep runs the rule of `function` now, and check its cotangents."""
     if config.debug:
         anomaly.running.set(function)
         if config.anomaly:
@@ -129,7 +129,7 @@ def explain(error: Exception, function: WatchedFunction) -> None:
 
 
 def hooks_of(function: WatchedFunction) -> list[Any]:
-    """Return the hooks that listen to `function`: this thread's, overridden by its own of the same name."""
+    """Return the hooks of `function`: those of this thread, overridden by those of the function with the same name."""
     local = function._hooks
     active = switches().hooks
     return list((active | local).values()) if local else list(active.values())

@@ -22,12 +22,12 @@ def observed(
     which : "forward" or "backward"
     hooks : sequence of FunctionHook
     seen : tuple
-        What hooks get.
+        Arguments of the hooks.
     run : callable
     arrays : callable
         Returns the arrays of a result, in which debug mode looks for NaNs.
     operands : sequence
-        What these were made of.
+        The operands of that computation.
     after : callable, optional
         Returns, for a result, what hooks get after it; by default `seen`.
     """
@@ -65,5 +65,5 @@ def _directly(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def writing(hooks: Iterable[Any]) -> bool:
-    """Tell whether one of `hooks` may write into what it gets: all except the library's own may."""
+    """Return whether one of `hooks` may write into what it gets: all except the library's own may."""
     return any("reads_only" not in vars(type(hook)) for hook in hooks)

@@ -279,7 +279,7 @@ def test_wrong_devices():
         xpgrad.get_device("native:9")
 
 
-def test_contexts_have_devices_of_their_own():
+def test_each_context_has_separate_devices():
     context = chx.Context()
     with chx.context_scope(context) as now:
         assert now is context is chx.get_default_context()
@@ -308,7 +308,7 @@ def test_devices_of_xpgrad():
     assert xpgrad.get_array_module(moved) is chx
 
 
-def test_cuda_without_a_gpu_says_what_is_missing():
+def test_cuda_without_a_gpu_raises_an_error_with_the_reason():
     if chx.get_backend("cuda").get_device_count():
         pytest.skip("there is a GPU here")
     with pytest.raises(xpgrad.BackendUnavailable, match=r"chx: there is no cuda:0 here; cupy: "):

@@ -85,7 +85,7 @@ def test_an_expired_id_is_refused_and_forgotten():
     assert values(a.grad) == [3.0]
 
 
-def test_an_inner_id_is_refused_after_an_outer_one_went_through_its_arrays():
+def test_an_inner_id_raises_after_an_outer_one_was_computed():
     with chx.backprop_scope("outer") as outer, chx.backprop_scope("inner") as inner:
         a = leaf([2.0], outer, inner)
         y = a * a

@@ -75,7 +75,7 @@ def test_array_is_disconnected_and_always_the_same():
     assert not x.array.is_backprop_required(chx.anygraph)
 
 
-def test_chx_array_is_a_connected_view_with_a_gradient_of_its_own():
+def test_chx_array_is_a_connected_view_with_a_separate_gradient():
     x = Variable(array([2.0]))
     y = x * 3.0
     for variable, factor in ((x, 1.0), (y, 3.0)):
@@ -220,7 +220,7 @@ def test_sharing_inside_a_graph_is_recorded():
     assert values(x.grad) == [36.0]
 
 
-def test_unchain_cuts_what_was_recorded():
+def test_unchain_removes_the_recorded_graph():
     x = Variable(array([2.0]))
     y = x * 3.0
     y.unchain()

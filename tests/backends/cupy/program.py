@@ -254,7 +254,7 @@ def elsewhere() -> None:
     rows = device.send(np.array([0, 2, -1]))
     with xpgrad.using_config("debug", True):
         F.embed_id(rows, device.send(np.ones((3, 2))), ignore_label=-1)
-        with raises(ValueError, "is no number of a row"):
+        with raises(ValueError, "is not the index of a row"):
             F.embed_id(rows, device.send(np.ones((2, 2))), ignore_label=-1)
         with raises(IndexError, "a label is neither a class"):
             F.softmax_cross_entropy(device.send(np.ones((3, 2))), rows)

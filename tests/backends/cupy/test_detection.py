@@ -60,7 +60,7 @@ def test_cupy_is_not_imported_to_find_out_that_there_is_no_gpu() -> None:
     subprocess.run([sys.executable, "-c", text], check=True, timeout=60)
 
 
-def test_to_gpu_without_a_gpu_names_what_is_missing_and_changes_nothing() -> None:
+def test_to_gpu_without_a_gpu_raises_and_changes_nothing() -> None:
     reason = detection.why_unavailable()
     if reason is None:
         pytest.skip("there is a GPU here")

@@ -27,7 +27,7 @@ def resolved(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", USED)
-def test_what_the_backend_calls_exists(name: str) -> None:
+def test_functions_that_the_backend_calls_exist(name: str) -> None:
     assert resolved(name) is not None
 
 
@@ -42,7 +42,7 @@ def test_special_functions_exist() -> None:
     assert special.find("tanh") is None
 
 
-def test_arrays_and_devices_have_what_the_backend_asks_of_them() -> None:
+def test_arrays_and_devices_have_the_attributes_that_the_backend_uses() -> None:
     cupy = importlib.import_module("cupy")
     wanted = "astype copy data device dtype get imag max nbytes ndim real reshape shape size sum take base"
     assert set(wanted.split()) <= set(dir(cupy.ndarray))

@@ -11,7 +11,7 @@ import xpgrad
 pytestmark = pytest.mark.gpu
 
 
-def test_the_case_table_runs_here() -> None:
+def test_the_case_table_passes_on_a_gpu() -> None:
     assert GPU in DEVICES
 
 

@@ -105,7 +105,7 @@ def test_many_elements_are_counted_and_summed(dtype):
     assert (top.grad == expected).all()
 
 
-def test_what_numpy_cannot_compute_says_so():
+def test_unsupported_functions_of_ml_dtypes_raise():
     x = Variable(X.astype(ml_dtypes.bfloat16))
     with pytest.raises(xpgrad.XpgradError, match="bfloat16"):
         A.bitwise_and(x, x)

@@ -112,9 +112,9 @@ def test_whole_numbers_are_rounded_to_tens(device):
 
 def test_wrong_axes_of_methods_are_errors_that_name_them(device):
     x = Variable(placed(X, device))
-    with pytest.raises(IndexError, match="swapaxes: expected different axes of an array with 2 of them, got"):
+    with pytest.raises(IndexError, match="swapaxes: expected distinct axes of an array with 2 axes, got"):
         x.swapaxes(0, 2)
-    with pytest.raises(ShapeError, match=r"diagonal: expected an array with two axes at least, got shape \(4,\)"):
+    with pytest.raises(ShapeError, match=r"diagonal: expected an array with at least two axes, got shape \(4,\)"):
         x[0].diagonal()
-    with pytest.raises(IndexError, match="take: expected different axes"):
+    with pytest.raises(IndexError, match="take: expected distinct axes"):
         x.take([0], axis=2)

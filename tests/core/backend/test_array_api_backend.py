@@ -44,7 +44,7 @@ def test_devices_may_be_given_by_index() -> None:
         backend.device("near")
 
 
-def test_devices_may_be_given_as_objects_which_are_called_by_their_text_or_numbered() -> None:
+def test_devices_may_be_objects_which_are_named_by_str_or_numbered() -> None:
     assert names(toy(devices=["cpu", "cuda:0", SimpleNamespace(long="text with signs")])) == [
         "@toy:cpu",
         "@toy:cuda:0",
@@ -52,7 +52,7 @@ def test_devices_may_be_given_as_objects_which_are_called_by_their_text_or_numbe
     ]
 
 
-def test_devices_may_be_given_by_a_function_that_is_called_when_one_is_needed() -> None:
+def test_devices_may_be_a_function_that_is_called_late() -> None:
     calls = []
 
     def devices() -> list[str]:
@@ -125,7 +125,7 @@ def test_arrays_reach_the_host_from_the_device_called_cpu() -> None:
     assert moved == ["@toy:cpu"]
 
 
-def test_arrays_that_tell_the_host_nothing_are_an_error_not_an_object_array() -> None:
+def test_arrays_without_dlpack_and_buffer_raise_instead_of_object_arrays() -> None:
     with pytest.raises(TypeError, match=r"Array gives its values neither through DLPack nor as a buffer; .*to_host"):
         toy().to_host(Array("gpu:0"))
 
@@ -138,7 +138,7 @@ def test_scalars_of_the_library_become_the_arrays_that_they_were() -> None:
     assert backend.restore(result) is result
 
 
-def test_arrays_of_the_host_come_in_through_dlpack_where_asarray_refuses_them() -> None:
+def test_from_host_uses_dlpack_if_asarray_raises() -> None:
     def asarray(obj: Any, *, device: Any, copy: bool) -> Any:
         if isinstance(obj, np.ndarray):
             raise TypeError("nested lists only")

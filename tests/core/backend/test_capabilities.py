@@ -32,7 +32,7 @@ def test_tolerances_can_only_grow() -> None:
         Capabilities(tolerances={"float32": (0.5, "better")})
 
 
-def test_what_is_lacking_is_found_for_extensions_and_devices() -> None:
+def test_missing_capabilities_of_extensions_and_devices_are_found() -> None:
     lacks = Capabilities(missing={"linalg": "none"}, missing_on={"small": {"float64": "32 bits"}})
     assert lacks.lacking(("float32", "linalg.det")) == "linalg: none"
     assert lacks.lacking(("fft.fft", "float64")) is None

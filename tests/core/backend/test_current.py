@@ -67,7 +67,7 @@ def test_the_choice_of_a_thread_stays_there() -> None:
     assert str(current_device()) == "@numpy"
 
 
-def test_use_returns_the_device_and_refuses_what_is_none() -> None:
+def test_use_returns_the_device_and_raises_for_other_objects() -> None:
     assert str(xpgrad.use("@strict")) == "@strict:cpu"
     with pytest.raises(xpgrad.SpecifierError):
         xpgrad.use("@foo")
@@ -114,7 +114,7 @@ def second() -> xpgrad.Device:
     return bed.devices()[1]
 
 
-def test_gradients_add_up_on_the_device_of_their_array_whatever_is_current(second: xpgrad.Device) -> None:
+def test_gradients_accumulate_on_the_device_of_their_array(second: xpgrad.Device) -> None:
     x = xpgrad.Variable(second.send(np.asarray([1.0, 2.0])))
     for _ in range(2):
         F.sum(x * x).backward()

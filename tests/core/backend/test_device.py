@@ -77,7 +77,7 @@ def test_devices_whose_backend_may_be_missing(specifier: Any, reason: str) -> No
         ("-2", "expected a GPU's number, or -1 for the host, got -2"),
     ],
 )
-def test_specifiers_that_nobody_understands(specifier: Any, reason: str) -> None:
+def test_unknown_specifiers_raise(specifier: Any, reason: str) -> None:
     with pytest.raises(SpecifierError, match=f"get_device: {reason}") as caught:
         get_device(specifier)
     assert isinstance(caught.value, ValueError)
@@ -118,7 +118,7 @@ def test_a_device_is_pickled_by_its_name(strangers: Strangers, name: str) -> Non
     assert strangers.run(program) == f"{name} {type(device).__name__}"
 
 
-def test_a_pickled_device_whose_backend_is_missing_there_says_so(strangers: Strangers) -> None:
+def test_unpickling_a_device_of_a_missing_backend_raises(strangers: Strangers) -> None:
     data = pickle.dumps(get_device("@strict:device1"))
     done = strangers.attempt(f"import pickle; pickle.loads({data!r})", XPGRAD_DISABLE_BACKENDS="strict")
     assert "BackendUnavailable: strict: disabled by XPGRAD_DISABLE_BACKENDS" in done.stderr

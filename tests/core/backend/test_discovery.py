@@ -56,7 +56,7 @@ for specifier in ("@foo", "phantom:0", ""):
     strangers.run(program)
 
 
-def test_a_plugin_is_found_by_a_word_that_it_claims(strangers: Strangers) -> None:
+def test_a_plugin_is_found_by_a_prefix_that_it_claims(strangers: Strangers) -> None:
     plugin = (
         GOOD
         + """
@@ -108,7 +108,7 @@ def test_a_distribution_without_metadata_is_listed(strangers: Strangers) -> None
         plugins.backend("npu")
 
 
-def test_an_entry_point_that_names_no_module_harms_nobody(strangers: Strangers) -> None:
+def test_an_entry_point_without_a_module_does_not_affect_others(strangers: Strangers) -> None:
     strangers.write("odd", {"xpgrad.backends": {"npu": "not a module!", "npu2": "json:dumps"}})
     plugins = strangers.plugins()
     assert plugins.backend("numpy").name == "numpy"

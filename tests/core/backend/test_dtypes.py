@@ -57,7 +57,7 @@ def test_default_dtypes_are_those_of_the_library(device):
         assert backend.default_dtype(kind) == backend.namespace.asarray(value).dtype
 
 
-def test_get_dtype_hands_on_what_a_plugin_says_of_a_dtype(monkeypatch):
+def test_get_dtype_raises_the_error_of_a_plugin(monkeypatch):
     def empty(*args, **kwargs):
         raise DtypeError("zeros: the library has 64 bits only if it is told to")
 

@@ -132,6 +132,6 @@ def test_one_index_array_at_a_time_is_enough(numpy, x, index):
 
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
-def test_a_flat_index_says_where_values_come_from(numpy, x, index):
+def test_a_flat_index_has_the_positions_of_the_values(numpy, x, index):
     flat = flat_index(numpy, SHAPE, index, "cpu")
     np.testing.assert_array_equal(x.ravel()[flat], x[index])

@@ -74,7 +74,7 @@ def test_in_the_body_of_a_kernel_its_own_name_is_the_librarys_function() -> None
     assert Toy().xp.tanh(0.0) == 0.0
 
 
-def test_a_backend_and_third_parties_replace_it_and_the_first_that_accepts_wins(declared: None) -> None:
+def test_the_first_provider_that_accepts_replaces_a_kernel(declared: None) -> None:
     toy = Toy(double=lambda x, factor: "own")
     assert toy.xp.double(1.0, factor=2) == "own"
     picky = {"double": lambda x, factor: "picky" if x > 0 else NotImplemented}
@@ -104,7 +104,7 @@ def test_a_kernel_of_an_extension_is_reached_by_its_prefix(name: str) -> None:
     assert getattr(getattr(toy.xp, extension), function)(1.0) == "faster"
 
 
-def test_default_bodies_of_the_standards_extensions_compute_with_the_librarys() -> None:
+def test_default_bodies_of_extensions_use_those_of_the_library() -> None:
     toy = Toy()
     toy.own |= {"linalg.det": lambda x: "never", "linalg.svd": lambda x, full_matrices=True: "never"}
     toy.namespace = np
@@ -187,7 +187,7 @@ assert late in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_an_unknown_kernel_is_refused_with_what_is_close() -> None:
+def test_an_unknown_kernel_raises_with_similar_names() -> None:
     with pytest.raises(PluginError, match=r"me 1.0: unknown kernel 'tahn' for backend toy; known: .*tanh"):
         check_kernels({"tahn": np.tanh}, "me 1.0", "toy")
 

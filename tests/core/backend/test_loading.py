@@ -57,7 +57,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_plugin_is_recorded_and_warned_of_and_harms_nobody(strangers: Strangers, kind: str) -> None:
+def test_a_broken_plugin_is_recorded_and_warns_and_does_not_affect_others(strangers: Strangers, kind: str) -> None:
     source, reason = BROKEN[kind]
     module = strangers.install("xpgrad-npu", source, backends="npu", modules="npulib")
     plugins = strangers.plugins()
@@ -75,7 +75,7 @@ def test_a_broken_plugin_is_recorded_and_warned_of_and_harms_nobody(strangers: S
     assert plugins.backend("strict").name == "strict"
 
 
-def test_a_plugin_that_says_what_is_missing_is_unavailable_without_a_warning(strangers: Strangers) -> None:
+def test_a_plugin_with_a_missing_library_gives_no_warning(strangers: Strangers) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
@@ -131,7 +131,7 @@ def test_two_distributions_that_claim_one_name_are_both_named(strangers: Strange
         strangers.plugins().backend("npu")
 
 
-def test_nobody_takes_the_name_of_a_built_in_backend(strangers: Strangers) -> None:
+def test_names_of_built_in_backends_are_reserved(strangers: Strangers) -> None:
     strangers.install("impostor", gives("backend('numpy')"), backends="numpy")
     numpy = strangers.plugins().backend("numpy")
     assert type(numpy).__module__ == "xpgrad_numpy.backend"
@@ -241,7 +241,7 @@ def xpgrad_kernels(backend):
 """
 
 
-def test_a_plugin_that_only_accelerates_is_loaded_with_the_backend_of_its_arrays(strangers: Strangers) -> None:
+def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(strangers: Strangers) -> None:
     module = strangers.install("fast", accelerator("fast", "42"), modules="numpy")
     plugins = strangers.plugins()
     plugins.backend("strict")
@@ -299,7 +299,7 @@ def test_bad_kernels_for_a_new_backend_are_left_out_and_the_backend_loads(strang
         assert plugins.backend("npu").name == "npu"
 
 
-def test_a_kernel_plugin_that_is_loaded_later_takes_effect_in_plans_made_before(strangers: Strangers) -> None:
+def test_kernels_loaded_later_replace_those_in_existing_plans(strangers: Strangers) -> None:
     source = """
 import numpy
 @hookimpl
@@ -341,7 +341,7 @@ def npu(name: str = "npu", **options: Any) -> Any:
     return SimpleNamespace(xpgrad_backend=xpgrad_backend)
 
 
-def test_a_plugin_of_the_program_itself_is_registered_after_the_same_checks() -> None:
+def test_register_makes_the_same_checks_as_loading() -> None:
     plugins = Plugins()
     plugin = npu()
     backend = plugins.register(plugin, "npu")

@@ -26,12 +26,12 @@ def test_an_unknown_name_is_refused_with_the_installed_names() -> None:
         plugins.backend("npu")
 
 
-def test_an_unclaimed_word_is_refused() -> None:
+def test_an_unclaimed_prefix_raises() -> None:
     with pytest.raises(BackendUnavailable, match="no available backend serves 'tpu'"):
         plugins.backend_of_prefix("tpu")
 
 
-def test_a_word_of_the_standard_specifiers_belongs_to_the_built_in_backends(strangers: Strangers) -> None:
+def test_prefixes_of_standard_specifiers_are_reserved(strangers: Strangers) -> None:
     strangers.install("impostor", GOOD, backends="npu", words="cpu")
     assert strangers.plugins().host.name == "numpy"
 
@@ -64,7 +64,7 @@ def test_anything_else_is_no_array(obj: Any) -> None:
         plugins.backend_of(obj)
 
 
-def test_an_array_of_a_broken_plugin_says_why(strangers: Strangers) -> None:
+def test_an_array_of_a_broken_plugin_raises_with_the_cause(strangers: Strangers) -> None:
     source = gives("1 / 0")
     module = strangers.install("xpgrad-npu", source, backends="npu")
     strangers.write("more", {"xpgrad.array_modules": {module: module}})
@@ -76,7 +76,7 @@ def test_an_array_of_a_broken_plugin_says_why(strangers: Strangers) -> None:
         found.backend_of(array)
 
 
-def test_an_array_whose_library_is_served_by_a_working_plugin_beside_a_broken_one(strangers: Strangers) -> None:
+def test_a_working_plugin_is_used_if_another_for_its_library_is_broken(strangers: Strangers) -> None:
     good = strangers.install("good", GOOD, backends="npu")
     strangers.install("bad", "1 / 0", modules=good)
     strangers.write("more", {"xpgrad.array_modules": {good: good}})
@@ -122,7 +122,7 @@ except xpgrad.PluginError as error:
     assert expected in strangers.run(program)
 
 
-def test_a_direct_path_goes_before_the_host_and_may_decline(strangers: Strangers) -> None:
+def test_a_direct_path_is_preferred_to_the_host_and_may_decline(strangers: Strangers) -> None:
     source = """
 import array_api_strict
 @hookimpl

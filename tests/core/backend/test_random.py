@@ -49,7 +49,7 @@ def test_one_seed_gives_the_same_numbers_on_every_device() -> None:
     assert len(set(drawn[0])) == 4
 
 
-def test_a_seed_without_a_device_holds_for_all_devices_also_those_not_used_yet(device: xpgrad.Device) -> None:
+def test_a_seed_without_a_device_applies_to_all_devices(device: xpgrad.Device) -> None:
     places = (device, "@numpy", "@strict:device1", "native:0")
     random.uniform((3,), device=device)
     random.seed(11)
@@ -61,7 +61,7 @@ def test_a_seed_without_a_device_holds_for_all_devices_also_those_not_used_yet(d
     assert on_host(random.normal((4,), device=device)).tolist() == first[0]
 
 
-def test_a_seed_without_a_device_holds_for_backends_that_are_loaded_later() -> None:
+def test_a_seed_without_a_device_applies_to_backends_loaded_later() -> None:
     program = """
 import sys, xpgrad
 xpgrad.random.seed(5)
@@ -72,7 +72,7 @@ print([float(v) for v in xpgrad.random.uniform((3,), device="@strict:device1")])
     assert len(found) == 1
 
 
-def test_a_seed_holds_for_its_thread_and_is_refused_at_once_if_it_is_none() -> None:
+def test_a_seed_applies_to_its_thread_and_an_invalid_one_raises() -> None:
     random.seed(11)
     expected = random.uniform((3,)).tolist()
     random.seed(11)
@@ -84,7 +84,7 @@ def test_a_seed_holds_for_its_thread_and_is_refused_at_once_if_it_is_none() -> N
     assert random.uniform((3,)).tolist() == expected
 
 
-def test_a_stream_first_met_in_a_checkpoint_starts_from_the_seed_when_it_is_replayed() -> None:
+def test_a_stream_first_used_in_a_checkpoint_is_replayed_from_the_seed() -> None:
     random.seed(13)
     held = random.snapshot(())
     first = random.uniform((3,)).tolist()
@@ -97,7 +97,7 @@ def test_a_stream_first_met_in_a_checkpoint_starts_from_the_seed_when_it_is_repl
     assert random.uniform((3,)).tolist() == expected
 
 
-def test_a_stream_that_nobody_seeded_is_replayed_too() -> None:
+def test_an_unseeded_stream_is_replayed_too() -> None:
     drawn: list[Any] = []
 
     def draw() -> None:

@@ -22,7 +22,7 @@ DEVICES = "@numpy", "@strict:cpu", "@strict:device1", "@strict:device2"
 @pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize("source", DEVICES)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int8", "bool"])
-def test_values_shape_and_dtype_arrive_in_memory_of_their_own(source: str, target: str, dtype: str) -> None:
+def test_moves_keep_values_shape_and_dtype_and_share_no_memory(source: str, target: str, dtype: str) -> None:
     there = xpgrad.get_device(target)
     values = np.asarray([[0, 1, 2], [3, 0, 5]]).astype(dtype)
     array = placed(values.copy(), xpgrad.get_device(source))
@@ -164,7 +164,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch, backend: Any, *names: str) -> None:
 
 
 @SHARES
-def test_dlpack_goes_before_the_host_where_both_see_the_same_memory(
+def test_dlpack_is_preferred_to_the_host_if_both_use_the_same_memory(
     parcels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, near, far = (xpgrad.get_device(name) for name in ("@numpy", "@parcel:cpu", "@parcel:away"))
@@ -210,7 +210,9 @@ def test_memory_is_shared_only_where_neither_library_can_write(parcels: Any, mon
     assert np.shares_memory(np.from_dlpack(transfer(parcel, here)), parcel.values)
 
 
-def test_what_dlpack_does_not_carry_goes_through_the_host(parcels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_that_dlpack_does_not_support_are_moved_through_the_host(
+    parcels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: Any) -> Any:
         raise BufferError("not this dtype")
 
@@ -238,7 +240,7 @@ def test_a_library_that_changes_the_dtype_is_an_error(parcels: Any, monkeypatch:
         transfer(np.ones(2), far)
 
 
-def test_an_error_says_what_moved_from_where_to_where() -> None:
+def test_an_error_names_array_source_and_target_of_a_move() -> None:
     with pytest.raises(ValueError, match="float64") as caught:
         send([None, (np.ones((2, 3)),)], xpgrad.get_device("@strict:no_float64"))
     assert caught.value.__notes__ == [

@@ -49,7 +49,7 @@ def test_the_modules_have_chainers_names() -> None:
 
 
 @pytest.mark.usefixtures("without")
-def test_without_a_gpu_everything_imports_and_says_so() -> None:
+def test_cuda_imports_without_a_gpu_and_available_is_false() -> None:
     assert cuda.available is False
     assert not isinstance(np.zeros(1), cuda.ndarray)
     assert np is not cuda.cupy

@@ -143,7 +143,7 @@ def test_the_default_backward_gives_none(device):
     assert x.grad is None
 
 
-def test_inputs_are_kept_unless_retain_inputs_says_which(device):
+def test_all_inputs_are_kept_unless_retain_inputs_is_called(device):
     seen = []
 
     class Looking(Function):

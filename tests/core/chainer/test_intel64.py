@@ -65,7 +65,7 @@ print(xpgrad.get_device("intel64" if WORD else "@intel64"), intel64.is_ideep_ava
 
 
 @pytest.mark.parametrize("word", [False, True], ids=["a backend of this name", "a backend that claims the word"])
-def test_what_suits_goes_there_and_the_rest_to_the_host(strangers: Strangers, word: bool) -> None:
+def test_supported_arrays_move_to_intel64_and_others_to_the_host(strangers: Strangers, word: bool) -> None:
     name = "mkl" if word else "intel64"
     (strangers.folder / "parcels.py").write_text(Path(parcels.__file__).read_text())
     strangers.install(
@@ -98,7 +98,7 @@ except RuntimeError as error:
     assert strangers.run(program) == "@numpy False\nintel64: no such processor"
 
 
-def test_a_claimed_word_is_the_device_that_its_plugin_says(strangers: Strangers) -> None:
+def test_a_claimed_prefix_is_the_device_that_its_plugin_returns(strangers: Strangers) -> None:
     (strangers.folder / "parcels.py").write_text(Path(parcels.__file__).read_text())
     source = """
     import parcels

@@ -12,7 +12,7 @@ from tests.devices import DEVICES, device_or_skip
 from threadpoolctl import threadpool_limits
 
 from xpgrad.cli import main
-from xpgrad.cli.digits import HELD_BACK, Epoch, train
+from xpgrad.cli.digits import HELD_OUT, Epoch, train
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def on_the_host() -> list[Epoch]:
 def test_it_learns_the_same_on_every_device(specifier: str, on_the_host: list[Epoch]) -> None:
     for there, here in zip(train(device_or_skip(specifier), epochs=2), on_the_host, strict=True):
         assert there.loss == pytest.approx(here.loss, rel=1e-3)
-        assert abs(there.accuracy - here.accuracy) <= 3 / HELD_BACK
+        assert abs(there.accuracy - here.accuracy) <= 3 / HELD_OUT
 
 
 def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:
@@ -59,7 +59,7 @@ def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("nowhere/curve.png", "there is no folder"), ("curve.nonsense", "Matplotlib does not write .nonsense")],
+    [("nowhere/curve.png", "does not exist"), ("curve.nonsense", "Matplotlib cannot write .nonsense")],
 )
 def test_a_picture_that_cannot_be_written_is_refused_before_the_training(tmp_path: Path, name: str, words: str) -> None:
     result = CliRunner().invoke(main, ["demo", "digits", "--plot", str(tmp_path / name)])

@@ -61,7 +61,7 @@ BROKEN = {
     "exit at import": Broken("raise SystemExit('bye')", Said("import", "SystemExit: bye", "correct that line")),
     "crash": Broken(
         "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
-        Said("crash", r"signal SIGSEGV, while importing its module \(.*SIGSEGV\)\)", "compiled code did that"),
+        Said("crash", r"signal SIGSEGV, while importing its module \(.*SIGSEGV\)\)", "compiled code crashed"),
     ),
     "end of the process": Broken(
         "import os; os._exit(3)",
@@ -104,7 +104,7 @@ UNFIT = {
     "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad'", "rename the kernel"),
     "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add'", "by_sorting"),
     "the host's type": (gives("backend(array_types=[np.ndarray])"), "both list numpy.ndarray", "uninstall one"),
-    "another name": (gives("backend('nqu')"), "calls its backend 'nqu'", "the entry point's be the same"),
+    "another name": (gives("backend('nqu')"), "calls its backend 'nqu'", "the same name"),
     "no backend": ("", "provides no backend", "write the hook xpgrad_backend"),
     "unknown fact": (
         "from xpgrad.plugin import Capabilities\n" + gives("Capabilities(missing={'fourier': 'no'})"),
@@ -149,13 +149,15 @@ FAULTS = {
     "no truth": Said("no-bool", "tests.core.parcels.Parcel has no __bool__", "give the type __bool__"),
     "no operator": Said("operators", "Parcel lacks __floordiv__", "operators of the standard"),
     "device= refused": Said(
-        "device-argument", "@npu:cpu: eye with device=: TypeError: .*keyword argument 'device'", "take device= and heed"
+        "device-argument", "@npu:cpu: eye with device=: TypeError: .*keyword argument 'device'", "use device="
     ),
-    "device= ignored": Said("device-argument", "@npu:away: arange with device=: gave an array on @npu:cpu", "heed it"),
+    "device= ignored": Said(
+        "device-argument", "@npu:away: arange with device=: gave an array on @npu:cpu", "use device="
+    ),
     "names": Said("names", r"lacks names of the standard \(2\): take_along_axis, complex64", "Capabilities"),
     "prints": Said("prints", "(?s)(?=.*hello)(?=.*raw)(?=.*compiled)", "logging"),
-    "warns": Said("warning", "UserWarning: old driver", "see to its cause"),
-    "heavy import": Said("heavy-import", "its mere import imports torch, which xpgrad-npu 1.0 does not", "inside"),
+    "warns": Said("warning", "UserWarning: old driver", "correct its cause"),
+    "heavy import": Said("heavy-import", "importing it imports torch, which xpgrad-npu 1.0 does not", "inside"),
     "heavy backend": Said("heavy-import", "making its backend imports jax, which", "import jax inside the function"),
 }
 """What is to be said of it."""
@@ -256,7 +258,7 @@ def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strange
     (finding,) = facts["findings"]
     assert finding["kind"] == "hang"
     assert re.search(
-        r"no answer within 8 s, while making its backend \(.*xpgrad_npu_\d+.py, line \d+: .*wait", finding["text"]
+        r"did not answer within 8 s, while making its backend \(.*xpgrad_npu_\d+.py, line \d+: .*wait", finding["text"]
     )
     assert facts["contract"] is None  # what was known before is kept
 

@@ -245,9 +245,9 @@ def test_a_name_that_is_taken_is_refused(folder: Path, strangers: Strangers, nam
         ("", "expected a module's name"),
         ("my.class", "expected a module's name"),
         ("numpy", "xpgrad 0.1.0 serves the arrays of numpy already"),
-        ("npulib", "there is no module npulib here"),
-        ("npulib.array_api", "there is no module npulib.array_api here"),
-        ("json.arrays", "there is no module json.arrays here"),
+        ("npulib", "there is no module npulib"),
+        ("npulib.array_api", "there is no module npulib.array_api,"),
+        ("json.arrays", "there is no module json.arrays,"),
     ],
 )
 def test_a_library_that_cannot_be_is_refused(folder: Path, library: str, reason: str) -> None:
@@ -281,7 +281,7 @@ def test_an_empty_folder_is_filled(folder: Path) -> None:
 def test_a_name_too_long_for_a_file_leaves_no_folder(folder: Path) -> None:
     result = new_backend("n" * 300, "--output", "there")
     assert result.exit_code == 1
-    assert "cannot be written, so nothing was" in result.output
+    assert "cannot be written; nothing was left there" in result.output
     assert not (folder / "there").exists()
 
 
@@ -289,7 +289,7 @@ def test_what_cannot_be_written_is_one_clear_line(folder: Path) -> None:
     (folder / "file").touch()
     result = new_backend("npu", "--output", folder / "file" / "inside")
     assert result.exit_code == 1
-    assert "cannot be written, so nothing was" in result.output
+    assert "cannot be written; nothing was left there" in result.output
     assert "Traceback" not in result.output
 
 

@@ -134,7 +134,7 @@ def test_rows_that_are_used_twice_get_both_gradients(device):
 def test_in_debug_mode_numbers_without_a_row_are_refused(device):
     W = device.send(np.ones((3, 2)))
     with xpgrad.using_config("debug", True):
-        with pytest.raises(ValueError, match=r"embed_id: an element of x is no number of a row, 0 to 2$"):
+        with pytest.raises(ValueError, match=r"embed_id: an element of x is not the index of a row, 0 to 2$"):
             F.embed_id(device.send(np.asarray([0, 3])), W)
         with pytest.raises(ValueError, match="nor ignore_label -1"):
             F.embed_id(device.send(np.asarray([0, -2])), W, ignore_label=-1)

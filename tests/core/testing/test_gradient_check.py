@@ -91,7 +91,7 @@ class TestNumericalGrad:
             gradient_check.numerical_grad(lambda: (X,), (X,), (GY,), eps)
 
     def test_refuses_another_number_of_outputs(self) -> None:
-        with pytest.raises(ValueError, match="a tuple of 2 arrays, as many as grad_outputs; got 1 outputs"):
+        with pytest.raises(ValueError, match="a tuple of 2 arrays, one for each of grad_outputs; got 1 outputs"):
             gradient_check.numerical_grad(lambda: (X,), (X.copy(),), (GY, GY))
 
     def test_refuses_a_function_that_returns_no_tuple(self) -> None:

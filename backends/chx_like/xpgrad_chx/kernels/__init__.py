@@ -13,12 +13,12 @@ _MORE_OF_TWO = "matmul tanh.x affine.x affine.W"
 _OF_ONE_AND_PARAMETERS = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis
 permute_dims prod reshape softmax squeeze std sum sum_to var"""
 
-# `clip` is no kernel: it is composed of minimum and maximum.
+# `clip` is not a kernel: it is a composition of minimum and maximum.
 _TAKES = {name: getattr(getattr(np, name), "nin", 1) for name in CHAPTERS["elementwise"] if name != "clip"}
 UNARY = frozenset((*(name for name, arrays in _TAKES.items() if arrays == 1), *_MORE_OF_ONE.split()))
 BINARY = frozenset((*(name for name, arrays in _TAKES.items() if arrays == 2), *_MORE_OF_TWO.split()))
 PARAMETERISED = frozenset(_OF_ONE_AND_PARAMETERS.split())
-"""Kernels of one array whose parameters are no arrays."""
+"""Kernels of one array without arrays among their parameters."""
 
 
 def kernel(name: str, buffers: Backend, kind: type[Any]) -> Kernel | None:
@@ -34,7 +34,7 @@ def kernel(name: str, buffers: Backend, kind: type[Any]) -> Kernel | None:
     """
     try:
         found = buffers.xp.kernel(name)
-    except RuntimeError:  # a PluginError: the vjp of an input, for which the library has nothing faster
+    except RuntimeError:  # a PluginError: the vjp of an input, for which the library has no kernel
         return None
     if name in UNARY:
         return unary(found, name)

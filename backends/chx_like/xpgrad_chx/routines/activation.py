@@ -29,7 +29,7 @@ def leaky_relu(x: Any, slope: float = 0.2) -> Any:
 
 
 def crelu(x: Any, axis: int = 1) -> Any:
-    """Return ``relu(x)`` and ``relu(-x)`` one behind the other along `axis`."""
+    """Return ``relu(x)`` and ``relu(-x)``, concatenated along `axis`."""
     return run("crelu", x, axis=axis)
 
 
@@ -61,7 +61,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def lstm(c_prev: Any, x: Any) -> tuple[Any, Any]:
-    """Return cell and output of a unit with a long short-term memory.
+    """Return cell and output of a long short-term memory (LSTM) unit.
 
     Parameters
     ----------
@@ -74,19 +74,19 @@ def lstm(c_prev: Any, x: Any) -> tuple[Any, Any]:
 
 
 def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
-    """Return cell and output of a unit with a long short-term memory and two children; arguments as in `lstm`."""
+    """Return cell and output of an LSTM unit with two children; arguments as in `lstm`."""
     c, h = run("slstm", c_prev1, c_prev2, x1, x2)
     return c, h
 
 
 def tree_lstm(*inputs: Any) -> tuple[Any, Any]:
-    """Return cell and output of a unit with a long short-term memory and any number of children.
+    """Return cell and output of an LSTM unit with any number of children.
 
     Parameters
     ----------
     *inputs : array
         The cells of K children, of shape (B, N, *D), then the sources, of shape (B, (3 + K) * N, *D): input, input
-        gate, output gate and K forget gates one behind the other along axis 1.
+        gate, output gate and K forget gates, concatenated along axis 1.
     """
     c, h = run("tree_lstm", *inputs)
     return c, h

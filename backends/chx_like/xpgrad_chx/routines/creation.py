@@ -1,4 +1,4 @@
-"""Creation: from files, buffers, text and functions, and matrices of a pattern."""
+"""Creation from files, buffers, text and functions, and special matrices."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -17,23 +17,23 @@ __all__ = [
 
 
 def asanyarray(obj: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array, as `asarray` does: there are no subclasses that could pass."""
+    """Return an array, like `asarray`, since there are no subclasses."""
     return asarray(obj, dtype=dtype, device=device)
 
 
 def ascontiguousarray(a: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array whose elements lie one after the other in C order: `a` itself if it is one."""
+    """Return a C-contiguous array: `a` itself if it is one."""
     x = asarray(a, dtype=dtype, device=device)
     return x if x.is_contiguous else x.reshape(-1).copy().reshape(x.shape)
 
 
 def asfortranarray(a: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array whose elements lie one after the other in Fortran's order, the first axis fastest."""
+    """Return a Fortran-contiguous array."""
     return ascontiguousarray(asarray(a, dtype=dtype, device=device).T).T  # type: ignore[no-any-return]  # of this class
 
 
 def copy(a: ndarray) -> ndarray:
-    """Return a copy in memory of its own; its gradient goes on to `a`."""
+    """Return a copy that is connected to `a`."""
     return a.copy()  # type: ignore[no-any-return]  # of this class
 
 
@@ -54,7 +54,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Dtype | None = None, de
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, device: Any = None) -> ndarray:
-    """Return a vector over host memory that has Python's buffer interface; it is copied to a CUDA device."""
+    """Return a vector that shares host memory with a buffer object; for a CUDA device it is copied."""
     return asarray(np.frombuffer(buffer, dtype, count, offset), device=device)
 
 
@@ -66,12 +66,12 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", devi
 def fromfunction(
     function: Callable[..., Any], shape: Shape, *, dtype: Any = float, device: Any = None, **kwargs: Any
 ) -> ndarray:
-    """Return what `function` makes of the coordinates: one NumPy array of `shape` for each axis."""
+    """Return the result of `function` for the coordinates: one NumPy array of `shape` for each axis."""
     return asarray(np.fromfunction(function, shape, dtype=dtype, **kwargs), device=device)
 
 
 def fromiter(iterable: Iterable[Any], dtype: Any, count: int = -1, device: Any = None) -> ndarray:
-    """Return a vector of what an iterable gives, all of it or `count` elements."""
+    """Return a vector of the elements of an iterable, all or the first `count`."""
     return asarray(np.fromiter(iterable, dtype, count), device=device)
 
 

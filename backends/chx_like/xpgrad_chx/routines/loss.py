@@ -1,4 +1,4 @@
-"""Losses. They are elementwise, or one for each example: sum them up yourself."""
+"""Losses. They are elementwise or one for each example, without a reduction."""
 
 from typing import Any
 

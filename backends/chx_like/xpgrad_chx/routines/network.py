@@ -1,4 +1,4 @@
-"""How a routine runs a function of `xpgrad.functions`."""
+"""Calls of functions of `xpgrad.functions` by routines."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from xpgrad_chx.evaluation import through
 
 
 def run(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Return what `xpgrad.functions` makes of arrays under a name, as arrays.
+    """Return the results of a function of `xpgrad.functions` on arrays, as arrays.
 
     Raises
     ------

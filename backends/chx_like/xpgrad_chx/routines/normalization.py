@@ -1,4 +1,4 @@
-"""Normalization by the statistics of a batch, or by given ones."""
+"""Normalization by the statistics of a batch, or by given statistics."""
 
 from typing import Any
 

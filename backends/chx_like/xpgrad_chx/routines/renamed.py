@@ -19,6 +19,6 @@ NAMES = {
     "pow": "power",
     "remainder": "mod",
 }
-"""From a function to its other names."""
+"""Other names of each function."""
 RENAMED = {new: old for old, names in NAMES.items() for new in names.split()}
-"""From another name to the function's."""
+"""The function of each other name."""

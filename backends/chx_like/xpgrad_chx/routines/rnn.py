@@ -1,4 +1,4 @@
-"""Recurrent networks over whole sequences; `xpgrad.functions` says how weights, states and sequences are laid out."""
+"""Recurrent networks over whole sequences; see `xpgrad.functions` for the layout of weights, states and sequences."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ NO_DROPOUT = 0.0
 
 
 def n_step_lstm(n_layers: int, hx: Any, cx: Any, ws: Arrays, bs: Arrays, xs: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Return last outputs, last cells and the list of all outputs of layers of long short-term memory.
+    """Return last outputs, last cells and the list of all outputs of LSTM layers.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def n_step_lstm(n_layers: int, hx: Any, cx: Any, ws: Arrays, bs: Arrays, xs: Seq
 
 
 def n_step_bilstm(n_layers: int, hx: Any, cx: Any, ws: Arrays, bs: Arrays, xs: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Return what `n_step_lstm` does, for both directions, which take turns in states, weights and features."""
+    """Bidirectional `n_step_lstm`; the two directions alternate in states, weights and features."""
     hy, cy, ys = run("n_step_bilstm", n_layers, NO_DROPOUT, hx, cx, ws, bs, xs)
     return hy, cy, list(ys)
 
@@ -42,7 +42,7 @@ def n_step_gru(n_layers: int, hx: Any, ws: Arrays, bs: Arrays, xs: Sequence[Any]
 
 
 def n_step_bigru(n_layers: int, hx: Any, ws: Arrays, bs: Arrays, xs: Sequence[Any]) -> tuple[Any, Any]:
-    """Return what `n_step_gru` does, for both directions."""
+    """Bidirectional `n_step_gru`."""
     hy, ys = run("n_step_bigru", n_layers, NO_DROPOUT, hx, ws, bs, xs)
     return hy, list(ys)
 
@@ -58,6 +58,6 @@ def n_step_rnn(
 def n_step_birnn(
     n_layers: int, hx: Any, ws: Arrays, bs: Arrays, xs: Sequence[Any], activation: str = "tanh"
 ) -> tuple[Any, Any]:
-    """Return what `n_step_rnn` does, for both directions."""
+    """Bidirectional `n_step_rnn`."""
     hy, ys = run("n_step_birnn", n_layers, NO_DROPOUT, hx, ws, bs, xs, activation=activation)
     return hy, list(ys)

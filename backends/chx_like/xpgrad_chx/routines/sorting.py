@@ -1,4 +1,4 @@
-"""Searching past what is missing."""
+"""Searching functions that ignore NaNs."""
 
 from xpgrad_chx.array import ndarray
 from xpgrad_chx.evaluation import call
@@ -7,10 +7,10 @@ __all__ = ["nanargmax", "nanargmin"]
 
 
 def nanargmax(a: ndarray, axis: int | None = None) -> ndarray:
-    """Return where the maximum along `axis` is among what is no NaN; a slice of NaN only is a ValueError."""
+    """Return the index of the maximum along `axis`, ignoring NaNs; ValueError for slices with NaNs only."""
     return call("nanargmax", (a.as_grad_stopped(),), {"axis": axis})  # type: ignore[no-any-return]  # of this class
 
 
 def nanargmin(a: ndarray, axis: int | None = None) -> ndarray:
-    """Return where the minimum along `axis` is among what is no NaN; a slice of NaN only is a ValueError."""
+    """Return the index of the minimum along `axis`, ignoring NaNs; ValueError for slices with NaNs only."""
     return call("nanargmin", (a.as_grad_stopped(),), {"axis": axis})  # type: ignore[no-any-return]  # of this class

@@ -1,4 +1,4 @@
-"""Elementwise kernels: CuPy's own, called without anything in between, and gradients in one launch."""
+"""Elementwise kernels: CuPy's own, called directly, and gradients in one launch."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from xpgrad.types import Array
 from xpgrad_cupy import namespace
 from xpgrad_cupy.kernels.loops import loop
 
-# Functions of array_api_compat in Python, which the default bodies call as well; and `clip` is no kernel.
+# Functions of array_api_compat in Python, which the default bodies call as well; and `clip` is not a kernel.
 _OTHERWISE = {"ceil", "clip", "floor", "round", "sign", "trunc"}
 ELEMENTWISE = {name: getattr(namespace, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE}
 
@@ -21,7 +21,7 @@ def tanh_x(gy: Array, y: Array, /) -> Any:
 
 
 def gate(x1: Array, x2: Array, /) -> Array:
-    """Return `x1` times whether `x2` is positive."""
+    """Return ``x1 * (x2 > 0)``."""
     return _gate(x1, x2)
 
 

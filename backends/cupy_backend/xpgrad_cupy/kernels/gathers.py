@@ -1,4 +1,4 @@
-"""What gathers need in their gradients: adding into positions, and into a buffer that belongs to the sweep."""
+"""Kernels for gradients of gathers: adding at positions, and into a buffer that the sweep owns."""
 
 from typing import Any
 

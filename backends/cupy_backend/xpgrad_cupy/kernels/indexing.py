@@ -1,4 +1,4 @@
-"""Indexing: CuPy wraps what is out of range around the ends without a word, so debug mode looks first.
+"""Indexing: CuPy silently wraps indices that are out of range, so debug mode checks them first.
 
 To look is to wait for the GPU, so it is done in debug mode only. Outside of it a number in an index array that is
 beyond the ends counts on from the other end, as often as it takes. These kernels do not compute: having looked, they
@@ -14,35 +14,35 @@ from xpgrad.types import Array, Index, Kernel
 
 
 def getitem(x: Array, /, index: Index) -> Any:
-    """Look at the index of ``x[index]``."""
+    """Check the index of ``x[index]``."""
     if config.debug:
         check_index(x, index)
     return NotImplemented
 
 
 def setitem(x: Array, u: Array, /, index: Index) -> Any:
-    """Look at the index of an assignment."""
+    """Check the index of an assignment."""
     if config.debug:
         check_index(x, index)
     return NotImplemented
 
 
 def take(x: Array, indices: Array, /, axis: int | None = None) -> Any:
-    """Look at positions along one axis."""
+    """Check positions along one axis."""
     if config.debug:
         check(indices, x.shape[axis or 0])
     return NotImplemented
 
 
 def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Any:
-    """Look at positions along one axis, line by line."""
+    """Check positions along one axis, line by line."""
     if config.debug:
         check(indices, x.shape[axis])
     return NotImplemented
 
 
 def check_index(x: Array, index: Index) -> None:
-    """Raise `IndexError` if an integer array in `index` has numbers beyond the ends of its axis."""
+    """Raise `IndexError` if an integer array in `index` has numbers out of range for its axis."""
     items: Any = index if type(index) is tuple else (index,)
     used, axis = sum(map(_axes_of, items)), 0
     for item in items:
@@ -61,12 +61,12 @@ def check(places: Array, length: int) -> None:
 
 
 def _kind_of(item: Any) -> str:
-    """Return the kind of an array's dtype, a blank for what is no array."""
+    """Return the kind of an array's dtype, a blank for other objects."""
     return str(item.dtype.kind) if type(item) is cupy.ndarray else " "
 
 
 def _axes_of(item: Any) -> int:
-    """Return how many axes of the array an item of an index stands for; the ellipsis takes what is left."""
+    """Return the number of axes that an item of an index consumes; an ellipsis consumes the rest."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if _kind_of(item) == "b" else 1

@@ -1,4 +1,4 @@
-"""How loops are written: CuPy's `ElementwiseKernel` and `ReductionKernel` with options that hold for all of ours."""
+"""CuPy's `ElementwiseKernel` and `ReductionKernel` with the options of all kernels of this package."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import cupy
 AS_WRITTEN = ("--fmad=false",)
 """Products and sums are rounded one by one, as those of separate kernels are.
 
-Half precision is computed in single, so where bits count, a text says ``T(...)`` around each step.
+Half precision is computed in single; where results must be bit-identical, the source has ``T(...)`` around each step.
 """
 
 

@@ -1,4 +1,4 @@
-"""Kernels of neural networks: one launch where the formula takes three to six."""
+"""Kernels of neural networks: one launch instead of three to six."""
 
 import math
 from typing import Any
@@ -83,7 +83,7 @@ def expit(x: Array, /) -> Array:
 
 
 def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
-    """Return ``gy * (y * (1 - y))``; 1 - y as the function of -x where it loses digits."""
+    """Return ``gy * (y * (1 - y))``; 1 - y is computed as ``expit(-x)`` where it would lose digits."""
     if _is_half(y):
         return expit_x(*(each.astype(cupy.float32) for each in (gy, x, y))).astype(y.dtype)
     return _sigmoid_x(gy, x, y)
@@ -139,7 +139,7 @@ def labels_one_hot(t: Array, /, spec: Spec, ignore_label: int) -> Array:
 
 
 def labels_weight(t: Array, weight: Array | None, /, spec: Spec, ignore_label: int) -> Array:
-    """Return what each example weighs, NaN where its label is no class."""
+    """Return the weight of each example, NaN for invalid labels."""
     t = _column(t)
     y = cupy.empty(t.shape, spec.dtype)
     if weight is None:
@@ -155,8 +155,8 @@ def labels_count(t: Array, /, spec: Spec, ignore_label: int) -> Array:
 def cross_entropy(
     x: Array, t: Array, score: Any, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
-    """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
-    score = log_softmax(x, 1) if score is None else score  # it says shape and dtype like a spec
+    """Return the cross entropy: the scores of the labels are gathered, without temporary arrays of the size of `x`."""
+    score = log_softmax(x, 1) if score is None else score  # it has shape and dtype like a spec
     weights = labels_weight(t, weight, spec=score, ignore_label=ignore_label).reshape(t.shape)
     losses = _losses(score, t, weights, score.shape[1], math.prod(score.shape[2:]), ignore_label)
     if reduce == "no":
@@ -166,7 +166,7 @@ def cross_entropy(
 
 
 def _count(t: Array, x: Array, normalize: bool, ignore_label: int) -> Any:
-    """Return by what the sum of the losses of logits `x` is divided; of half precision in single."""
+    """Return the divisor of the sum of the losses of logits `x`; for half precision in single precision."""
     if not normalize:
         return x.shape[0] or 1
     return _at_least_one(_counted(t, ignore_label), cupy.empty((), cupy.float32 if _is_half(x) else x.dtype))

@@ -1,4 +1,4 @@
-"""Random numbers drawn on the GPU: each a function of a seed and its place, so nothing is kept between calls.
+"""Random numbers drawn on the GPU: each is a function of a seed and its position, so there is no state between calls.
 
 The seed comes from the host's stream of the thread and device, which `xpgrad.random` seeds, saves and restores. The
 generator is Philox-4x32 with ten rounds (Salmon and others: Parallel random numbers: as easy as 1, 2, 3; 2011).
@@ -32,7 +32,7 @@ __device__ inline double unit53(unsigned int high, unsigned int low) {
     return (double)((((unsigned long long)high << 32) | low) >> 11) * 1.1102230246251565e-16;
 }
 """
-"""Four words of 32 bits for a place, and a number from [0, 1) of two of them."""
+"""Four 32-bit words for a position, and a number from [0, 1) from two of them."""
 
 _UNIFORM = "Bits r = philox(seed, (unsigned long long)i); "
 _uniform = {
@@ -54,7 +54,7 @@ _normal = loop(
 
 
 def random_uniform(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers from [0, 1), all that the dtype has at equal distances."""
+    """Return numbers from [0, 1), on an equidistant grid as fine as the dtype allows."""
     return _drawn(_uniform[cupy.dtype(dtype).char], shape, dtype, device, generator)
 
 

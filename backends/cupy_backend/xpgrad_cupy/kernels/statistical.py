@@ -1,4 +1,4 @@
-"""Sums, called with nothing in between."""
+"""Sums, called directly."""
 
 import math
 
@@ -12,7 +12,7 @@ def sum_to(x: Array, /, shape: Shape) -> Array:
     lead = x.ndim - len(shape)
     if x.dtype.char == "e" and x.shape != shape:
         return sum_to(x.astype(cupy.float32), shape).astype(x.dtype)
-    if lead and x.shape[lead:] == shape and math.prod(shape):  # a bias: no axis is to be kept
+    if lead and x.shape[lead:] == shape and math.prod(shape):  # a bias: no axis is kept
         return cupy.sum(x, axis=tuple(range(lead)), dtype=x.dtype)
     axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
     if not axes:

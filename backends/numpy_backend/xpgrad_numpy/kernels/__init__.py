@@ -24,6 +24,6 @@ KERNELS: dict[str, Kernel] = {
     "accumulate": accumulate,
     "scatter_add": scatter_add,
 }
-"""What overrides kernels of `xpgrad.array_api` and of the graph."""
+"""Kernels that replace those of `xpgrad.array_api` and of the graph."""
 NETWORKS: dict[str, Kernel] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
-"""What overrides kernels of `xpgrad.functions`, which is imported late."""
+"""Kernels that replace those of `xpgrad.functions`, which is imported late."""

@@ -15,8 +15,8 @@ from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype, Kernel
 
 CACHED = 2**19  # bytes of a part of the matrix; from a quarter to twice that makes little difference
-MAX_TURNED = 6  # times as many filters as channels, up to which copying rows takes less time than adding them
-MAX_SURPLUS = 1.5  # columns in relation to those that are needed
+MAX_TURNED = 6  # ratio of filters to channels up to which copying rows is faster than adding them
+MAX_SURPLUS = 1.5  # ratio of computed to needed columns
 
 
 class Layout:
@@ -59,7 +59,7 @@ class Layout:
         return math.prod(self.runs)
 
     def outputs(self, rows: Array) -> Array:
-        """Return a view of rows, shape (..., columns), that has the windows' shape and none of the columns too many."""
+        """Return a view of rows, shape (..., columns), in the shape of the windows, without superfluous columns."""
         g = self.geometry
         if self.runs == g.out:
             return rows.reshape((*rows.shape[:-1], *g.out))
@@ -67,7 +67,7 @@ class Layout:
         return whole[(..., *[slice(o) for o in g.out])]
 
     def parts(self, rows: int, itemsize: int) -> Iterator[tuple[int, int]]:
-        """Yield from where to where along the first axis of the runs each part of the matrix goes."""
+        """Yield start and stop of each part of the matrix along the first axis of the runs."""
         row = math.prod(self.runs[1:]) * rows * itemsize
         step = max(1, CACHED // max(row, 1))
         count = -(-self.runs[0] // step)
@@ -79,7 +79,7 @@ layout = functools.lru_cache(256)(Layout)
 
 
 class Image:
-    """One padded image in memory of its own, and the matrix of its windows, a part at a time."""
+    """A padded copy of one image, and the matrix of its windows, one part at a time."""
 
     def __init__(self, geometry: Geometry, channels: int, groups: int, dtype: Dtype) -> None:
         found = self.layout = layout(geometry)
@@ -163,7 +163,7 @@ def turned(geometry: Geometry) -> Geometry | None:
 
 
 def _turned_filters(W: Array, groups: int) -> Array:
-    """Return filters with channels and outputs swapped in each group, and turned around."""
+    """Return filters with channels and outputs swapped in each group, and all spatial axes reversed."""
     count, channels, *ksize = W.shape
     swapped = np.swapaxes(W.reshape((groups, count // groups, channels, *ksize)), 1, 2)
     return np.flip(swapped, tuple(range(3, swapped.ndim))).reshape((groups * channels, count // groups, *ksize))

@@ -1,4 +1,4 @@
-"""Elementwise kernels: NumPy's own loops, called without anything in between."""
+"""Elementwise kernels: NumPy's own loops, called directly."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import kept
 
-# The namespace has these otherwise than NumPy: rounding leaves integers what they are; and `clip` is no kernel.
+# In the namespace these differ from NumPy: rounding does not change integers; and `clip` is not a kernel.
 _OTHERWISE = {"ceil", "clip", "floor", "round", "trunc"}
 ELEMENTWISE: dict[str, Kernel] = {
     name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE

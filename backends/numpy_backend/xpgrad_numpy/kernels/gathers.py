@@ -1,4 +1,4 @@
-"""What gathers need in their gradients: adding into positions, and into a buffer that belongs to the sweep."""
+"""Kernels for gradients of gathers: adding at positions, and into a buffer that the sweep owns."""
 
 import math
 from types import EllipsisType
@@ -9,16 +9,16 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Index
 
-MANY = 8  # parts from which one call for all of them pays
-WIDE = 512  # elements of a row from which adding row by row pays
+MANY = 8  # number of parts from which on one call for all of them is faster
+WIDE = 512  # length of rows from which on adding row by row is faster
 EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 
 def accumulate(total: Array, g: Array, /) -> Array:
-    """Return ``total + g``, written into `total` where a new array would be laid out like that.
+    """Return ``total + g``, computed in `total` if a new array would have the same layout.
 
-    Sums over axes take their elements as they lie, so with another layout the next of them would be rounded otherwise.
+    Sums over axes add elements in memory order, so with another layout later sums would be rounded differently.
     """
     if type(total) is not np.ndarray or total.dtype is not g.dtype or total.shape != g.shape:
         return total + g
@@ -36,7 +36,7 @@ def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
         return total
     for index, value in parts:
         if type(index) is int and not value.ndim:
-            total[index] += value.item()  # NumPy adds a scalar to a scalar ten times as fast as a 0-d array
+            total[index] += value.item()  # NumPy adds scalars ten times as fast as 0-d arrays
         elif _is_basic(index) or (type(index) is np.ndarray and index.dtype == bool):
             total[index] += value
         else:
@@ -76,7 +76,7 @@ def _is_array(item: Any) -> bool:
 
 
 def _from_the_front(places: Array, length: int) -> Array:
-    """Return positions in which negative ones count from the front, too."""
+    """Return positions with negative ones converted to non-negative ones."""
     return np.where(places < 0, places + length, places) if places.size and places.min() < 0 else places
 
 

@@ -6,7 +6,7 @@ from xpgrad.types import Array, Index, Kernel
 
 
 def getitem(x: Array, /, index: Index) -> Array:
-    """Return ``x[index]``; the ellipsis keeps NumPy from making a scalar of a 0-d array."""
+    """Return ``x[index]``; with the ellipsis, NumPy returns 0-d arrays instead of scalars."""
     return x[index, ...] if type(index) is int else x[index]
 
 

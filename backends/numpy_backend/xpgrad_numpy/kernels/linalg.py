@@ -1,4 +1,4 @@
-"""Linear algebra: what NumPy does faster than the standard's calls, with the same meaning."""
+"""Linear algebra: NumPy functions that are faster than the standard's, with the same results."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Kernels of neural networks: fewer passes and fewer temporary arrays than their default bodies, with the same bits."""
+"""Kernels of neural networks: fewer passes and temporary arrays than the default bodies, and bit-identical results."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
 from xpgrad_numpy.kernels.statistical import sum
 
-# Up to this many classes, NumPy's loops run along the examples, whose lines are longer. With 10 classes that takes 0.8
+# Up to this number of classes, NumPy's loops run along the examples, the longer axis. With 10 classes that takes 0.8
 # times as long for 64 examples, and half as long for 4096.
 FEW_CLASSES = 64
 
-NEARLY_ONE = 0.995  # from here on 1 - y loses digits of the gradient of `expit`
+NEARLY_ONE = 0.995  # from this value on, 1 - y loses digits in the gradient of `expit`
 
-IN_PLACE_FROM = 1024  # elements; below, one call more costs more than the memory
+IN_PLACE_FROM = 1024  # elements; for fewer, an additional call costs more than the memory
 
-# NumPy takes a 0-d array in two thirds of the time of a Python number.
+# NumPy processes a 0-d array in two thirds of the time of a Python number.
 ZEROS = {dtype: np.zeros((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 ONES = {dtype: np.ones((), dtype) for dtype in ZEROS}
 
@@ -29,10 +29,10 @@ def relu(x: Array, /) -> Array:
 
 
 def gate(x1: Array, x2: Array, /) -> Array:
-    """Return `x1` times whether `x2` is positive; a large one in the memory that the numbers 0 and 1 have got."""
+    """Return ``x1 * (x2 > 0)``; for large arrays in the memory of the factors 0 and 1."""
     positive = x2 > ZEROS.get(x2.dtype, 0)
     if x1.size < IN_PLACE_FROM or x1.shape != x2.shape:
-        return np.multiply(x1, positive)  # the loop casts as it goes
+        return np.multiply(x1, positive)  # the loop casts while it computes
     y = positive.astype(x1.dtype)
     y *= x1
     return y
@@ -50,7 +50,7 @@ def expit(x: Array, /) -> Array:
 
 
 def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
-    """Return ``gy * y * (1 - y)`` in one new array; 1 - y as the function of -x only where it loses digits."""
+    """Return ``gy * y * (1 - y)`` in one new array; 1 - y is computed as ``expit(-x)`` where it would lose digits."""
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
     gx = np.subtract(ONES.get(y.dtype, 1), y)
@@ -87,7 +87,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def softmax_from_log(x: Array, score: Array | None, /) -> Array:
-    """Return the exponentials of what `log_softmax` gave, or gives."""
+    """Return the exponentials of the result of `log_softmax`, which is computed if it is not given."""
     return np.exp(log_softmax(x, 1) if score is None else score)
 
 
@@ -97,7 +97,7 @@ def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
 
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
-    """Return the logarithm of `softmax`; a transposed view where there are few classes."""
+    """Return the logarithm of `softmax`; a transposed view if there are few classes."""
     if is_half(x.dtype):
         return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
     if x.ndim == 2 and x.shape[1] <= FEW_CLASSES and axis in (1, -1):
@@ -164,9 +164,9 @@ def affine_b(gy: Array, /) -> Array:
 
 
 def _labels(t: Array, classes: int, ignore_label: int) -> tuple[Array, Array | None]:
-    """Return the labels and, where some do not count, which ones do; raise where one is neither."""
+    """Return the labels and, if some are ignored, a mask of the others; raise an error for invalid labels."""
     if ignore_label < 0 and not np.count_nonzero(t < 0):
-        return t, None  # too large ones raise where they are used
+        return t, None  # labels that are too large raise an error when they are used
     counted = t != ignore_label
     wrong = counted & ((t < 0) | (t >= classes))
     if wrong.any():
@@ -186,7 +186,7 @@ def _places(score: Array, t: Array) -> tuple[Array, ...]:
 def cross_entropy(
     x: Array, t: Array, score: Array, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
-    """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
+    """Return the cross entropy: the scores of the labels are gathered, without temporary arrays of the size of `x`."""
     score = log_softmax(x, 1) if score is None else score
     t, counted = _labels(t, score.shape[1], ignore_label)
     losses = score[_places(score, t)]
@@ -209,7 +209,7 @@ def labels_one_hot(t: Array, /, spec: Spec, ignore_label: int) -> Array:
 
 
 def labels_weight(t: Array, weight: Array | None, /, spec: Spec, ignore_label: int) -> Array:
-    """Return what each example weighs, with axis 1 of length 1."""
+    """Return the weight of each example, with axis 1 of length 1."""
     t, counted = _labels(t, spec.shape[1], ignore_label)
     weights = np.ones(t.shape, spec.dtype) if weight is None else weight[t]
     if counted is not None:
@@ -239,7 +239,7 @@ def cross_entropy_x(
     gy: Array, x: Array, t: Array, score: Array, weight: Array | None, x_spec: Any, normalize: bool,
     ignore_label: int, reduce: str, /,
 ) -> Array:  # fmt: skip
-    """Return the gradient of the cross entropy: the kept scores' exponentials, changed in place."""
+    """Return the gradient of the cross entropy: the exponentials of the kept scores, modified in place."""
     score = log_softmax(x, 1) if score is None else score
     t, counted = _labels(t, score.shape[1], ignore_label)
     gx = np.exp(score)

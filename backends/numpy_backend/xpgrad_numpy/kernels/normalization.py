@@ -1,4 +1,4 @@
-"""Normalization: few passes, and over rows so many at a time that they stay in the cache between passes."""
+"""Normalization in few passes, over blocks of rows that stay in the cache between passes."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _add: Kernel = np.add.reduce
 
 
 def _blocks(shape: tuple[int, ...], axis: Axes) -> Iterator[slice]:
-    """Yield blocks of rows, where each row is normalized by itself; else all at once."""
+    """Yield blocks of rows if each row is normalized separately, else all rows at once."""
     if len(shape) != 2 or axis != (1,):
         yield slice(None)
         return
@@ -29,7 +29,7 @@ def _count(x: Array, axis: Axes) -> int:
 
 
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
-    """Return mean and variance over `axis`, which stays with length 1."""
+    """Return mean and variance over `axis`, which is kept with length 1."""
     if is_half(x.dtype):  # whose sum of squares overflows
         mean, var = moments(x.astype(np.float32), axis)
         return mean.astype(x.dtype), var.astype(x.dtype)
@@ -74,7 +74,7 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
 
 
 def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
-    """Return ``x * gamma + beta``, `beta` added in place where that fits."""
+    """Return ``x * gamma + beta``, `beta` added in place if shape and dtype allow it."""
     y = np.multiply(x, gamma)
     if y.ndim and np.result_type(y, beta) == y.dtype and np.broadcast_shapes(y.shape, beta.shape) == y.shape:
         return np.add(y, beta, out=y)

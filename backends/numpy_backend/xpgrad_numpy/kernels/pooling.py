@@ -1,4 +1,4 @@
-"""Pooling: passes over strided views of the image, one for each element of a window; windows are never made."""
+"""Pooling: one pass over a strided view of the image for each element of a window; windows are never copied."""
 
 import numpy as np
 
@@ -25,11 +25,11 @@ def max_pool(x: Array, /, geometry: Geometry) -> Array:
 
 
 def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> Array:
-    """Return `g` divided by how many elements of its window are the largest."""
+    """Return `g` divided by the number of largest elements of its window."""
     count = np.zeros(top.shape, np.int16 if len(elements(geometry)) < 2**15 else np.int64)
     for _, image, window in elements(geometry):
         count[window] += x[image] == top[window]
-    np.maximum(count, 1, out=count)  # 0 where all is NaN
+    np.maximum(count, 1, out=count)  # 0 if all elements are NaN
     return divided(g, count)
 
 

@@ -1,4 +1,4 @@
-"""Half precision by way of single precision: NumPy's loops add in the dtype of the array, which stalls at 2,048."""
+"""Half precision computed in single: NumPy's loops add in the dtype of the array, where sums of ones stall at 2048."""
 
 import functools
 from typing import Any
@@ -29,7 +29,7 @@ def is_foreign_float(dtype: Dtype) -> bool:
 
 def foreign_limits(dtype: Dtype) -> Any:
     """Return the limits of a floating-point dtype of ml_dtypes."""
-    import ml_dtypes  # which has made the dtype, so it is here
+    import ml_dtypes  # which defines the dtype, so it is installed
 
     limits: Any = ml_dtypes.finfo
     return limits(dtype)
@@ -43,12 +43,12 @@ def is_half(dtype: Dtype) -> bool:
 
 
 def wide(dtype: Dtype) -> Dtype:
-    """Return the dtype in which sums and counts for arrays of `dtype` are made."""
+    """Return the dtype in which sums and counts of arrays of `dtype` are computed."""
     return SINGLE if is_half(dtype) else dtype
 
 
 def divided(g: Array, count: int | Array) -> Array:
-    """Return ``g / count`` in the dtype of `g`, in which the count need not fit."""
+    """Return ``g / count`` in the dtype of `g`, which need not be able to represent the count."""
     dtype = g.dtype
     if is_half(dtype):
         return (g.astype(SINGLE) / np.asarray(count, SINGLE)).astype(dtype)
@@ -56,5 +56,5 @@ def divided(g: Array, count: int | Array) -> Array:
 
 
 def kept(y: Array, dtype: Dtype) -> Array:
-    """Return a result in the dtype of the operands, where that is another package's: NumPy widens it to its own."""
+    """Return a result in the dtype of the operands if another package defines it: NumPy widens it to one of its own."""
     return y.astype(dtype) if y.dtype is not dtype and is_foreign(dtype) else y

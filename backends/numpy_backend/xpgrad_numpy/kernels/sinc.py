@@ -1,4 +1,4 @@
-"""The normalised sine and its derivatives, in few arrays: memory that is new costs more than the sums."""
+"""The normalised sinc function and its derivatives, with few new arrays: allocation costs more than the sums."""
 
 import functools
 import math
@@ -21,7 +21,7 @@ def sinc(x: Array, /) -> Array:
 
 
 def sinc_of(x: Array, /, n: int) -> Array:
-    """Return the derivative of order `n`: a power series up to 1, beyond it by the recurrence of the orders."""
+    """Return the derivative of order `n`: by a power series up to 1, and by recurrence in the order beyond."""
     if not x.ndim:
         return sinc_of(x.reshape(1), n).reshape(())
     square = x * x
@@ -65,7 +65,7 @@ def _turned(x: Array, function: np.ufunc) -> Array:
 
 @functools.lru_cache(16)
 def _series(n: int, eps: float) -> list[float]:
-    """Return the coefficients of the power series of the derivative, as many as count up to 1."""
+    """Return the coefficients of the power series of the derivative that are significant for arguments up to 1."""
     found: list[float] = []
     for k in count((n + 1) // 2):
         found.append((-1) ** k * math.pi ** (2 * k) / ((2 * k + 1) * math.factorial(2 * k - n)))

@@ -25,14 +25,14 @@ NUMPYS: dict[str, Kernel] = {
     "logaddexp2": np.logaddexp2,
     **SINC,
 }
-"""What NumPy has itself: vectorised, and as exact as SciPy's."""
+"""NumPy's own functions: vectorised, and as accurate as SciPy's."""
 HALF = np.dtype(np.float16)
 PARTS = {
     "cosine_integral": ("sici", 1), "fresnel_cosine": ("fresnel", 1), "fresnel_sine": ("fresnel", 0),
     "hyperbolic_cosine_integral": ("shichi", 1), "hyperbolic_sine_integral": ("shichi", 0),
     "jacobi_am": ("ellipj", 3), "sine_integral": ("sici", 0),
 }  # fmt: skip
-"""Kernels that are one of several outputs."""
+"""Kernels that are one output of a function with several."""
 NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys()
 """Kernels that are SciPy's."""
 
@@ -49,7 +49,7 @@ def find(name: str) -> Kernel | None:
     found = getattr(scipy_special, theirs, None)
     if found is None:
         return None
-    found = getattr(found, "__wrapped__", found)  # the ufunc itself: under SCIPY_ARRAY_API it is behind a dispatcher
+    found = getattr(found, "__wrapped__", found)  # the ufunc itself: with SCIPY_ARRAY_API it is wrapped in a dispatcher
     return _of_order(found) if name in ORDERED else _with_half(found, part)
 
 
@@ -63,7 +63,7 @@ def _library() -> Any:
 
 
 def _with_half(ufunc: Any, part: int | None) -> Kernel:
-    """Return `ufunc`, or one of its outputs, so that float16 stays float16: SciPy's have no loop for it."""
+    """Return `ufunc`, or one of its outputs, with float16 results for float16: SciPy has no loops for it."""
     function = ufunc if part is None else lambda *xs: ufunc(*xs)[part]
 
     def of_one(x: Array, /) -> Array:

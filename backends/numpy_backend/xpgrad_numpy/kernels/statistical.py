@@ -19,7 +19,7 @@ _minimum: Kernel = np.minimum.reduce
 
 
 def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
-    """Sum over `axis`; small integers in the default integer, as the loop does by itself."""
+    """Sum over `axis`; small integers in the default integer dtype, as NumPy's loop does."""
     if x.itemsize < 4 and is_half(dtype or x.dtype):
         return _add(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
     return _add(x, axis, dtype, None, keepdims)
@@ -43,7 +43,7 @@ def min(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Mean over `axis`; what needs a wider accumulator or a warning is left to NumPy."""
+    """Mean over `axis`; cases that need a wider accumulator or a warning are left to NumPy."""
     count = _count(x, axis)
     if count and is_half(x.dtype):
         return (_add(x, axis, SINGLE, None, keepdims) / count).astype(x.dtype)
@@ -79,7 +79,7 @@ def _count(x: Array, axis: Axis) -> int:
 
 
 def broadcast_to(x: Array, /, shape: Shape) -> Array:
-    """Return `x` stretched to `shape`: a view with strides of 0, made directly where `x` is contiguous."""
+    """Return `x` broadcast to `shape`: a view with strides of 0, created directly if `x` is contiguous."""
     if x.shape == shape:
         return x
     strides = _stretched(x.shape, x.strides, shape)
@@ -90,7 +90,7 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
 
 @functools.lru_cache(4096)
 def _stretched(small: Shape, strides: Shape, large: Shape) -> Shape | None:
-    """Return the strides with which `small` fills `large`, or None where it does not or where there is nothing."""
+    """Return the strides that broadcast `small` to `large`, or None if it does not broadcast or is empty."""
     lead = len(large) - len(small)
     if lead < 0 or 0 in small or any(n not in (1, m) for n, m in zip(small, large[lead:], strict=True)):
         return None
@@ -102,7 +102,7 @@ def sum_to(x: Array, /, shape: Shape) -> Array:
     if x.itemsize < 4 and is_half(x.dtype) and x.shape != shape:
         return sum_to(x.astype(SINGLE), shape).astype(x.dtype)
     if x.ndim == 2 and len(shape) == 1 and x.shape[1] == shape[0]:
-        return _add(x, 0, x.dtype)  # a bias: no axis is to be kept
+        return _add(x, 0, x.dtype)  # a bias: no axis is kept
     axes = _summed(x.shape, shape)
     if not axes:
         return x
@@ -134,7 +134,7 @@ def _kept(shape: Shape, axis: int | tuple[int, ...]) -> Shape:
 
 
 def extremum_vjp(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool, /) -> Array:
-    """Return the gradient of `max` and `min`: the cotangent in equal shares where `x` is the extreme."""
+    """Return the gradient of `max` and `min`: the cotangent in equal shares for the elements that are extreme."""
     if not (keepdims or axis is None):
         shape = _kept(x.shape, _hashable(axis))
         gy, y = gy.reshape(shape), y.reshape(shape)

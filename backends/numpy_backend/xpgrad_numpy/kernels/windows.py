@@ -15,7 +15,7 @@ Element = tuple[tuple[int, ...], Slices, Slices]
 
 @functools.lru_cache(256)
 def elements(geometry: Geometry) -> tuple[Element, ...]:
-    """Return, for each element of a window, its number, where on the image it lies, and in which windows it does so."""
+    """Return, for each element of a window, its number, its positions on the image, and the windows with them."""
     axes = []
     for n, k, s, p, d, o in zip(
         geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True
@@ -53,7 +53,7 @@ def windows(x: Array, /, geometry: Geometry, fill: float) -> Array:
 
 
 def fold(x: Array, /, geometry: Geometry) -> Array:
-    """Return images with the elements of windows added in their places."""
+    """Return images with the elements of windows added at their positions."""
     if is_half(x.dtype):
         return fold(x.astype(SINGLE), geometry).astype(x.dtype)
     y = np.zeros((*x.shape[:2], *geometry.size), x.dtype)
@@ -73,7 +73,7 @@ def sum_pool(x: Array, /, geometry: Geometry) -> Array:
 
 
 def unpool(x: Array, /, geometry: Geometry) -> Array:
-    """Return images on which each element is added all over its window."""
+    """Return images with each element added to all positions of its window."""
     shape = (*x.shape[:2], *geometry.size)
     if exact(geometry):
         y = np.empty(shape, x.dtype)

@@ -45,7 +45,7 @@ def _best(cost: Host, *xs: Host) -> Host:
 
 
 def _ctc(xs: Any, t: Any, steps: Any, ends: Any) -> Host:
-    """Return the losses with the blank 0: ways whose repetitions, then blanks, are left out to give the labels."""
+    """CTC losses with blank 0: over paths that give the labels when repetitions, then blanks, are removed."""
     losses = []
     for n, (length, end) in enumerate(zip(steps, ends, strict=True)):
         p = [np.exp(x[n]) / np.exp(x[n]).sum() for x in xs[:length]]

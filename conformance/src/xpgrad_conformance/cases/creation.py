@@ -1,4 +1,4 @@
-"""Cases of creation from Variables, whose gradients come back; what is made of nothing has none."""
+"""Cases of creation functions with Variables as arguments, which have gradients."""
 
 import numpy as np
 

@@ -117,7 +117,7 @@ def _cube(x: Any) -> Any:
 
 
 def _components(xp: Any, v: Any) -> Any:
-    """Return the squared moduli, whatever the signs or phases of the columns."""
+    """Return the squared moduli, which do not depend on the signs or phases of the columns."""
     return xp.real(v * xp.conj(v)) if xp.isdtype(v.dtype, "complex floating") else v * v
 
 

@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.functions`: losses beside the cross entropies, and embeddings."""
+"""Cases of `xpgrad.functions`: losses other than cross entropies, and embeddings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.functions`: what networks are made of."""
+"""Cases of `xpgrad.functions`: neural network layers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cases of special functions. Their reference is SciPy, which backends without a kernel of their own do not use."""
+"""Cases of special functions. The reference is SciPy, which default kernels do not use."""
 
 import importlib
 from collections.abc import Callable

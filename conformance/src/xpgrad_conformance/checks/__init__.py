@@ -1,4 +1,4 @@
-"""The checks of the suite, in one file for each thing that they are about; a check in any of them takes part."""
+"""The checks of the suite, one file for each subject; a check in any file of this package is part of the suite."""
 
 from xpgrad_conformance.check import Check
 from xpgrad_conformance.modules import members

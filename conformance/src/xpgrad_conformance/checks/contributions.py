@@ -18,7 +18,7 @@ MOST = 2**20  # elements of an array that is large enough for sums in place
 
 
 def sizes(s: Subject) -> tuple[tuple[int, int], ...]:
-    """Return a small shape, and a large one, in which the sweep adds in place if the backend does so at all."""
+    """Return a small shape, and one that is large enough for the sweep to add in place if the backend supports it."""
     start = s.backend.in_place_from
     least = LARGE if math.isinf(start) or start > MOST else max(LARGE, int(start))
     return (3, 4), (67, math.ceil(least / 67) + 1)
@@ -120,7 +120,7 @@ def one_array_twice(s: Subject) -> None:
 
 
 class Handed(FunctionNode):
-    """A sum whose author hands on the cotangent itself, for both inputs."""
+    """A sum whose backward returns the cotangent itself for both inputs."""
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the sum."""

@@ -1,4 +1,4 @@
-"""Family C: new arrays have the values, shape, dtype and device that were asked for, in memory of their own."""
+"""Family C: new arrays have the requested values, shape, dtype and device, and share no memory."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from xpgrad_conformance.subject import Subject
 
 KINDS = {"b": "bool", "i": "integral", "f": "real floating", "c": "complex floating"}
 LARGE = 100_003
-"""Elements of an array that is beyond the block sizes of libraries."""
+"""Number of elements of an array that is larger than the block sizes of libraries."""
 
 
 def _shapes(s: Subject) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Family V, devices: where results and gradients lie, which device an array says that it is on, what may not meet."""
+"""Family V, devices: the devices of results and gradients, the device that an array reports, and mixed devices."""
 
 import functools
 import pickle
@@ -212,7 +212,7 @@ def the_library_refuses(s: Subject) -> None:
     for name, args in meetings:
         try:
             made = here.backend.follow(getattr(xp, name))(*args)
-        except Exception:  # the standard leaves open which
+        except Exception:  # the standard does not specify which
             continue
         found = Device.from_array(made)
         raise AssertionError(f"{name} of arrays on {here} and {there} gave an array on {found}; expected an error")

@@ -1,4 +1,4 @@
-"""Family D, second part: the dtypes of functions, conversions between them, what is known of them."""
+"""Family D, second part: dtypes of results, conversions between dtypes, and information about dtypes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ KINDS = {
     "complex floating": "c",
     "numeric": "iufc",
 }
-"""The standard's kinds of dtypes in NumPy's letters."""
+"""The kinds of dtypes of the standard, as letters of NumPy."""
 ELEMENTWISE = (
     "abs acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal sign "
     "sin sinh sqrt square tan tanh"
@@ -197,7 +197,7 @@ def conversions(s: Subject) -> None:
             source = (source - 4).astype(given)
         for wanted in s.dtypes():
             if np.dtype(given).kind == "c" and np.dtype(wanted).kind != "c":
-                continue  # the standard leaves out what a complex number is in a real dtype
+                continue  # the standard does not specify conversion of complex numbers to real dtypes
             host = np.abs(source) if np.dtype(wanted).kind == "u" else source
             for values in (host, host[1, 2, ...], host.T[::2]):
                 got = s.xp.astype(s.variable(values, given), s.dtype_of(wanted))
@@ -331,7 +331,7 @@ def integer_arithmetic(s: Subject) -> None:
             "sign(x1)": (s.xp.sign(a), np.sign(one)),
         }
         if dtype == "int8":
-            del found["x1 ** n"]  # (-7) ** 3 overflows, of which the standard says nothing
+            del found["x1 ** n"]  # (-7) ** 3 overflows, which the standard does not specify
         for what, (got, expected) in found.items():
             s.expect(got, expected, f"{what} for {dtype}", dtype=dtype)
         _expect_true_division(s, a, b, one / other, f"x1 / x2 for {dtype}")

@@ -1,4 +1,4 @@
-"""Family E: what cannot be done is refused with an error that says what it was, and everything stays as it was."""
+"""Family E: invalid operations raise an error that names the operation, and nothing is changed."""
 
 import functools
 import re
@@ -30,7 +30,7 @@ from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 from xpgrad_conformance.virtual import virtual
 
 REFUSALS = XpgradError, ArithmeticError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError
-"""Kinds of errors that a program can expect of a call which cannot be done."""
+"""Exception types that invalid operations may raise."""
 Call = Callable[[], Any]
 Binary = Callable[[Any, Any, Any], Any]
 BINARY: dict[str, Binary] = {
@@ -110,18 +110,18 @@ def mixed_libraries(s: Subject) -> None:
     for name, call in (BINARY | JOINING).items():
         for one, other in ((x, w), (w, x)):
             if one is host_first and name not in ("add", "matmul"):
-                continue  # how the host's own functions refuse is no matter of this backend
+                continue  # errors of the host's own functions do not depend on this backend
             what = f"{name} of arrays of {one.device.backend.name} and {other.device.backend.name}"
             xp = namespace(one.device.backend)
             error = s.raises(BackendMismatch, lambda: call(xp, one, other), what)  # noqa: B023 - as above
             _both_named(error, s.device, there, what)
 
 
-# What does not fit
+# Shapes and dtypes that do not match
 
 
 def _refused(s: Subject, calls: dict[str, tuple[str, Call]]) -> None:
-    """Expect an error of a known kind that names the operation, for each call by what it is."""
+    """Raise AssertionError unless each call raises an error of an expected type that names the operation."""
     for what, (name, call) in calls.items():
         _named(s, s.raises(REFUSALS, call, what), name, what)
 
@@ -180,7 +180,7 @@ def _on_host_of(call: Call) -> Any:
 def positions_out_of_range(s: Subject) -> None:
     """Positions out of range are an IndexError: of integers, of index arrays, in take, and of too many indices.
 
-    A backend that computes later may say so when the values are read.
+    An asynchronous backend may raise the error when the values are read.
     """
     x, xp = s.variable(s.values((3, 4), dtype=s.wide), s.wide), s.xp
     far, below = (s.variable(np.asarray([0, position]), "int64") for position in (7, -9))
@@ -242,7 +242,7 @@ def what_is_missing_has_a_name(s: Subject) -> None:
             case.call(s.xp, *xs)
         except MissingFunction:
             continue  # it names backend and function
-        except Exception as error:  # whatever the library raises
+        except Exception as error:  # any error of the library
             words = set(re.findall(r"\w+", str(error)))
             if not words & (known | {function}):
                 raise AssertionError(
@@ -299,7 +299,7 @@ class _FailsOnce(FunctionNode):
         return (inputs[0] * 2.0,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Raise what a product of shapes that do not fit raises, then return twice the gradient."""
+        """Fail in a product of shapes that do not match the first time, then return twice the gradient."""
         (gy,) = grad_outputs
         if not self.failed:
             self.failed = True

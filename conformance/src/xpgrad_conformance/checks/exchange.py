@@ -1,4 +1,4 @@
-"""Family X, exchange: what other libraries read of an array by DLPack, and what comes in that way."""
+"""Family X, exchange: arrays that other libraries read, and that the backend takes, by DLPack."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,13 +17,13 @@ from xpgrad_conformance.table.comparisons import assert_place
 HOST_MEMORY = 1
 REFUSALS = (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError)
 MAY_BE_REFUSED = frozenset(("bool", "complex64", "complex128"))
-"""Dtypes that DLPack learned later: a library may refuse them, but not give other values."""
-ALIGNMENT = 64  # what the strictest libraries want of memory that they are to share
+"""Dtypes that early versions of DLPack lack: a library may raise an error for them, but not return other values."""
+ALIGNMENT = 64  # required by the strictest libraries for shared memory
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))
 
 
 def _readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
-    """Yield who may read an array by DLPack, and how: NumPy where it lies in host memory, and its own library."""
+    """Yield the libraries that can read an array by DLPack, with functions: its own, and NumPy for host memory."""
     if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
         yield "numpy.from_dlpack", np.from_dlpack
     if s.has("dlpack_import"):
@@ -36,7 +36,7 @@ def _imported(s: Subject, x: Any, **wishes: Any) -> Array:
 
 
 def _host_values(s: Subject, host: Any) -> Any:
-    """Return the host's values in new memory as the strictest library wants it: aligned, in C order."""
+    """Return a copy of the host's values in aligned memory, in C order, as the strictest libraries require."""
     room = np.empty(host.nbytes + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
     made = room[start : start + host.nbytes].view(host.dtype).reshape(host.shape)
@@ -73,7 +73,7 @@ def export_of_views(s: Subject) -> None:
     for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
         for reader, read in _readers(s, view):
             if "backwards" in what and not reader.startswith("numpy"):
-                continue  # a library may lack negative strides, and some end the process when asked for them
+                continue  # a library may lack negative strides, and some crash on them
             assert_unchanged(np.array(read(view)), expected, f"{what} read by {reader},")
 
 
@@ -137,7 +137,7 @@ def import_of_views(s: Subject) -> None:
     values = s.values((3, 4), dtype=s.wide)
     for view in VIEWS:
         if "backwards" in view.name or not s.has(*view.needs):
-            continue  # a library may lack negative strides, and one ends the process over them
+            continue  # a library may lack negative strides, and one crashes on them
         expected = np.asarray(view.function(np, values))
         source = view.function(np, _host_values(s, values))
         if not isinstance(source, np.ndarray):
@@ -182,7 +182,7 @@ def shared_import(s: Subject) -> None:
 
 
 def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
-    """Return whether two arrays are one memory, as far as it can be told: by where it is, or by a write."""
+    """Return whether two arrays share memory, determined by address or by writing to one of them."""
     if int(made.__dlpack_device__()[0]) == HOST_MEMORY:
         return bool(np.shares_memory(np.from_dlpack(made), np.from_dlpack(source)))
     if not s.has("in_place_update", "index_assignment"):
@@ -212,7 +212,7 @@ def devices_and_their_memory(s: Subject) -> None:
     for device in s.places:
         memory = device.backend.dlpack_device(device)
         if memory is None:
-            continue  # arrays do not come in that way, and the others are tried
+            continue  # arrays cannot be imported in this way: try the next one
         values = s.values((3, 4), dtype=s.wide)
         x = s.array(values, s.wide, device)
         assert device.backend.exports(x, memory), f"arrays on {device} are not in the memory {memory} that it has"

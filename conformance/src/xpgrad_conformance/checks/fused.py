@@ -1,4 +1,4 @@
-"""Family F: a backend's own kernels, and those that plugins provide for it, against the formulas that they replace."""
+"""Family F: kernels of the backend and of plugins are compared with the formulas that they replace."""
 
 import functools
 import warnings
@@ -30,7 +30,7 @@ WIDER = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 
 
 class Call(NamedTuple):
-    """One call of a replaced kernel: arguments and result on the host, and what is wrong about it."""
+    """One call of a replaced kernel: arguments and result on the host, and the error found, if any."""
 
     name: str
     arrays: tuple[Any, ...]
@@ -58,7 +58,7 @@ INSIDE = {
 
 
 def wanted(case: Case) -> set[str]:
-    """Return the names of the kernels, without the input's, that a case is about."""
+    """Return the names of the kernels that a case tests, without the suffixes of inputs."""
     name = case.name.partition("-")[0].rpartition(".")[2]
     return {name, f"linalg.{name}", f"fft.{name}", "sum_to", "accumulate", *INSIDE.get(name, ())}
 
@@ -66,7 +66,7 @@ def wanted(case: Case) -> set[str]:
 def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]:
     """Return the kernels that the backend or a plugin provides, by name: all, or those of these functions.
 
-    Those for random numbers are another family's.
+    Kernels for random numbers belong to another family.
     """
     xp = s.backend.xp
     names = {*s.backend.overrides(), *(name for _, kernels in xp._providers for name in kernels)}
@@ -79,12 +79,12 @@ def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]
 
 
 MAX_CALLS = 12
-"""Of one kernel in one sweep. A library that computes when it must would otherwise compute a recurrent network anew for
-each of its hundreds of calls."""
+"""Recorded calls of one kernel in one sweep. A lazy library would otherwise recompute a recurrent network for each of
+its hundreds of calls."""
 
 
 class Recorder:
-    """Kernels that stand before the backend's own, call those, and keep what came of the first calls of each."""
+    """Kernels that call those of the backend, and record the first calls of each."""
 
     def __init__(self, s: Subject, about: set[str] | None = None) -> None:
         self.calls: list[Call] = []
@@ -130,7 +130,7 @@ class Recorder:
         return None
 
     def _seen(self, item: Any) -> Any:
-        """Return an argument as the host's default would get it: arrays copied to the host."""
+        """Return an argument for the default kernel on the host: arrays are copied to the host."""
         host, s = plugins.host, self._subject
         if type(item) in s.backend.array_types:
             return on_host(item)
@@ -168,7 +168,7 @@ def _wide(item: Any) -> Any:
 
 
 def by_default(call: Call) -> Any:
-    """Return what the kernel's default body, or the rule, gives on the host for the same arguments in float64."""
+    """Return the result of the kernel's default body, or of the rule, on the host for the same arguments in float64."""
     declaration, host = table.declared[call.name], plugins.host.xp
     arrays, parameters = _wide(call.arrays), {key: _wide(value) for key, value in call.parameters.items()}
     if call.name == "scatter_add":
@@ -226,7 +226,7 @@ def _compare(s: Subject, call: Call, rtol: float) -> None:
 
 
 def _described(item: Any) -> str:
-    """Return an argument for a message: what is an array, or a spec, by dtype and shape."""
+    """Return a description of an argument for messages: dtype and shape of arrays and specs."""
     if isinstance(item, (np.ndarray, Spec)):
         return f"{np.dtype(item.dtype).name}{list(item.shape)}"
     if type(item) in (list, tuple):
@@ -236,15 +236,15 @@ def _described(item: Any) -> str:
 
 
 def _rounding(call: Call, got: Any) -> float:
-    """Return how far a sum may be off whose terms cancel."""
+    """Return the tolerance for a sum whose terms cancel."""
     terms = [a for a in call.arrays if isinstance(a, np.ndarray) and a.dtype.kind in "fc"]
     return 4 * float(np.finfo(got.dtype).eps) * float(sum(np.sum(np.abs(a[np.isfinite(a)])) for a in terms))
 
 
 SUMS = "sum_to", "accumulate", "sum", "mean"
-"""Kernels that add: what they give is as exact as their terms are large."""
+"""Kernels that add: their rounding errors are proportional to the largest term."""
 DECOMPOSED = "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.svd"
-"""Kernels whose results are right up to signs and phases: the table and the family K check those."""
+"""Kernels whose results are unique only up to signs and phases, which the table and family K check."""
 
 
 def _applies(case: Case, dtype: str, quick: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Family M, memory: nothing grows with the number of repetitions, and what the backend counts is right."""
+"""Family M, memory: memory does not grow with the number of repetitions, and the backend reports it correctly."""
 
 import gc
 from typing import Any
@@ -24,7 +24,7 @@ SLACK = 8000
 
 
 PREPARED = 6000
-"""Python numbers that a program meets; a cache of fewer than these is bounded."""
+"""Number of different Python scalars in a program; a cache with fewer entries is bounded."""
 
 
 @check("M05", scope="backend")

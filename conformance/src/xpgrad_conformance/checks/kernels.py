@@ -50,7 +50,7 @@ SIGNS = {
     "atan", "asin", "asinh", "atanh", "expm1", "floor", "log1p", "negative", "sin", "sinh", "sqrt", "tan", "tanh",
     "trunc", "add", "multiply", "divide",
 }  # fmt: skip
-"""Functions of which the standard says which sign a zero has."""
+"""Functions for which the standard specifies the sign of zeros."""
 BINARY: dict[str, tuple[tuple[float, float], ...]] = {
     "add": ((inf, -inf), (inf, 1.0), (nan, 1.0), (1.0, nan), (-0.0, -0.0), (0.0, -0.0)),
     "atan2": ((0.0, -0.0), (-0.0, -0.0), (1.3, 0.0), (-1.3, -inf), (inf, inf), (-inf, 1.3), (nan, 1.0)),

@@ -1,4 +1,4 @@
-"""Family K, calls: every size, results that later calls leave alone, and the proof that kernels run."""
+"""Family K, calls: arrays of all sizes, results that later calls do not change, and whether kernels are called."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -73,7 +73,7 @@ def calls_are_apart(s: Subject) -> None:
     for what, got, before in results:
         assert on_host(got).tobytes() == before.tobytes(), f"the result of {what} has been changed by a later call"
     x = s.variable(np.asarray([0.3, 1.7]), s.wide)
-    for zero in (0.0, -0.0, 0.0):  # equal numbers, which a cache takes for one
+    for zero in (0.0, -0.0, 0.0):  # equal numbers, which are the same key of a cache
         for title, found in (("x * z", x * zero), ("z * x", zero * x), ("z / x", zero / x)):
             got = on_host(found)
             what = f"{title} with z = {zero}, after others with the other zero"
@@ -82,7 +82,7 @@ def calls_are_apart(s: Subject) -> None:
 
 @contextmanager
 def provided(s: Subject, kernels: Mapping[str, Kernel]) -> Iterator[None]:
-    """Let kernels go before all others of the backend, as a plugin's would."""
+    """Context manager in which kernels take precedence over all others of the backend, like those of a plugin."""
     before = s.backend.xp._providers
     s.backend.xp.set_providers([("conformance", kernels), *before])
     try:

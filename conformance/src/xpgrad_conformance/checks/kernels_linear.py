@@ -63,7 +63,7 @@ def products(s: Subject) -> None:
 
 
 def _near(s: Subject, got: Any, expected: Any, what: str, factor: float = 50.0) -> None:
-    """Compare what a decomposition was put together to again; it has lost some digits."""
+    """Compare the product of the factors of a decomposition with the matrix, with a larger tolerance."""
     array = as_array(got)
     assert_place(s.device, array, what)
     host = on_host(array)

@@ -33,7 +33,7 @@ OF_VIEWS: dict[str, Any] = {
     "sum, axis=0": lambda xp, v: xp.sum(v, axis=0),
     "max, axis=1": lambda xp, v: xp.max(v, axis=1),
     "argmax, axis=0": lambda xp, v: xp.argmax(v, axis=0),
-    "var, axis=1": lambda xp, v: xp.add(xp.var(v, axis=1), 1.0),  # a spread of equal numbers is rounding only
+    "var, axis=1": lambda xp, v: xp.add(xp.var(v, axis=1), 1.0),  # the variance of equal numbers is only rounding
     "cumulative_sum, axis=1": lambda xp, v: xp.cumulative_sum(v, axis=1),
     "matmul": lambda xp, v: xp.matmul(v, xp.permute_dims(v, (1, 0))),
     "matmul with a vector": lambda xp, v: xp.matmul(v, v[0, :]),
@@ -196,7 +196,7 @@ def on_device(s: Subject, key: Any) -> Any:
 
 
 def assert_same_index(index: Any, key: Any, what: str) -> None:
-    """Raise AssertionError unless the arrays of an index on the device still hold what they were made of."""
+    """Raise AssertionError unless the arrays of an index on the device still have the original values."""
     for given, array in zip(*(each if isinstance(each, tuple) else (each,) for each in (key, index)), strict=True):
         if isinstance(given, np.ndarray):
             found = on_host(array)
@@ -224,7 +224,7 @@ def gathering(s: Subject) -> None:
         array = s.array(x, s.wide)
         got = s.xp.take(array, s.array(index), axis=axis)
         s.expect(got, np.take(x, index, axis=axis).astype(np.float64), f"take {index}, axis={axis}", dtype=s.wide)
-    index = np.asarray([1, 0])  # as long as the first axis: what takes it for a mask does not refuse it
+    index = np.asarray([1, 0])  # as long as the first axis, so that a library which treats it as a mask raises no error
     for dtype in filter(s.has, ("int8", "int16", "int32", "uint8")):
         narrow = s.array(index, dtype)
         got = s.xp.take(s.array(x, s.wide), narrow, axis=1)
@@ -242,7 +242,7 @@ def gathering(s: Subject) -> None:
 
 
 def scattered(x_shape: tuple[int, ...], dtype: Any, parts: list[tuple[Any, Any]]) -> Any:
-    """Return what ``scatter_add`` must give: zeros with every value added at its index."""
+    """Return the expected result of ``scatter_add``: zeros with every value added at its index."""
     total = np.zeros(x_shape, np.complex128 if np.dtype(dtype).kind == "c" else np.float64)
     for key, value in parts:
         np.add.at(total, key, value)
@@ -286,7 +286,9 @@ def writing(s: Subject) -> None:
     """Assignment at an index: the values of another array, in their order, of one that broadcasts, and a number."""
     x = s.values((2, 3, 5), dtype=s.wide)
     for title, (key, needs) in KEYS.items():
-        if s.has(*needs) and title not in REPEATED:  # of several values for one place, any may stay
+        if (
+            s.has(*needs) and title not in REPEATED
+        ):  # if several values are assigned to one position, any of them may remain
             for shape in (x[key].shape, x[key].shape[1:]):
                 u, expected = s.values(shape, dtype=s.wide), x.copy()
                 expected[key] = u

@@ -194,7 +194,7 @@ def origins(s: Subject) -> None:
     if s.has("complex128" if s.wide == "float64" else "complex64"):
         z = s.variable(np.asarray([0j, 3 + 4j]), "complex128" if s.wide == "float64" else "complex64")
         gy = s.values((2,), dtype=s.wide)
-        with np.errstate(all="ignore"):  # a library over NumPy's arithmetic may divide 0 by 0 and choose afterwards
+        with np.errstate(all="ignore"):  # a library that uses NumPy may divide 0 by 0 and then select other elements
             (gx,) = pulled([s.xp.abs(z)], [z], [s.variable(gy, s.wide)])
         near_gradient(s, gx, z, gy * np.asarray([0, 0.6 + 0.8j]), "abs of [0, 3 + 4j]: the gradient")
 
@@ -205,7 +205,7 @@ POLES = {
     "acos": (1.0, -1),
     "acosh": (1.0, 1),
 }
-"""Where the derivative of a function is infinite though its value is not, and the sign of it there."""
+"""Points at which a function is finite but its derivative infinite, with the sign of the derivative."""
 
 
 @check("N06")

@@ -10,7 +10,7 @@ from xpgrad_conformance.subject import Subject
 
 
 def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
-    """Raise AssertionError if an array no longer holds, to the bit, what the host array `before` has."""
+    """Raise AssertionError unless an array is equal, bit by bit, to the host array `before`."""
     now, before = s.host(array), np.asarray(before)
     same = (now.shape, now.dtype) == (before.shape, before.dtype)
     assert same, f"{what} was {before.dtype} {before.shape}, and is {now.dtype} {now.shape} now"
@@ -21,7 +21,7 @@ def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
 
 
 def overwritten(array: Array, value: float) -> bool:
-    """Write over all of an array; return whether its library lets us: some results are read-only."""
+    """Overwrite an array; return whether its library allows it: some results are read-only."""
     try:
         array[...] = value
     except (TypeError, ValueError, RuntimeError):
@@ -30,7 +30,7 @@ def overwritten(array: Array, value: float) -> bool:
 
 
 def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:
-    """Yield arrays in every layout that a kernel can meet, each with what it is, and with its values on the host."""
+    """Yield arrays in every layout that a kernel can meet, each with a description and its values on the host."""
     xp, wide = s.kernels, s.wide
     for shape in ((3, 4), (2, 3, 5), (), (1,), (0, 3)):
         if s.has("empty_arrays") or 0 not in shape:

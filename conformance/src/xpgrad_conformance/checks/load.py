@@ -1,4 +1,4 @@
-"""Family L: a backend loads by its name and by its arrays, describes itself, and its devices are there."""
+"""Family L: a backend is loaded by its name and by its arrays, and its description and devices are correct."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from xpgrad_conformance.fresh import facts_of, record_of
 from xpgrad_conformance.probes import has_function
 from xpgrad_conformance.subject import Subject
 
-NAMED_LATE = ("from_dlpack",)  # the fact dlpack_import says whether it is there
+NAMED_LATE = ("from_dlpack",)  # declared by the capability dlpack_import
 
 
 @check("L01", scope="backend")
@@ -157,7 +157,7 @@ def standard_names(s: Subject) -> None:
 def loads_by_name(s: Subject) -> None:
     """A new process loads the backend by its name, finds the same devices there, and computes."""
     facts = facts_of(s.backend)
-    if facts is None:  # this program registered it: no other one can know it
+    if facts is None:  # registered by this program, so unknown in a new process
         assert get_device(f"@{s.backend.name}") == s.backend.default_device, f"@{s.backend.name} is another device"
         return
     assert "error" not in facts, f"in a new process: {facts['error']}\n{facts.get('trace', '')}"

@@ -1,4 +1,4 @@
-"""Every elementwise function on arrays that fill no vector and no block of a library, forward and backward."""
+"""Elementwise functions on arrays whose size is no multiple of vector lengths or block sizes, forward and backward."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SMOOTH = {
         sin sinh sqrt square tan tanh""",
     (1.1, 7.9): "acosh",
 }
-"""Differentiable functions of one array, by where they are tried."""
+"""Differentiable functions of one array, by the range of their inputs."""
 STEPS = "ceil floor round sign trunc"
 BINARY = "add atan2 divide hypot logaddexp multiply pow subtract"
 CHOOSING = "copysign maximum minimum"

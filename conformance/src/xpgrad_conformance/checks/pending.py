@@ -17,7 +17,7 @@ from xpgrad_conformance.table.comparisons import assert_near
 
 WRITES = "in_place_update", "index_assignment"
 WORK = 181, 203
-"""Shape of a matrix with which some work is still to be done when the call returns."""
+"""Shape of matrices that are large enough for an asynchronous call to return before it has finished."""
 
 
 def _matrix(s: Subject) -> tuple[Array, Any]:
@@ -26,7 +26,7 @@ def _matrix(s: Subject) -> tuple[Array, Any]:
 
 
 def _worked(s: Subject, array: Array, times: int = 4) -> Array:
-    """Return a result that takes time, and that has not been waited for."""
+    """Return the result of a long computation, without waiting for it."""
     for _ in range(times):
         array = s.kernels.matmul(s.kernels.matmul(array, s.kernels.matrix_transpose(array)), array) + 0.25 * array
     return array

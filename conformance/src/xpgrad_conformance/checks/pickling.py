@@ -1,4 +1,4 @@
-"""Family R, pickle and copies: what comes back is what it was, where it was."""
+"""Family R, pickle and copies: values, dtype and device are preserved."""
 
 import copy
 import pickle

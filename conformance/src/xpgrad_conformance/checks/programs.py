@@ -1,4 +1,4 @@
-"""Family W: whole programs, as users write them, against the same programs on the host and differences of those."""
+"""Family W: whole programs are compared with the same programs on the host and finite differences of them."""
 
 import itertools
 from collections.abc import Callable
@@ -145,7 +145,7 @@ def differentiable_programs(s: Subject) -> None:
             sub = _wide(s, name)
             inputs = [sub.values(shape, 0.4, 1.6) if not shape else 0.7 * sub.values(shape) for shape in shapes]
             inputs = [np.asarray(each, s.wide) for each in inputs]
-            if len(shapes[0]) == 3 and shapes[0][1] == 20:  # differences by every element would take long
+            if len(shapes[0]) == 3 and shapes[0][1] == 20:  # finite differences for every element would take too long
                 _directional(sub, name, program, inputs)
             else:
                 differentiates(sub, name, program, lambda *a, f=program: np.asarray(f(host, *a)), *inputs)

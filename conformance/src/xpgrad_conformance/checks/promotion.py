@@ -1,4 +1,4 @@
-"""Family D, first part: which dtype comes of two: the standard's table, weak scalars, 0-d arrays not weak."""
+"""Family D, first part: promotion by the standard's table; Python scalars are weak, 0-d arrays are not."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -23,7 +23,7 @@ ORDERED: dict[str, tuple[Call, Call]] = {
     "maximum(x1, x2)": (lambda xp, a, b: xp.maximum(a, b), lambda np, a, b: np.maximum(a, b)),
     "minimum(x1, x2)": (lambda xp, a, b: xp.minimum(a, b), lambda np, a, b: np.minimum(a, b)),
 }
-"""How two arrays meet, here and with NumPy."""
+"""Operations on two arrays, with the backend and with NumPy."""
 
 
 def _operand(dtype: str, shape: tuple[int, ...] = (3,), first: float = 5) -> Any:
@@ -51,7 +51,7 @@ def _expect_pairs(s: Subject, pairs: Iterator[tuple[str, str]], shape: tuple[int
 
 
 def _together(s: Subject, one: str, other: str) -> bool:
-    """Return whether the standard's table has an entry for two integer dtypes, and the device has what it says."""
+    """Return whether the standard's table has an entry for two integer dtypes whose dtype the device supports."""
     dtype = np.promote_types(one, other)
     return dtype.kind in "iu" and s.has(str(dtype))
 

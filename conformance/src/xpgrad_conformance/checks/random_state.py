@@ -1,4 +1,4 @@
-"""Family R, random state: streams by thread and device that seeds and states bring back, and numbers as they say."""
+"""Family R, random state: reproducible streams for each thread and device, and the distributions of numbers."""
 
 import pickle
 from collections.abc import Callable, Iterator
@@ -20,12 +20,12 @@ from xpgrad_conformance.table.comparisons import assert_place
 
 DRAWS: dict[str, Callable[..., Array]] = {"uniform": random.uniform, "normal": random.normal}
 MANY = 20_000
-NEAR = 6.0  # standard errors that a mean may be off
+NEAR = 6.0  # tolerance of means, in standard errors
 
 
 @contextmanager
 def _streams_restored(*devices: Device) -> Iterator[None]:
-    """Context manager after which the streams of this thread are as they were."""
+    """Context manager that restores the streams of this thread."""
     tokens = [(variable, variable.set(value)) for variable, value in replaying(snapshot(devices)).items()]
     try:
         yield
@@ -156,7 +156,7 @@ def place_dtype_shape(s: Subject) -> None:
 
 
 class _Highest:
-    """A host generator whose uniform numbers are as near to 1 as their dtype allows; all else is a real one's."""
+    """A host generator whose uniform numbers are as near to 1 as their dtype allows; all else is unchanged."""
 
     def __init__(self) -> None:
         self._real = np.random.default_rng(79)

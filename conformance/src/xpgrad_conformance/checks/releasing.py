@@ -1,4 +1,4 @@
-"""Family M, memory: arrays die as soon as they are not needed, by reference counting alone."""
+"""Family M, memory: arrays are freed by reference counting as soon as they are not needed."""
 
 import weakref
 from collections.abc import Callable
@@ -115,7 +115,7 @@ def without_a_graph(s: Subject) -> None:
 
 
 class Probe(FunctionNode):
-    """The identity; its backward calls what it was given."""
+    """The identity; its backward calls a given function."""
 
     def __init__(self, called: Callable[[Any], None]) -> None:
         self._called = called

@@ -1,4 +1,4 @@
-"""Family V, the current device: where arrays are created when nothing else says where, in nested scopes and threads."""
+"""Family V, the current device: new arrays are created on it by default, in nested scopes and in threads."""
 
 from collections.abc import Callable
 from typing import Any
@@ -181,7 +181,7 @@ def kernels_follow(s: Subject) -> None:
 
 
 class _Square(FunctionNode):
-    """A function as a user writes it, with operators on raw arrays; a class, because that is what is checked."""
+    """A user's FunctionNode with operators on raw arrays."""
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the square."""

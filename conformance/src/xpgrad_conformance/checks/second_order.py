@@ -1,4 +1,4 @@
-"""Family H beyond the table: Hessians of programs, gradients by cotangents, and what recorded sweeps may use."""
+"""Family H beyond the table: Hessians of programs, gradients for cotangents, and kernels in recorded sweeps."""
 
 import functools
 from typing import Any
@@ -101,7 +101,7 @@ def hessians(s: Subject) -> None:
         hv = hessian_product(s, call, placed, s.variable(v, s.wide))
         assert hv is not None, f"{name}: there is no second derivative"
         x = wide(x)
-        # v' H by differences along v of the gradient, which is itself one of differences
+        # v' H by finite differences, along v, of a gradient that is itself computed by finite differences
         expected = gradients_of(lambda y, v=v, f=reference: derivative(lambda t: float(f(y + t * v)), 5e-3), [x])[0]
         near_gradient(s, hv, placed, expected, f"{name}: the Hessian times a vector", RTOL[s.wide])
         hu = hessian_product(s, call, placed, s.variable(u, s.wide))

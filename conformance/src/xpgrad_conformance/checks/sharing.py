@@ -1,4 +1,4 @@
-"""Family A, aliasing: gradients, copies and new arrays have memory of their own, seen by writing to it."""
+"""Family A, aliasing: gradients, copies and new arrays share no memory, which is checked by writing to them."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ WRITES = "in_place_update", "index_assignment"
 
 
 MARK = 17.0
-"""What is written over arrays whose memory is not shared."""
+"""The value that overwrites arrays to check that their memory is not shared."""
 
 
 def overwrite(array: Array) -> None:
-    """Write over all of an array."""
+    """Overwrite an array."""
     array[...] = MARK
 
 

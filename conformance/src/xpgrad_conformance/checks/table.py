@@ -1,4 +1,4 @@
-"""Families K, G, H, A and M, as far as the case table is their source: every case in every dtype."""
+"""The checks of families K, G, H, A and M that run every case of the case table in every dtype."""
 
 from collections.abc import Callable
 
@@ -15,10 +15,10 @@ QUICK: dict[str, tuple[str, ...]] = {
     "aliasing": ("float64",),
     "second_order": ("float64",),
 }
-"""What the quick profile asserts of cases, in which dtypes; all but values on the plain variant only."""
+"""The assertions of the quick profile, by dtype; all except values are made on the plain variant only."""
 WIDE = "float64", "complex128"
 FULL: dict[str, tuple[str, ...]] = {"recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",)}
-"""What the full profile asserts in these dtypes only: others would show the same."""
+"""Assertions that the full profile makes in these dtypes only, because others would give the same result."""
 
 
 def _applies(name: str) -> Callable[[Case, str, bool], bool]:

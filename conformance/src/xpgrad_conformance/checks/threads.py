@@ -1,4 +1,4 @@
-"""Family P, threads: threads that compute at the same time get what one gets alone, and harm no other."""
+"""Family P, threads: computations in parallel threads have the same results as alone, and do not disturb others."""
 
 import functools
 from typing import Any
@@ -152,7 +152,7 @@ def kernels_looked_up(s: Subject) -> None:
     expected = program()
     for attempt in range(3):
         names = s.backend.xp
-        names.set_providers(names._providers)  # forgets what was looked up
+        names.set_providers(names._providers)  # clears cached kernels
         for found in together([program] * COUNT):
             for one, two in zip(found, expected, strict=True):
                 assert_same_bits(

@@ -1,4 +1,4 @@
-"""Threads for the checks: started at once, or held in a context; one that hangs is a failure."""
+"""Threads for the checks: started together, or kept in a context. A thread that hangs is a failure."""
 
 import threading
 from collections.abc import Callable
@@ -8,13 +8,13 @@ COUNT = 8
 
 
 TIMEOUT = 30.0
-"""Seconds after which threads that have not come to an end count as hanging."""
+"""Seconds after which an unfinished thread counts as hung."""
 
 
 def together(calls: list[Callable[[], Any]]) -> list[Any]:
-    """Return what each call gives in a thread of its own, all started at once; raise what the first one raises.
+    """Return the results of calls that run in one thread each, started together; raise the first exception.
 
-    A thread that hangs is a failure; it is a daemon, so that the process can end all the same.
+    A thread that hangs is a failure; threads are daemons, so that the process can exit nevertheless.
     """
     start = threading.Barrier(len(calls))
     results: list[Any] = [None] * len(calls)
@@ -41,12 +41,12 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def alone(call: Callable[[], Any]) -> Any:
-    """Return what a call gives in one other thread."""
+    """Return the result of a call in another thread."""
     return together([call])[0]
 
 
 class Held:
-    """A thread that has entered a context, and stays in it until it is let go."""
+    """A thread that enters a context and stays in it until it is released."""
 
     def __init__(self, enter: Callable[[], Any]) -> None:
         self._inside, self._leave = threading.Event(), threading.Event()

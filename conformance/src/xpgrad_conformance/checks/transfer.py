@@ -16,7 +16,7 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (1, 1), (2, 3, 5), (0,), (3, 0, 2))
-LARGE = 131_113  # float64s: 1 MB and a rest that is no power of two
+LARGE = 131_113  # float64 values: 1 MB, and not a power of two
 
 
 def _host() -> Device:
@@ -24,7 +24,7 @@ def _host() -> Device:
 
 
 def _moved(array: Array, target: Device, expected: Any, what: str) -> Array:
-    """Return the array on a device, after a look at what arrived."""
+    """Move an array to a device, check the result and return it."""
     moved = transfer(array, target)
     assert_place(target, moved, f"{what}, moved to {target},")
     name = target.backend.dtype_name(moved.dtype)
@@ -103,7 +103,7 @@ def host_copies(s: Subject) -> None:
     for device in s.places:
         for shape, order, writeable in HOSTS:
             host = np.asarray(s.values(shape, dtype=s.wide), order=order)
-            host.flags.writeable = writeable  # for the time being: what is read-only may change all the same
+            host.flags.writeable = writeable  # a snapshot, because read-only memory may still change
             kept, first = host.copy(), device.backend.from_host(host, device)
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
             host.flags.writeable = True

@@ -1,4 +1,4 @@
-"""Family A, aliasing: what kernels and functions are given stays as it was."""
+"""Family A, aliasing: kernels and functions do not modify their arguments."""
 
 import functools
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def cases(s: Subject) -> None:
 
 
 def check_call(s: Subject, call: Callable[[], Any], name: str, *given: tuple[str, Array, Any]) -> None:
-    """Make a call, and raise AssertionError if it has written to what it was given: what each is, array and values."""
+    """Make a call, and raise AssertionError if it modifies an argument; `given` has description, array and values."""
     with np.errstate(all="ignore"):
         call()
     for what, array, before in given:

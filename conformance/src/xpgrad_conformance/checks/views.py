@@ -1,4 +1,4 @@
-"""Views of a (3, 4) array whose memory is not plain, and dtypes' extreme values: what transfer and exchange carry."""
+"""Inputs for transfer and exchange: views of a (3, 4) array with unusual strides, and extreme values of dtypes."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from xpgrad_conformance.subject import Subject
 
 
 class View(NamedTuple):
-    """A view, the facts that it needs, and how it is made of a library's array or the host's."""
+    """A view: the capabilities that it needs, and a function that makes it from an array of the library or the host."""
 
     name: str
     needs: tuple[str, ...]
@@ -50,7 +50,7 @@ def dtypes_on(s: Subject, *devices: Device) -> list[str]:
 
 
 def extremes(dtype: str) -> Any:
-    """Return 12 values of a dtype that a detour by another dtype would not survive, shape (3, 4)."""
+    """Return 12 values of a dtype, shape (3, 4), that a conversion to another dtype and back would change."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return np.asarray([True, False, False, True, True, False] * 2).reshape(3, 4)

@@ -1,4 +1,4 @@
-"""What the checks of memory look with: weak references, the bytes in use, and a program to look at."""
+"""Tools for checks of memory: weak references, the number of bytes in use, and a program to measure."""
 
 import gc
 import tracemalloc
@@ -14,7 +14,7 @@ SHAPE = 64, 65
 
 
 class Watch:
-    """Variables, nodes, functions and arrays that are to die: weak references to those that allow them."""
+    """Weak references to Variables, nodes, functions and arrays that should be freed, if their types allow them."""
 
     def __init__(self) -> None:
         self._watched: list[tuple[str, weakref.ref[Any]]] = []
@@ -29,14 +29,14 @@ class Watch:
             self.add(as_array(thing), f"the array of {what}")
 
     def assert_dead(self, when: str) -> None:
-        """Raise AssertionError if anything that is watched is still there."""
+        """Raise AssertionError if any watched object still exists."""
         alive = [what for what, reference in self._watched if reference() is not None]
         assert not alive, f"{when}, {alive[0]} is still alive ({len(alive)} of {len(self._watched)} are)"
 
 
 @contextmanager
 def reference_counting_alone() -> Iterator[None]:
-    """Context manager without Python's garbage collector, so that only what is in no cycle dies."""
+    """Context manager that disables Python's garbage collector, so that objects in reference cycles are not freed."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -47,13 +47,13 @@ def reference_counting_alone() -> Iterator[None]:
 
 
 class Meter:
-    """How many bytes are in use: as the backend says, or as Python's allocators say, if they know of its arrays."""
+    """The number of bytes in use, as reported by the backend or else by tracemalloc."""
 
     def __init__(self, s: Subject) -> None:
         self._s = s
 
     def now(self) -> int:
-        """Return the bytes in use, when all work is done and cycles, which some libraries make, are collected."""
+        """Return the bytes in use, after all work is done and the reference cycles of some libraries are collected."""
         gc.collect()
         self._s.backend.synchronize(self._s.device)
         given = self._s.backend.memory_used(self._s.device)
@@ -62,7 +62,7 @@ class Meter:
 
 @contextmanager
 def metered(s: Subject) -> Iterator[Meter]:
-    """Context manager that gives a `Meter`."""
+    """Context manager that yields a `Meter`."""
     traced = s.backend.memory_used(s.device) is None and not tracemalloc.is_tracing()
     if traced:
         tracemalloc.start(1)
@@ -74,7 +74,7 @@ def metered(s: Subject) -> Iterator[Meter]:
 
 
 def network(s: Subject, x: Any, w: Any) -> Any:
-    """Return a scalar by way of every common kind of function."""
+    """Return a scalar that is computed with every common kind of function."""
     xp = s.xp
     h = xp.tanh(xp.matmul(x, w) * 0.25 + 0.5)
     h = xp.exp(h - xp.max(h, axis=1, keepdims=True))

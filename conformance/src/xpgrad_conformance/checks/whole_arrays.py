@@ -1,4 +1,4 @@
-"""Family A, aliasing: functions of whole arrays leave their arguments and earlier results alone."""
+"""Family A, aliasing: functions of whole arrays do not modify their arguments and earlier results."""
 
 import functools
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""The case table: what a case is, and what is asserted of each one."""
+"""The case table: the definition of a case, and the assertions that are made for each."""

@@ -1,4 +1,4 @@
-"""What is asserted of every case of the table: its value, and gradients of first order.
+"""Assertions for every case of the table: its value, and gradients of first order.
 
 Each function takes a `Scenario`. The reference is never the function under test: values come from the case's NumPy
 reference in float64, gradients from finite differences of that reference.
@@ -17,7 +17,12 @@ from xpgrad_conformance.table.comparisons import assert_near, assert_place, asse
 from xpgrad_conformance.table.scenario import WIDE, Scenario
 
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
-GRADIENT_ATOL = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-6, "complex64": 1e-6}  # rounding, where all is 0
+GRADIENT_ATOL = {
+    "float64": 1e-9,
+    "complex128": 1e-9,
+    "float32": 1e-6,
+    "complex64": 1e-6,
+}  # for rounding errors if all values are 0
 
 
 def assert_value(s: Scenario) -> None:

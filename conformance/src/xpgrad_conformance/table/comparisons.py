@@ -1,4 +1,4 @@
-"""What the checks compare: place, values, bits and memory of arrays of any backend."""
+"""Comparisons of device, values, bits and memory of arrays of any backend."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 
 
 def assert_place(device: Device, array: Any, what: str) -> None:
-    """Raise AssertionError if `array` is no array of the device's backend that lies there."""
+    """Raise AssertionError unless `array` is an array of the device's backend on the device."""
     backend = device.backend
     assert type(array) in backend.array_types, f"{what} is {type(array).__name__}, no array of {backend.name}"
     found = backend.device_of(array)
@@ -45,7 +45,7 @@ def assert_same_bits(one: Any, two: Any, what: str) -> None:
 
 
 def shared_memory(a: Any, b: Any) -> bool:
-    """Return whether two arrays or Variables share memory, as far as their library shows its memory to the host."""
+    """Return whether two arrays or Variables share memory; False if the host cannot access it."""
     views: list[Any] = []
     for array in (as_array(a), as_array(b)):
         if plugins.backend_of(array).immutable:

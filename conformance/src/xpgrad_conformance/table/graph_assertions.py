@@ -1,4 +1,4 @@
-"""What is asserted of the graph of a case and of its memory: kept data, aliasing, modes that change nothing."""
+"""Assertions about the graph of a case and its memory: kept arrays, aliasing, modes that change no results."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from xpgrad_conformance.table.scenario import Scenario
 
 
 def assert_keeps(s: Scenario) -> None:
-    """What the graph keeps: with all inputs needed as the case says, with one what its rule asks for."""
+    """The arrays that the graph keeps: those of the case if all inputs are needed, those of the rule for one input."""
     if s.case.keeps is not None:
         ys = s.call(s.variables(s.arrays()))
         kept: set[str] = set()
@@ -60,7 +60,7 @@ def assert_aliasing(s: Scenario) -> None:
     for copied in (False, True):
         leaves = s.variables(s.arrays())
         xs = leaves
-        if copied:  # functions that hand on the cotangent itself
+        if copied:  # functions whose gradient is the cotangent itself
             xs = [positive(x) if i in s.floating else x for i, x in enumerate(leaves)]
             xs = [xs[0]] * len(xs) if s.variant.same else xs
         ys = s.call(xs)

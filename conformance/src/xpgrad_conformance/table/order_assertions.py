@@ -1,4 +1,4 @@
-"""What is asserted of derivatives of higher order, against finite differences of the order below."""
+"""Assertions about derivatives of higher order, compared with finite differences of the order below."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The subject of what is asserted of a case: the case on a device, in one dtype, with one variant of its inputs."""
+"""The subject of the assertions: a case on a device, in one dtype, with one variant of its inputs."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ class Scenario(Subject):
 
     @property
     def xp(self) -> Namespace:
-        """What the case calls its function in: the differentiable namespace, or that of its area."""
+        """The namespace of the case: the differentiable namespace, or that of its area."""
         return AREAS.get(self.case.area) or super().xp
 
     def tolerance(self, by_dtype: Mapping[str, float]) -> float:
@@ -86,7 +86,7 @@ class Scenario(Subject):
         return self.widened(self.dtype) * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
 
     def arrays(self) -> list[Array]:
-        """Return the inputs as new arrays on the device, laid out as the variant says."""
+        """Return the inputs as new arrays on the device, in the layout of the variant."""
         if self.variant.same:
             return [placed(self.inputs[0], self.device)] * len(self.inputs)
         return [_laid_out(v, self.device, self.variant.layout) for v in self.inputs]
@@ -136,13 +136,13 @@ class Scenario(Subject):
         return ({"real": REAL, "complex": COMPLEX}[given][self.dtype],) if given in ("real", "complex") else (given,)
 
     def describe(self, x: Any) -> str:
-        """Return dtype, shape and device of an array or Variable in words."""
+        """Return a description of dtype, shape and device of an array or Variable."""
         array, backend = as_array(x), self.device.backend
         return f"{backend.dtype_name(array.dtype)} {tuple(array.shape)} on {backend.device_of(array)}"
 
 
 def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0) -> list[Any]:
-    """Return the inputs of a case on the host: given values, or distinct irrational-looking ones in their ranges."""
+    """Return the inputs of a case on the host: their given values, or distinct values in their ranges."""
     rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed])
     position, made = 1 + 7919 * seed, []
     for i, x in enumerate(case.inputs):

@@ -1,4 +1,4 @@
-"""What is asserted of a case in which dtype, and on which variants of its inputs."""
+"""The assertions for a case, by dtype and variant of its inputs."""
 
 from collections.abc import Callable, Iterable
 
@@ -24,7 +24,7 @@ NARROW = ("float32", "complex64")
 
 
 def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
-    """Return the names of what is asserted of `case` in `dtype`; the third order in float64 only."""
+    """Return the names of the assertions for `case` in `dtype`; the third order in float64 only."""
     names = ["value", "gradient"]
     if case.order > 0:
         names += ["recorded"]
@@ -37,7 +37,7 @@ def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
 
 
 def variants_for(assertion: str, case: Case, dtype: str) -> Iterable[Variant]:
-    """Return the variants of `case` of which it is asserted: all for values and gradients in the wide dtypes."""
+    """Return the variants of `case` for an assertion: all for values and gradients in the wide dtypes."""
     every = variants_of(case)
     if assertion in ("keeps", "third_order"):
         return every[:1]
@@ -51,7 +51,7 @@ def variants_for(assertion: str, case: Case, dtype: str) -> Iterable[Variant]:
 
 
 def verify(assertion: str, scenario: Scenario) -> None:
-    """Assert one thing of a scenario; what is raised names both."""
+    """Make one assertion for a scenario; the error names both."""
     try:
         ASSERTIONS[assertion](scenario)
     except AssertionError as error:
@@ -62,7 +62,7 @@ def verify(assertion: str, scenario: Scenario) -> None:
 
 
 def run(case: Case, device: Device, dtype: str, assertion: str) -> None:
-    """Assert one thing of `case` on a device, in one dtype, on all variants that suit it.
+    """Make one assertion for `case` on a device, in one dtype, on all applicable variants.
 
     Raises
     ------

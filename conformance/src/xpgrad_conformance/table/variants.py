@@ -39,7 +39,7 @@ BROADCAST: tuple[tuple[Shape, ...], ...] = (
 
 
 def variants_of(case: Case) -> tuple[Variant, ...]:
-    """Return the variants that suit `case`, the plain one first."""
+    """Return the applicable variants of `case`, the plain one first."""
     found = [PLAIN]
     if any(len(x.shape) > 0 for x in case.inputs):
         found.append(LAYOUTS[0])
@@ -62,7 +62,7 @@ def broadcasting(case: Case) -> Variant | None:
 
 
 def _may_coincide(case: Case) -> bool:
-    """Return whether one array can be both inputs."""
+    """Return whether one array can be passed for both inputs."""
     if len(case.inputs) != 2:
         return False
     x1, x2 = case.inputs

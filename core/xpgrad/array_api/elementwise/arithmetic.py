@@ -50,7 +50,7 @@ def remainder(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array) -> Array:
     if isinstance(x2, SCALARS):
         return _constant_power_rule(xp, gy, x1, x2)
-    constant = xp.equal(x2, 0)  # there the derivative is 0, also where x1 is 0
+    constant = xp.equal(x2, 0)  # the derivative is 0 there, even where x1 is 0
     lower = xp.where(constant, 1, xp.subtract(x2, 1))
     return gy * (xp.where(constant, 0, x2) * xp.pow(x1, lower))
 
@@ -112,7 +112,7 @@ def negative(xp: Namespace, x: AnyArray, /) -> Array:
 
 @elementwise(label="__pos__", x=identity)
 def positive(xp: Namespace, x: AnyArray, /) -> Array:
-    """The same values, elementwise."""
+    """Numerical positive: the same values, elementwise."""
     return xp.positive(x)
 
 

@@ -45,14 +45,14 @@ def log10(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.log10(x)
 
 
-def _share(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    """Return what `x` gets: its part of the sum of exponentials; 0 where both summands are 0."""
+def _weighted(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
+    """Return `gy` times the softmax weight of `x`; 0 where both exponentials are 0."""
     return gy * xp.exp(x - xp.where(y == -math.inf, 0.0, y))
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, y: _share(xp, gy, x1, y),
-    x2=lambda xp, gy, x2, y: _share(xp, gy, x2, y),
+    x1=lambda xp, gy, x1, y: _weighted(xp, gy, x1, y),
+    x2=lambda xp, gy, x2, y: _weighted(xp, gy, x2, y),
 )
 def logaddexp(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Logarithm of ``exp(x1) + exp(x2)``, without overflow, elementwise.

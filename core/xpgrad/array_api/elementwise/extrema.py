@@ -1,4 +1,4 @@
-"""The larger and the smaller of two numbers, and limits to a range, elementwise."""
+"""Maximum, minimum and clipping, elementwise."""
 
 import math
 from typing import Any
@@ -11,26 +11,26 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
-def _won(xp: Namespace, gy: Array, x1: Array, x2: Array, won: Array) -> Array:
-    """Return `gy` where `won`, half of it at a tie, 0 elsewhere."""
-    return xp.where(x1 == x2, 0.5 * gy, xp.where(won, gy, 0.0))
+def _taken(xp: Namespace, gy: Array, x1: Array, x2: Array, taken: Array) -> Array:
+    """Return `gy` where `taken`, half of it at a tie, 0 elsewhere."""
+    return xp.where(x1 == x2, 0.5 * gy, xp.where(taken, gy, 0.0))
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 > x2),
-    x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 > x1),
+    x1=lambda xp, gy, x1, x2: _taken(xp, gy, x1, x2, x1 > x2),
+    x2=lambda xp, gy, x1, x2: _taken(xp, gy, x1, x2, x2 > x1),
 )
 def maximum(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Larger one of two numbers, elementwise. A tie shares the gradient equally."""
+    """Maximum of two arrays, elementwise. Both inputs get half of the gradient at a tie."""
     return xp.maximum(x1, x2)
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x1 < x2),
-    x2=lambda xp, gy, x1, x2: _won(xp, gy, x1, x2, x2 < x1),
+    x1=lambda xp, gy, x1, x2: _taken(xp, gy, x1, x2, x1 < x2),
+    x2=lambda xp, gy, x1, x2: _taken(xp, gy, x1, x2, x2 < x1),
 )
 def minimum(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Smaller one of two numbers, elementwise. A tie shares the gradient equally."""
+    """Minimum of two arrays, elementwise. Both inputs get half of the gradient at a tie."""
     return xp.minimum(x1, x2)
 
 
@@ -41,16 +41,16 @@ def clip(x: AnyArray, /, min: Operand | None = None, max: Operand | None = None)
     ----------
     x : Variable or array, real-valued
     min, max : Variable, array, scalar or None
-        Bounds, which broadcast with `x`; None leaves a side open. Variables get gradients where they are the result.
+        Bounds, which broadcast with `x`, or None. Variables get gradients where they are the result.
 
     Returns
     -------
     Variable
-        ``minimum(maximum(x, min), max)``, of the dtype of `x`. So exactly at a bound `x` and the bound share the
-        gradient equally, and the derivative there is 1/2 even if the bound is a constant.
+        ``minimum(maximum(x, min), max)``, of the dtype of `x`. At a bound, `x` and the bound share the
+        gradient equally: the derivative is 1/2 even if the bound is a constant.
     """
     x = y = as_variable(x)
-    dtype = x.dtype  # an uninitialised Variable says so here
+    dtype = x.dtype  # raises for an uninitialised Variable
     low, high = _limits(x)
     if min is not None and not (type(min) is int and min <= low):
         y = maximum(y, _bound(min, x))
@@ -60,7 +60,7 @@ def clip(x: AnyArray, /, min: Operand | None = None, max: Operand | None = None)
 
 
 def _limits(x: Variable) -> tuple[float, float]:
-    """Return the least and the greatest number of the dtype; an int beyond them is no bound, and would not fit it."""
+    """Return the limits of an integer dtype; an int beyond them has no effect, and would not fit in the dtype."""
     backend = x.node.spec.backend
     if x.node.spec.differentiable or not backend.is_kind(x.dtype, "integral"):
         return -math.inf, math.inf
@@ -69,7 +69,7 @@ def _limits(x: Variable) -> tuple[float, float]:
 
 
 def _bound(bound: Any, x: Variable) -> Any:
-    """Return a bound that is an array in the dtype of `x`; scalars are weak as they are."""
+    """Return an array of bounds in the dtype of `x`, and scalars as they are, which are weak."""
     if not isinstance(bound, Variable) and type(bound) not in plugins.by_type:
         return bound
     beside(x.node.spec, bound, "clip")

@@ -1,4 +1,4 @@
-"""Truth values, elementwise: boolean Variables, without gradients."""
+"""Logical functions and tests of numbers, elementwise: boolean Variables, without gradients."""
 
 from xpgrad.graph.primitive import elementwise
 from xpgrad.types import AnyArray, Array, Namespace, Operand

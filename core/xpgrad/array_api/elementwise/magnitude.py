@@ -1,4 +1,4 @@
-"""Size and sign of numbers, elementwise."""
+"""Magnitude and sign of numbers, elementwise."""
 
 from xpgrad.array_api.elementwise import rounding
 from xpgrad.backend.spec import Spec
@@ -19,7 +19,7 @@ def abs(xp: Namespace, x: AnyArray, /) -> Array:
 
 
 def _complex_sign_rule(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    # dy = (dx - y**2 conj(dx)) / (2 |x|): what moves along the ray does not change the sign.
+    # dy = (dx - y**2 conj(dx)) / (2 |x|): a change along the ray leaves the sign.
     modulus = xp.abs(x)
     origin = modulus == 0
     scale = xp.where(origin, 0.0, 0.5 / xp.where(origin, 1.0, modulus))
@@ -42,7 +42,7 @@ def sign(x: AnyArray, /) -> Variable:
     Returns
     -------
     Variable
-        Of real numbers it is piecewise constant, so without a gradient. The gradient at a complex 0 is 0.
+        Piecewise constant for real numbers, so without a gradient. The gradient at a complex 0 is 0.
     """
     x = as_variable(x)
     spec = x.node.spec
@@ -51,15 +51,15 @@ def sign(x: AnyArray, /) -> Variable:
 
 @elementwise(same_dtype=False)
 def signbit(xp: Namespace, x: AnyArray, /) -> Array:
-    """Whether the sign bit is set, that of -0.0 too, elementwise."""
+    """Whether the sign bit is set, as for -0.0, elementwise."""
     return xp.signbit(x)
 
 
 @elementwise(x1=lambda xp, gy, x1, x2: gy * (xp.sign(x1) * xp.copysign(xp.ones_like(x1), x2)))
 def copysign(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Size of `x1` with the sign of `x2`, elementwise.
+    """Magnitude of `x1` with the sign of `x2`, elementwise.
 
-    It is constant in `x2` but for a jump, so `x2` has no gradient. The derivative where `x1` is 0 is 0.
+    It is piecewise constant in `x2`, which has no gradient. The derivative where `x1` is 0 is 0.
     """
     return xp.copysign(x1, x2)
 

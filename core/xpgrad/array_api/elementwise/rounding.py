@@ -1,6 +1,6 @@
 """Rounding, and the sign of real numbers, elementwise: piecewise constant, so without a gradient.
 
-Only the step to the next number has one.
+Only `nextafter` has one.
 """
 
 from xpgrad.graph.definition import identity
@@ -10,19 +10,19 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 @elementwise()
 def ceil(xp: Namespace, x: AnyArray, /) -> Array:
-    """Least integer that is not less, elementwise."""
+    """Least integer not less than the element."""
     return xp.ceil(x)
 
 
 @elementwise()
 def floor(xp: Namespace, x: AnyArray, /) -> Array:
-    """Greatest integer that is not greater, elementwise."""
+    """Greatest integer not greater than the element."""
     return xp.floor(x)
 
 
 @elementwise()
 def round(xp: Namespace, x: AnyArray, /) -> Array:
-    """Nearest integer, the even one of two, elementwise; real and imaginary part are rounded each."""
+    """Nearest integer, elementwise; ties go to the even one. Real and imaginary parts are rounded separately."""
     return xp.round(x)
 
 
@@ -34,7 +34,7 @@ def trunc(xp: Namespace, x: AnyArray, /) -> Array:
 
 @elementwise()
 def sign(xp: Namespace, x: AnyArray, /) -> Array:
-    """Sign of real numbers, elementwise: -1, 0 or 1. `magnitude.sign` is the one for all numbers."""
+    """Sign of real numbers, elementwise: -1, 0 or 1. `magnitude.sign` takes complex numbers, too."""
     return xp.sign(x)
 
 
@@ -42,6 +42,6 @@ def sign(xp: Namespace, x: AnyArray, /) -> Array:
 def nextafter(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Next representable number after `x1` towards `x2`, elementwise.
 
-    It follows `x1` at the distance of one rounding error, so the derivative is 1 for `x1`, and `x2` has none.
+    It differs from `x1` by one rounding error, so the derivative with respect to `x1` is 1; `x2` has no gradient.
     """
     return xp.nextafter(x1, x2)

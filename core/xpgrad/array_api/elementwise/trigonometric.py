@@ -22,8 +22,8 @@ def tan(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.tan(x)
 
 
-# (1 - x) * (1 + x) keeps the digits that 1 - x * x loses near 1. By name, because `*` of what a library makes of 0-d
-# complex arrays may round in another way than its product of arrays.
+# (1 - x) * (1 + x) keeps the digits that 1 - x * x loses near 1. By name, because the `*` of a
+# library's complex scalars may round differently from its product of arrays.
 @elementwise(x=lambda xp, gy, x: gy / xp.sqrt(xp.multiply(1 - x, 1 + x)))
 def asin(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] with this sine, elementwise. The derivative at -1 and 1 is infinite."""
@@ -42,16 +42,16 @@ def atan(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.atan(x)
 
 
-def _turn(xp: Namespace, gy: Array, other: Array, x1: Array, x2: Array) -> Array:
-    """Return ``gy * other / (x1**2 + x2**2)``, and 0 at the origin; without squares, which overflow early."""
+def _angle_rule(xp: Namespace, gy: Array, other: Array, x1: Array, x2: Array) -> Array:
+    """Return ``gy * other / (x1**2 + x2**2)``, and 0 at the origin; without the squares, which may overflow."""
     radius = xp.hypot(x1, x2)
     radius = xp.where(radius == 0, 1.0, radius)
     return gy * (other / radius / radius)
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, x2: _turn(xp, gy, x2, x1, x2),
-    x2=lambda xp, gy, x1, x2: -_turn(xp, gy, x1, x1, x2),
+    x1=lambda xp, gy, x1, x2: _angle_rule(xp, gy, x2, x1, x2),
+    x2=lambda xp, gy, x1, x2: -_angle_rule(xp, gy, x1, x1, x2),
 )
 def atan2(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.

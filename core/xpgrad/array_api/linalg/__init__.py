@@ -1,7 +1,7 @@
 """Linear algebra: the standard's extension `linalg`, differentiable to any order.
 
-Functions take stacks of matrices, which lie in the last two axes. Where a matrix has to be Hermitian, the gradient is
-Hermitian too. Factors that are determined but for a sign, a phase or a basis have the gradient of functions that do not
+Functions take stacks of matrices, in the last two axes. Where a matrix has to be Hermitian, the gradient is
+Hermitian too. Factors that are determined up to a sign, a phase or a basis have the gradient of functions that do not
 depend on that choice.
 """
 

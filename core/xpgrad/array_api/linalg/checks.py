@@ -1,11 +1,11 @@
-"""What linear algebra asks of its operands, and the errors for what cannot be computed."""
+"""Checks of the operands of linear algebra, and its errors."""
 
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, ShapeError, SingularMatrix
 from xpgrad.types import Array, Namespace
 
 EXPECTED = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ArithmeticError)
-"""What libraries raise for operands that they do not take, and for matrices without a solution."""
+"""Errors of libraries for unsupported operands, and for matrices without a solution."""
 
 
 def matrices(x: Array, function: str) -> None:
@@ -22,7 +22,7 @@ def square(x: Array, function: str) -> None:
 
 
 def explained(error: Exception, function: str, specs: tuple[Spec, ...]) -> Exception:
-    """Return the error that says which function failed on what."""
+    """Return the error that names the function and its operands."""
     got = ", ".join(map(repr, specs))
     text = f"{function}: {error}; got {got} on {specs[0].backend.name}"
     if is_numerical(error):
@@ -33,7 +33,7 @@ def explained(error: Exception, function: str, specs: tuple[Spec, ...]) -> Excep
 
 
 def is_numerical(error: Exception) -> bool:
-    """Tell whether a library says that a matrix is singular, not definite, or that it has not converged."""
+    """Return whether an error says that a matrix is singular or not definite, or that there was no convergence."""
     return type(error).__name__.endswith("LinAlgError") or isinstance(error, SingularMatrix)
 
 
@@ -48,7 +48,7 @@ def epsilon(spec: Spec) -> float:
 
 
 def readable(x: Array, spec: Spec) -> bool:
-    """Tell whether the values of `x` may be looked at: not if they are computed later, or within a traced function."""
+    """Return whether the values of `x` can be read: not if they are computed later, or while a function is traced."""
     backend = spec.backend
     declared = backend.declared
     return type(x) is backend.array_types[0] and (declared is None or "data_dependent_shapes" not in declared.missing)

@@ -19,7 +19,7 @@ class Truncated:
     Attributes
     ----------
     terms : dict
-        Coefficients by the set of variables of a term, a bit for each; those that are not there are 0.
+        Nonzero coefficients by the set of variables of their term, with a bit for each variable.
     """
 
     __slots__ = ("terms",)
@@ -59,7 +59,7 @@ class Truncated:
 
 
 def _product_of(xp: Namespace, s: Array) -> Array:
-    """Return products of positive numbers along the last axis; no partial product overflows."""
+    """Return products of positive numbers along the last axis, without overflow of partial products."""
     exponent = xp.round(xp.log2(s))
     total = xp.sum(exponent, axis=-1)
     half = xp.floor(total / 2)
@@ -68,7 +68,7 @@ def _product_of(xp: Namespace, s: Array) -> Array:
 
 @functools.cache
 def _leibniz(size: int) -> tuple[list[list[int]], list[float]]:
-    """Return the terms of all cofactors of a matrix: places of their factors, counted along rows, and their signs."""
+    """Return the terms of all cofactors of a matrix: flat positions of their factors, and their signs."""
     places, signs = [], []
     for row, column in itertools.product(range(size), repeat=2):
         rows = [i for i in range(size) if i != row]
@@ -85,21 +85,21 @@ def _entries(xp: Namespace, flat: Truncated, index: Array) -> Truncated:
 
 
 def _small_cofactors(xp: Namespace, z: Truncated) -> Truncated:
-    """Return the cofactors of a small matrix as sums over permutations: nothing is divided."""
-    some = z.terms[0]
-    size, device = some.shape[-1], xp.device_of(some)
+    """Return the cofactors of a small matrix as sums over permutations, without a division."""
+    constant = z.terms[0]
+    size, device = constant.shape[-1], xp.device_of(constant)
     places, signs = _leibniz(size)
     flat = z.map(lambda x: xp.reshape(x, (*x.shape[:-2], size * size)))
     entries = [_entries(xp, flat, xp.asarray(place, device=device)) for place in zip(*places, strict=True)]
     products = functools.reduce(operator.mul, entries)
-    sign = xp.asarray(signs, dtype=some.dtype, device=device)
+    sign = xp.asarray(signs, dtype=constant.dtype, device=device)
     return products.map(lambda x: xp.sum(xp.reshape(x * sign, (*x.shape[:-1], size, size, -1)), axis=-1))
 
 
 def _inverse_and_determinant(xp: Namespace, n: Truncated, count: int) -> tuple[Truncated, Truncated]:
     """Return the inverse of ``1 + n`` and its determinant; `n` has no constant term, so powers above `count` vanish."""
-    some = next(iter(n.terms.values()))
-    identity = xp.eye(some.shape[-1], dtype=some.dtype, device=xp.device_of(some))
+    g = next(iter(n.terms.values()))
+    identity = xp.eye(g.shape[-1], dtype=g.dtype, device=xp.device_of(g))
     inverse, power = Truncated({0: identity}), n
     logarithm = n.map(xp.linalg.trace)
     for j in range(1, count + 1):
@@ -119,8 +119,8 @@ def _diagonal_cofactors(xp: Namespace, s: Array, gs: list[Array], dtype: Any) ->
     """Return the coefficient of ``t1 t2 ...`` in the cofactors of ``diag(s) + t1 g1 + t2 g2 + ...``, `s` descending.
 
     The rows and columns of the smallest numbers, one more than there are variables, are split off: cofactors of a
-    block matrix are those of the Schur complement, multiplied from both sides. What is divided there by a large number
-    is multiplied by a smaller one, so nothing large cancels; and if one of the large ones is 0, all are.
+    block matrix are those of the Schur complement, multiplied from both sides. Terms divided by a large number are
+    multiplied by a smaller one, so there is no cancellation of large terms; if one of the large numbers is 0, all are.
     """
     split = s.shape[-1] - len(gs) - 1
     smallest = xp.astype(s[..., split:, None], dtype)

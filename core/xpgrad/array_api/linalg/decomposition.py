@@ -1,9 +1,9 @@
-"""`Decomposition`: functions of matrices with several outputs, or whose gradients share work."""
+"""`Decomposition`: functions of matrices with several outputs, or whose gradients share computations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical
+from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, matrices, square
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, switches
@@ -13,19 +13,27 @@ from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace
 
+Arrays = Sequence[Any]
+Targets = tuple[int, ...]
+
 
 class Decomposition(FunctionNode):
     """A function of matrices as a class, because it has several outputs, or one computation gives several gradients.
 
     Its `rule` is a formula like those of primitives: it runs on raw arrays in a raw sweep, on Variables in a recorded
-    one. Unlike there, cotangents are gradients as users see them: a change `dy` of an output changes the loss by the
-    real part of the sum of ``conj(gy) * dy``.
+    one. But its cotangents are gradients as users get them: a change `dy` of an output changes the loss by the real
+    part of the sum of ``conj(gy) * dy``.
 
     Attributes
     ----------
     name : str
+        That of the kernel, which computes the outputs.
+    of_square : bool
+        Whether the matrices of the first input must be square.
+    parameters : dict
+        Keyword arguments of the kernel.
     keeps_inputs, keeps_outputs : tuple of int
-        What the rule asks for.
+        The inputs and outputs that the rule uses.
     spec : Spec
         That of the first input.
     """
@@ -33,17 +41,19 @@ class Decomposition(FunctionNode):
     of_library = True
 
     name: ClassVar[str]
+    of_square: ClassVar[bool] = True
+    parameters: Mapping[str, Any] = {}
     keeps_inputs: ClassVar[tuple[int, ...]] = ()
     keeps_outputs: ClassVar[tuple[int, ...]] = ()
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return the outputs; `xp` is the namespace of kernels."""
-        raise NotImplementedError
+        (square if self.of_square else matrices)(xs[0], self.name)
+        outputs: Sequence[Array] = getattr(xp.linalg, self.name)(*xs, **self.parameters)
+        return outputs
 
-    def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
-        """Return the gradients of the inputs `targets`; `xs` and `ys` are what the class says it keeps."""
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
+        """Return the gradients of the inputs `targets`; `xs` and `ys` are the kept inputs and outputs."""
         raise NotImplementedError
 
     @property
@@ -57,7 +67,7 @@ class Decomposition(FunctionNode):
         return self.inputs[0].spec  # type: ignore[no-any-return]  # nodes, after apply
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the outputs, and keep what the class says."""
+        """Return the outputs, and keep those inputs and outputs that the rule uses."""
         backend = plugins.backend_of(inputs[0])
         try:
             ys = tuple(self.compute(backend.xp, *inputs))
@@ -72,13 +82,13 @@ class Decomposition(FunctionNode):
         return ys
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what `rule` gives, computed on arrays if nothing is recorded."""
+        """Return the gradients from `rule`, which gets raw arrays if nothing is recorded."""
         return self.gradients(target_input_indexes, grad_outputs)
 
     def gradients(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...], *more: Any
     ) -> tuple[Any, ...]:
-        """Return what `rule` gives, with `more` to tell it."""
+        """Return the gradients from `rule`, called with the further arguments `more`."""
         backend = self.spec.backend
         if not self.spec.size:
             specs = [self.inputs[i].spec for i in target_input_indexes]
@@ -96,6 +106,6 @@ class Decomposition(FunctionNode):
             if not is_numerical(error):
                 raise
             raise SingularMatrix(
-                f"{self.name}: there is no gradient, for a matrix of {self.spec!r} is singular or nearly so: {error}"
+                f"{self.name}: there is no gradient, as a matrix of {self.spec!r} is singular or nearly so: {error}"
             ) from error
         return tuple(None if gx is None else Variable(backend.restore(gx), requires_grad=False) for gx in gxs)

@@ -1,10 +1,9 @@
-"""Determinants, with gradients that are right at singular matrices too."""
+"""Determinants, whose gradients are correct at singular matrices too."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, square
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, DeviceHandle, Namespace
@@ -25,7 +24,7 @@ def _all_but_one(xp: Namespace, s: Array) -> Array:
 
 
 def _holds(xp: Namespace, conditions: Array) -> bool:
-    """Tell whether `conditions` are known to hold for all matrices; while a function is traced nothing is known."""
+    """Return whether `conditions` are known to hold for all matrices; while a function is traced, nothing is known."""
     return xp.backend.has_values(conditions) and bool(xp.all(conditions))
 
 
@@ -36,7 +35,7 @@ def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHand
 
 
 def _inverse(xp: Namespace, x: Array) -> Array | None:
-    """Return the inverses, None where the library finds a matrix singular whose determinant it does not round to 0."""
+    """Return the inverses, or None if the library finds a matrix singular whose determinant did not round to 0."""
     try:
         return xp.linalg.inv(x)
     except EXPECTED as error:
@@ -54,14 +53,14 @@ def _conjugate(xp: Namespace, x: Array) -> Array:
 
 
 def _cofactors_by_svd(xp: Namespace, x: Array) -> Array:
-    """Return the cofactors by way of the singular values: nothing is divided."""
+    """Return the cofactors from the singular values, without a division."""
     u, s, vh = xp.linalg.svd(x)
     scaled = _conjugate(xp, u) * _all_but_one(xp, s)[..., None, :]
     return _phase(xp, u, vh) * xp.matmul(scaled, _conjugate(xp, vh))
 
 
 def _changes_by_svd(xp: Namespace, g: Array, x: Array) -> Array:
-    """Return the change of the cofactors along `g`: for a diagonal matrix, sums of products of all others but two."""
+    """Return the change of the cofactors along `g`: for a diagonal matrix, sums of products without two factors."""
     u, s, vh = xp.linalg.svd(x)
     conj_u, conj_vh = _conjugate(xp, u), _conjugate(xp, vh)
     inner = xp.matmul(xp.matmul(xp.matrix_transpose(conj_u), g), xp.matrix_transpose(conj_vh))
@@ -78,7 +77,7 @@ def _changes_by_svd(xp: Namespace, g: Array, x: Array) -> Array:
 def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     """The cofactors of square matrices `x` whose determinants are `d`: the gradient of the determinant.
 
-    `d` is a help only; as a function of both this is constant in `d`.
+    ``d = det(x)`` is passed to avoid recomputing it, and is treated as a constant.
     """
     singular = d == 0
     if _holds(xp, ~singular):
@@ -101,7 +100,7 @@ def _third_order(xp: Namespace, gy: Array, g: Array, x: Array) -> Array:
 def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     """The change of the cofactors of `x` along `g`: the second derivative of the determinant, as a map.
 
-    `d` are the determinants, a help only.
+    ``d = det(x)`` is passed to avoid recomputing it.
     """
     if x.shape[-1] < 2:
         return xp.zeros_like(x)
@@ -110,17 +109,19 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     if inverse is None:
         return _changes_by_svd(xp, g, x)
     regular = _changes_by_inverse(xp, g, inverse, d)
-    divided = ~(singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3)))  # NaN, too: svd refuses it
+    divided = ~(
+        singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3))
+    )  # or NaN, which svd refuses
     if _holds(xp, divided):
         return regular
     changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))
-    overflown = ~xp.all(xp.isfinite(changes), axis=(-2, -1))  # products of the largest singular values alone may
+    overflown = ~xp.all(xp.isfinite(changes), axis=(-2, -1))  # products of the largest singular values may overflow
     divided = divided | (overflown & ~singular)
     return xp.where(divided[..., None, None], regular, changes)
 
 
 def _condition(xp: Namespace, x: Array, inverse: Array) -> Array:
-    """Return by how much dividing by singular values, and multiplying by them again, enlarges errors of rounding."""
+    """Return the condition numbers, which bound the growth of rounding errors when dividing by singular values."""
     return xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
 
 
@@ -141,13 +142,13 @@ def det(xp: Namespace, x: AnyArray, /) -> Array:
     Returns
     -------
     Variable, shape (...)
-        1 for a matrix without rows.
+        1 for an empty matrix.
 
     Notes
     -----
-    The gradient, the matrix of cofactors, is right at singular matrices too, and so are derivatives of any order. Where
-    a matrix is nearly singular, first derivatives are as exact as the library's `det` and `inv` agree: errors of
-    rounding grow with the condition unless both factorise alike.
+    The gradient, the matrix of cofactors, is correct at singular matrices too, and so are derivatives of any order.
+    Near a singular matrix, first derivatives are as accurate as the library's `det` and `inv` agree: rounding errors
+    grow with the condition unless both use the same factorization.
     """
     square(x, "det")
     return xp.linalg.det(x)
@@ -160,15 +161,7 @@ class Slogdet(Decomposition):
     keeps_inputs = (0,)
     keeps_outputs = (0,)
 
-    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
-        """Return sign and logarithm."""
-        (x,) = xs
-        square(x, "slogdet")
-        return xp.linalg.slogdet(x)  # type: ignore[no-any-return]  # a pair
-
-    def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
         """Return ``(glog + i Im(gsign conj(sign))) x^-H``."""
         (gsign, glog), (x,), (sign,), is_complex = gys, xs, ys, self.spec.complex
         factor = glog
@@ -183,7 +176,7 @@ class Slogdet(Decomposition):
 
 
 def slogdet(x: AnyArray, /) -> SlogdetResult:
-    """Return determinants of square matrices as sign and logarithm, which do not overflow.
+    """Return sign and logarithm of determinants of square matrices, which do not overflow.
 
     Parameters
     ----------

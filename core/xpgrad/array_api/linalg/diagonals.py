@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken out, put back, and summed."""
+"""Diagonals of matrices: extraction, expansion and traces."""
 
 from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.backend.spec import Spec
@@ -8,7 +8,7 @@ from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 @primitive(extension="linalg", x=lambda xp, gy, offset: xp.linalg.diagonal(gy, offset=offset))
 def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offset: int = 0) -> Array:
-    """Matrices of so many `rows` and `columns` with the vectors `x` on the diagonal `offset`, zeros elsewhere.
+    """Matrices of shape (rows, columns) with the vectors `x` on the diagonal `offset`, zeros elsewhere.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offs
     offset : int
         0 for the main diagonal, positive above it.
     """
-    before = min(max(offset, 0), columns)  # element i lies in this column, and so many after it
+    before = min(max(offset, 0), columns)  # columns before the first element
     after = columns - before - x.shape[-1]
     empty = (*x.shape[:-1], before), (*x.shape[:-1], after)
     ends = [xp.zeros(shape, dtype=x.dtype, device=xp.device_of(x)) for shape in empty]
@@ -32,7 +32,7 @@ def _diagonal_rule(xp: Namespace, gy: Array, x_spec: Spec, offset: int) -> Array
 
 
 def _taken(xp: Namespace, x: Array, offset: int) -> Array:
-    """Return diagonals by slices, so that it takes no extension of the library."""
+    """Return diagonals by slices, without an extension of the library."""
     rows, columns = x.shape[-2:]
     count = min(rows + min(offset, 0), columns - max(offset, 0))
     start = offset if offset >= 0 else -offset * columns
@@ -53,7 +53,7 @@ def diagonal(xp: Namespace, x: AnyArray, /, *, offset: int = 0) -> Array:
     Returns
     -------
     Variable, shape (..., K)
-        K is the length of the diagonal; 0 where it lies beyond the matrix.
+        K is the length of the diagonal; 0 if it is outside the matrix.
     """
     matrices(x, "diagonal")
     return _taken(xp, x, offset)

@@ -1,9 +1,9 @@
 """Eigenvalues and eigenvectors, of Hermitian matrices and of any."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
+from xpgrad.array_api.linalg.checks import adjoint, epsilon
+from xpgrad.array_api.linalg.decomposition import Arrays, Targets
 from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, conjugate_difference, difference
 from xpgrad.graph.sweep import Sweep
@@ -19,7 +19,7 @@ class EighResult(NamedTuple):
 
 
 class EigResult(NamedTuple):
-    """Complex eigenvalues, in no order, and eigenvectors of length 1, as columns."""
+    """Complex eigenvalues, in no particular order, and eigenvectors of length 1, as columns."""
 
     eigenvalues: Variable
     eigenvectors: Variable
@@ -29,33 +29,20 @@ class Eigh(Spectral):
     """The decomposition of Hermitian matrices, a class because it has two outputs."""
 
     name = "eigh"
-    keeps_outputs = (0, 1)
-    place = 0
 
-    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
-        """Return eigenvalues and eigenvectors."""
-        (x,) = xs
-        square(x, "eigh")
-        return xp.linalg.eigh(x)  # type: ignore[no-any-return]  # a pair
-
-    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
-        """Return twice the antihermitian part of ``V^H gV``, which the gaps divide."""
+    def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
+        """Return twice the antihermitian part of ``V^H gV``, to be divided by the gaps."""
         (_, gv), (_, v), is_complex = gys, ys, self.spec.complex
         turning = xp.matmul(adjoint(xp, v, is_complex), gv)
         return [Quotient(turning - adjoint(xp, turning, is_complex), difference, False)]
 
-    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
-        """Return the lengths of the cotangents of the eigenvectors."""
-        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
-
-    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+    def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
         """Return the change of the eigenvectors."""
         return [None, xp.matmul(ys[1], turn)]
 
     def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
-        sweep: Sweep | None = None,
-    ) -> Sequence[Any]:  # fmt: skip
+        self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets, sweep: Sweep | None = None
+    ) -> Arrays:
         """Return ``V (diag(gw) + H) V^H``, H the antihermitian part of ``V^H gV`` divided by the gaps."""
         (gw, gv), (_, v) = gys, ys
         left: Any = 0.0
@@ -71,34 +58,21 @@ class Eig(Spectral):
     """The decomposition of any square matrices, a class because it has two outputs."""
 
     name = "eig"
-    keeps_outputs = (0, 1)
-    place = 0
 
-    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
-        """Return eigenvalues and eigenvectors."""
-        (x,) = xs
-        square(x, "eig")
-        return xp.linalg.eig(x)  # type: ignore[no-any-return]  # a pair
-
-    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
-        """Return ``V^H gV'``, where gV' has lost what would change lengths; the conjugate gaps divide it."""
+    def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
+        """Return ``V^H gV'``, to be divided by the conjugate gaps; gV' is gV without changes of lengths."""
         (_, gv), (_, v) = gys, ys
         turning = xp.matmul(adjoint(xp, v, True), _across(xp, v, gv))
         return [Quotient(turning, conjugate_difference, False)]
 
-    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
-        """Return the lengths of the cotangents of the eigenvectors."""
-        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
-
-    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
+    def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
         """Return the change of the eigenvectors, without that of their lengths."""
         return [None, _across(xp, ys[1], xp.matmul(ys[1], turn))]
 
     def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
-        sweep: Sweep | None = None,
-    ) -> Sequence[Any]:  # fmt: skip
-        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``, NaN where the eigenvectors are hardly a basis."""
+        self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets, sweep: Sweep | None = None
+    ) -> Arrays:
+        """Return ``V^-H (diag(gw) + V^H gV' / conj(gaps)) V^H``, NaN where the eigenvectors are nearly dependent."""
         (gw, gv), (_, v) = gys, ys
         adjoint_v = adjoint(xp, v, True)
         inner: Any = None
@@ -114,14 +88,14 @@ class Eig(Spectral):
         return (gx,)
 
     def _defective(self, inverse: Array) -> Array:
-        """Tell for each matrix whether its eigenvectors are so nearly dependent that half of the digits are lost."""
+        """Return for each matrix whether its eigenvectors are so nearly dependent that half of the digits are lost."""
         xp = self.spec.backend.xp
-        squares = xp.sum(xp.real(xp.conj(inverse) * inverse), axis=(-2, -1))  # those of the eigenvectors are 1 a column
+        squares = xp.sum(xp.real(xp.conj(inverse) * inverse), axis=(-2, -1))  # each eigenvector has length 1
         return ~(squares * (self.spec.shape[-1] * epsilon(self.spec)) <= 100.0)[..., None, None]
 
 
 def _across(xp: Namespace, v: Array, g: Array) -> Array:
-    """Return `g` without what changes the lengths of the columns of `v`, which are 1."""
+    """Return `g` without its component that changes the lengths of the columns of `v`, which are 1."""
     return g - v * xp.sum(xp.real(xp.conj(v) * g), axis=-2, keepdims=True)
 
 
@@ -131,8 +105,8 @@ def eigh(x: AnyArray, /) -> EighResult:
     Parameters
     ----------
     x : Variable or array, shape (..., M, M), floating-point
-        Only its Hermitian part counts; libraries look at one triangle. The gradient is that with respect to the
-        Hermitian part, and Hermitian itself.
+        Assumed Hermitian; libraries read one triangle. The gradient is that with respect to the Hermitian part, and
+        Hermitian itself.
 
     Returns
     -------
@@ -143,15 +117,15 @@ def eigh(x: AnyArray, /) -> EighResult:
     -----
     An eigenvector may be multiplied by a sign, or by any phase if it is complex, and the eigenvectors of equal
     eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice, such
-    as ``V diag(h(w)) V^H``, where eigenvalues are equal, too, or nearly so; there it takes a few more sweeps through
-    what was computed from `eigh`, without hooks. For other functions it is NaN where eigenvalues are equal but for
-    rounding. It also is NaN there if those sweeps are not possible: after ``retain_graph=False``, with functions that
-    cannot be differentiated twice or hooks that change gradients behind, and where values cannot be looked at, as in
-    graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
-    differently, as the largest does, has a kink there, and gets the gradient for the basis that was found.
-    Second derivatives are right at equal eigenvalues; third ones are NaN, or those after them if only eigenvalues are
-    used. First derivatives keep half of their digits however near eigenvalues are; second ones lose more, up to all but
-    one or two, at gaps little above the square root of the precision (1e-7 in float64).
+    as ``V diag(h(w)) V^H``, also where eigenvalues are equal or nearly so; there it takes a few more sweeps through
+    the graph that follows `eigh`, without hooks. For other functions it is NaN where eigenvalues are equal up to
+    rounding. It is also NaN there if those sweeps are not possible: after ``retain_graph=False``, if that graph has
+    functions that cannot be differentiated twice or hooks that change gradients, and where values cannot be read, as
+    in graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
+    differently, such as the largest, has a kink there, and gets the gradient for the computed basis.
+    Second derivatives are correct at equal eigenvalues; third ones are NaN, or fourth ones if only eigenvalues are
+    used. First derivatives keep half of their digits however close eigenvalues are; second ones may keep only one or
+    two at gaps little above the square root of the precision (1e-7 in float64).
     See M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
     (2008), section 3.1.
     """
@@ -188,8 +162,8 @@ def eig(x: AnyArray, /) -> EigResult:
     Notes
     -----
     Eigenvectors have length 1, and any phase. The gradient is that of functions which do not depend on the phases, and
-    at equal eigenvalues as for `eigh`. A matrix whose eigenvectors are no basis, or so nearly none that half of the
-    digits are lost, has the gradient NaN. The order of the eigenvalues is the library's; it may jump.
+    at equal eigenvalues as for `eigh`. The gradient is NaN for a matrix whose eigenvectors are dependent, or so
+    nearly that half of the digits are lost. The order of the eigenvalues is the library's; it may jump.
     See C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
     beamforming" (2017), section 4.19.
     """

@@ -1,10 +1,9 @@
 """Factorizations with triangular factors: Cholesky and QR."""
 
-from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, matrices, square
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -49,8 +48,8 @@ def cholesky(xp: Namespace, x: AnyArray, /, *, upper: bool = False) -> Array:
     Parameters
     ----------
     x : Variable or array, shape (..., M, M), floating-point
-        Only its Hermitian part counts; libraries look at one triangle. The gradient is that with respect to the
-        Hermitian part, and Hermitian itself.
+        Assumed Hermitian; libraries read one triangle. The gradient is that with respect to the Hermitian part, and
+        Hermitian itself.
     upper : bool
         Return U with ``U^H U = x`` instead of L with ``L L^H = x``.
 
@@ -75,24 +74,17 @@ class QR(Decomposition):
     """The QR factorization, a class because it has two outputs."""
 
     name = "qr"
+    of_square = False
     keeps_outputs = (0, 1)
 
     def __init__(self, mode: str) -> None:
-        self.mode = mode
+        self.parameters = {"mode": mode}
 
-    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
-        """Return Q and R."""
-        (x,) = xs
-        matrices(x, "qr")
-        return xp.linalg.qr(x, mode=self.mode)  # type: ignore[no-any-return]  # a pair
-
-    def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
         """Return the gradient of the matrices.
 
-        The first columns, as many as R has independent rows, are a square or tall factorization ``x1 = q1 r1``; all
-        further columns of x are ``q1 r2``, and further columns of Q are orthogonal to `q1`.
+        The first K columns, K the smaller of M and N, have a square or tall factorization ``x1 = q1 r1``; the other
+        columns of x are ``q1 r2``, and the other columns of Q are orthogonal to `q1`.
         """
         (gq, gr), (q, r), is_complex = gys, ys, self.spec.complex
         rows, columns = self.spec.shape[-2:]
@@ -100,7 +92,7 @@ class QR(Decomposition):
         q1, r1, gq1, gr1, gx2 = q[..., :k], r[..., :k, :k], None, None, None
         if gq is not None:
             gq1 = gq[..., :k]
-            if q.shape[-1] > k:  # what turns q2 towards q1 turns q1 towards q2 as much, the other way
+            if q.shape[-1] > k:  # a rotation of q2 towards q1 rotates q1 by as much, the other way
                 q2 = q[..., k:]
                 mixed = adjoint(xp, xp.matmul(adjoint(xp, q1, is_complex), gq[..., k:]), is_complex)
                 gq1 = gq1 - xp.matmul(q2, mixed)
@@ -156,7 +148,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 
     Notes
     -----
-    In the complete mode the columns of Q beyond K may be any basis of what is left; the gradient is that of functions
+    In the complete mode the columns of Q beyond K are any basis of the complement; the gradient is that of functions
     which do not depend on the choice. See S. F. Walter, L. Lehmann and R. Lamour, "On evaluating higher-order
     derivatives of the QR decomposition of tall matrices with full column rank" (2012), for the first K.
     """

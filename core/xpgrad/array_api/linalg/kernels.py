@@ -1,4 +1,4 @@
-"""The kernels of what has several outputs or shared gradients, so that a backend may replace them like all others."""
+"""Kernels of functions with several outputs or shared gradients, which a backend may replace like all others."""
 
 from typing import Any
 

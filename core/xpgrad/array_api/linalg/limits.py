@@ -1,11 +1,11 @@
 """Limits of quotients whose numerator and gap vanish together, by de l'Hospital's rule.
 
-The gradient of a decomposition divides what the cotangents of its vectors say by gaps between its values. For a
+The gradient of a decomposition divides terms with the cotangents of its vectors by gaps between its values. For a
 function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change
-of the values, with the vectors kept, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
-``N' / gap' - gap N'' / (2 gap'**2)`` but for a multiple of the gap's square. That has the right derivative, too; its
-second derivative is not that of K, so it is made NaN. N' is the derivative of the cotangents with respect to the
-values, which all that was computed from the decomposition decides; one change that opens every gap is enough for all.
+of the values, with fixed vectors, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
+``N' / gap' - gap N'' / (2 gap'**2)`` up to a multiple of the gap's square. Its derivative is correct, too; its second
+derivative is not that of K, and is made NaN. N' is the derivative of the cotangents with respect to the values, which
+depends on the whole graph after the decomposition; one change that opens every gap is enough for all of them.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ def limit(slope: Any, second: Any, gap: Any, opening: Array) -> Any:
 
 
 def fenced(value: Variable, gap: Variable, where: Array) -> Variable:
-    """Return `value`, a limit that is used at some places, such that its second derivative is NaN there."""
+    """Return `value`, a limit that is used at some places, with a second derivative that is NaN there."""
     return value + Fence(where).apply((gap,))[0]
 
 

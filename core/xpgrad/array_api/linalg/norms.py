@@ -44,12 +44,12 @@ def _power_rule(
 
 @primitive(extension="linalg", label="vector_norm", x=_power_rule)
 def power_norm(xp: Namespace, x: AnyArray, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The sum over `axis` of powers `ord` of numbers that are not negative, to the power ``1 / ord``."""
+    """The sum over `axis` of powers `ord` of nonnegative numbers, to the power ``1 / ord``."""
     return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
-    """Return the largest of numbers that are not negative; 0 where there is none."""
+    """Return the maximum of nonnegative numbers; 0 for none."""
     pick = max if reduced_count(x.node.spec, axis) else sum
     return pick(x, axis=axis, keepdims=keepdims)
 
@@ -61,7 +61,7 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
     ----------
     x : Variable or array, floating-point
     axis : int, tuple of int or None
-        The axes that make a vector; None takes all.
+        The axes of the vectors; None for all axes.
     keepdims : bool
         Leave these axes with length 1.
     ord : int or float
@@ -74,9 +74,9 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
 
     Notes
     -----
-    The gradient of a zero vector is 0, and so is that of elements that are 0 unless the norm is smooth there; ties of
-    the largest, or smallest, modulus share it equally. Without elements the norm is 0, but for negative `ord`, where
-    it is infinite; there is no smallest modulus.
+    The gradient of a zero vector is 0, and so is that of zero elements where the norm is not smooth; elements that tie
+    for the largest or smallest modulus share the gradient equally. The norm of no elements is 0, or infinite for
+    negative `ord`, but there is no smallest modulus.
     """
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     x = as_variable(x)

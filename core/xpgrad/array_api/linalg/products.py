@@ -14,7 +14,7 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 
 def matrix_power(x: AnyArray, n: int, /) -> Variable:
-    """Return square matrices to a whole power, by repeated squaring.
+    """Return integer powers of square matrices, by repeated squaring.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Variable:
     try:
         power = n.__index__()
     except AttributeError:
-        raise TypeError(f"matrix_power: expected a whole number as n, got {n!r}") from None
+        raise TypeError(f"matrix_power: expected an integer as n, got {n!r}") from None
     if not power:
         spec = x.node.spec
         xp = spec.backend.xp
@@ -73,11 +73,11 @@ def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Ar
     x1, x2 : Variable or array, numeric
         The axes other than `axis` broadcast.
     axis : int
-        The axis of the components, counted from the back, so negative.
+        The axis of the components, negative: counted from the last axis.
     """
     if not (-min(x1.ndim, x2.ndim) <= axis < 0) or x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ShapeError(
-            f"cross: expected vectors of length 3 along the same axis, counted from the back; got shapes "
+            f"cross: expected vectors of length 3 along a negative axis; got shapes "
             f"{tuple(x1.shape)} and {tuple(x2.shape)}, axis {axis}"
         )
     return xp.linalg.cross(x1, x2, axis=axis)

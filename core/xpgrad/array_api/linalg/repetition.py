@@ -1,7 +1,7 @@
-"""Sweeps within a sweep, for rules that differentiate the cotangents which they are given.
+"""Sweeps within a sweep, for rules that differentiate the cotangents that they are given.
 
-Users asked for one backward computation, so these call no hook, and debug mode watches none of them: what they find is
-part of the rule that runs them, whose result is looked at.
+The user asked for one backward computation, so these sweeps call no hooks and debug mode does not check them, but only
+the result of the rule that runs them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from xpgrad.types import Array
 
 
 class NotRepeatable(Exception):
-    """A sweep within a sweep has failed: what lies behind was released, or cannot be differentiated again."""
+    """A sweep within a sweep has failed: part of the graph was released, or cannot be differentiated again."""
 
 
 class InnerSweep(Sweep):
@@ -30,12 +30,12 @@ class InnerSweep(Sweep):
     ----------
     *args, **kwargs : those of `Sweep`
     measured : bool
-        Add up the moduli of what arrives at the watched values.
+        Sum the moduli of the contributions to the watched values.
 
     Attributes
     ----------
     moduli : dict from key to array
-        These sums: large where a cotangent is small because large contributions cancel.
+        These sums: large where a cotangent is small because of cancellation.
     """
 
     def __init__(self, *args: Any, measured: bool = False, **kwargs: Any) -> None:
@@ -73,7 +73,7 @@ class InnerSweep(Sweep):
 
 
 class MeasuredPullback(Pullback):
-    """The pullback of one application in a sweep that measures what it makes."""
+    """The pullback of one application in a sweep that measures its results."""
 
     __slots__ = ()
 
@@ -86,7 +86,7 @@ class MeasuredPullback(Pullback):
 
 def _measured(sweep: InnerSweep, f: FunctionBase, gxs: Sequence[Any]) -> Sequence[Any]:
     for node, gx in zip(f.inputs, gxs, strict=False):  # a pullback may stop at the last needed input
-        if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to that shape
+        if node is not None and gx is not None and gx.shape == node.spec.shape:  # else it is summed to it
             sweep.measure(node, gx)
     return gxs
 
@@ -118,12 +118,12 @@ def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded:
 
 
 def repeated(sweep: Sweep, f: FunctionBase, recorded: bool) -> tuple[list[Any], list[Any]]:
-    """Return what `sweep` has found at the outputs of `f`: cotangents, and the sums of the moduli of their parts.
+    """Return the cotangents that `sweep` found at the outputs of `f`, and the sums of the moduli of their parts.
 
     Parameters
     ----------
     sweep : Sweep
-        One that runs the rule of `f` now.
+        The one that is running the rule of `f`.
     f : FunctionBase
     recorded : bool
         Return the cotangents as Variables that depend on the outputs.
@@ -150,15 +150,15 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
 
 
 class Derivative:
-    """The derivative of `ys` with respect to `xs` from which they were computed, as a map of directions.
+    """The derivative of `ys` with respect to `xs`, from which they were computed, as a linear map.
 
-    A pullback is linear in its cotangents, so its own pullback is the derivative, whatever cotangents it is made for.
-    Those are taken without a pattern, so that no rule meets a special case.
+    A pullback is linear in its cotangents, so its own pullback is the derivative, whatever the cotangents. Irregular
+    ones are used, so that no rule meets a special case.
     """
 
     def __init__(self, ys: Sequence[Variable], xs: Sequence[Variable]) -> None:
         self.ys, self.xs = ys, xs
-        self.cotangents = [Variable(_without_pattern(y)) for y in ys]
+        self.cotangents = [Variable(_irregular(y)) for y in ys]
         self.gradients = pulled_back(ys, self.cotangents, xs, True)
 
     def along(self, directions: Sequence[Variable | None], recorded: bool) -> list[Variable | None]:
@@ -171,7 +171,7 @@ class Derivative:
         return pulled_back([g for g, _ in pairs], [d for _, d in pairs], self.cotangents, recorded)
 
 
-def _without_pattern(y: Variable) -> Any:
+def _irregular(y: Variable) -> Any:
     spec = y._node.spec
     xp = spec.backend.xp
     ones = spec.backend.ones(spec)

@@ -1,9 +1,9 @@
-"""Singular values, and what rests on them: rank and pseudo-inverse."""
+"""Singular value decompositions, ranks and pseudo-inverses."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.array_api.linalg.checks import adjoint, epsilon, matrices, readable
+from xpgrad.array_api.linalg.decomposition import Arrays, Targets
 from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, difference, row, total
 from xpgrad.backend.checks import beside
@@ -27,22 +27,18 @@ class SVD(Spectral):
     """The singular value decomposition, a class because it has three outputs."""
 
     name = "svd"
+    of_square = False
     keeps_outputs = (0, 1, 2)
     place = 1
 
     def __init__(self, full_matrices: bool) -> None:
-        self.full_matrices = full_matrices
+        self.parameters = {"full_matrices": full_matrices}
 
-    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
-        """Return U, S and Vh."""
-        (x,) = xs
-        matrices(x, "svd")
-        return xp.linalg.svd(x, full_matrices=self.full_matrices)  # type: ignore[no-any-return]  # a triple
+    def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
+        """Return the numerators for rotations of pairs of vectors.
 
-    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
-        """Return what turns pairs of vectors alike, by the differences of their values, and contrarily, by the sums.
-
-        Next, divided by the values: what turns the columns of U out of their span, if anything, and those of V.
+        Rotations of U and V alike are divided by differences of values, opposite ones by sums. Rotations out of the
+        spans of U and V, if there are any, are divided by the values.
         """
         (gu, _, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
         k = s.shape[-1]
@@ -67,21 +63,21 @@ class SVD(Spectral):
         return values[..., :1]
 
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
-        """Return which singular values are nearly 0, if something is divided by them alone."""
+        """Return which singular values are nearly 0, or None if nothing is divided by single values."""
         rows, columns = self.spec.shape[-2:]
         if rows == columns and not self.spec.complex:
             return None
         return values <= epsilon(self.spec) ** 0.5 * largest
 
-    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+    def sizes(self, xp: Namespace, gys: Arrays) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""
         (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
         left: Any = None if gu is None else xp.linalg.vector_norm(gu[..., :k], axis=-2)
         right: Any = None if gvh is None else xp.linalg.vector_norm(gvh[..., :k, :], axis=-1)
         return (right if left is None else left if right is None else left + right)[..., None, :]
 
-    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
-        """Return the change of the vectors; left and right vectors of values 0 turn by different amounts."""
+    def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
+        """Return the change of the vectors; left and right vectors of values 0 are rotated by different amounts."""
         u, s, vh = ys
         k = s.shape[-1]
         bound = 2.0 * epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1, None]
@@ -95,10 +91,9 @@ class SVD(Spectral):
         return [left, None, right]
 
     def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...],
-        sweep: Sweep | None = None,
-    ) -> Sequence[Any]:  # fmt: skip
-        """Return the gradient of the matrices: ``U1 (core + diag(gs)) V1^H`` and what leaves their ranges."""
+        self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets, sweep: Sweep | None = None
+    ) -> Arrays:
+        """Return the gradient of the matrices: ``U1 (core + diag(gs)) V1^H`` and the terms out of their ranges."""
         (gu, gs, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
         k = s.shape[-1]
         u1, vh1 = u[..., :k], vh[..., :k, :]
@@ -117,7 +112,7 @@ class SVD(Spectral):
         return (gx + xp.matmul(u1, adjoint(xp, outsides[0], is_complex)) if outsides else gx,)
 
     def _zeros(self, s: Array) -> Any:
-        """Return which singular values are 0 but for rounding, None if values can be looked at and none is."""
+        """Return which singular values are 0 up to rounding, or None if values can be read and none is."""
         bound = epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1]
         if readable(s, self.spec) and not bool(self.spec.backend.xp.any(s[..., -1:] <= bound)):
             return None
@@ -125,13 +120,13 @@ class SVD(Spectral):
 
     @staticmethod
     def _leaves(u: Array, k: int) -> bool:
-        """Tell whether there are directions out of the span of the first `k` columns."""
+        """Return whether there are directions out of the span of the first `k` columns."""
         return bool(u.shape[-2] > k)
 
-    def _jumps(self, gys: Sequence[Any], ys: Sequence[Array], zero: Array) -> Array:
+    def _jumps(self, gys: Arrays, ys: Arrays, zero: Array) -> Array:
         """Return NaN as a row where a function jumps at a singular value 0, else 0.
 
-        A pair of vectors there is determined but for the sign of one of them. A function that is linear in both, such
+        A pair of vectors there is determined up to the sign of one of them. A function that is linear in both, such
         as ``U V^H``, has cotangents with equal components along them; those of ``U diag(S) V^H`` vanish.
         """
         kernels = self.spec.backend.xp
@@ -145,9 +140,9 @@ class SVD(Spectral):
 
 
 def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
-    """Return the gradient of singular values; 0 where a value is 0, but where it is not 0 nevertheless.
+    """Return the gradient of singular values, replaced by 0 at the kink where a value is 0.
 
-    Where it is 0, as that of the sum of squares, it is not replaced, for the sake of its derivative.
+    A gradient that is 0 there anyway, as that of the sum of squares, is not replaced: its derivative may not be 0.
     """
     if zero is None:
         return gs
@@ -159,11 +154,11 @@ def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
 
 
 def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tuple[Array, Any]:
-    """Return what `gu` turns the first k columns of `u` into each other by, and out of their span, if anything."""
+    """Return how `gu` rotates the first k columns of `u` into each other, and how out of their span, or None."""
     u1, gu1 = u[..., :k], gu[..., :k]
     turning = xp.matmul(adjoint(xp, u1, is_complex), gu1)
     if u.shape[-1] > k:
-        # What turns the further columns towards the first turns these towards them as much, the other way.
+        # A rotation of the other columns towards the first k rotates these by as much, the other way.
         u2, gu2 = u[..., k:], gu[..., k:]
         mixed = adjoint(xp, xp.matmul(adjoint(xp, u1, is_complex), gu2), is_complex)
         return turning, xp.matmul(u2, xp.matmul(adjoint(xp, u2, is_complex), gu1) - mixed)
@@ -213,7 +208,7 @@ def svdvals(x: AnyArray, /) -> Variable:
 
 
 def _tolerance(xp: Namespace, x: Array, rtol: Any, function: str) -> Any:
-    """Return `rtol`, as an array of the library of `x` if it is one at all."""
+    """Return `rtol`, converted to the library of `x` if it is an array."""
     return rtol if rtol is None or plugins.is_scalar(rtol) else beside(xp.spec_of(x), rtol, function)
 
 
@@ -225,8 +220,8 @@ def matrix_rank(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
     ----------
     x : Variable or array, shape (..., M, N), floating-point
     rtol : float, or Variable or array of shape (...), or None
-        Up to which part of the largest singular value others are negligible. By default M or N, whichever is larger,
-        times the precision of the dtype.
+        Singular values up to `rtol` times the largest one are negligible. By default the larger of M and N times the
+        precision of the dtype.
 
     Returns
     -------
@@ -238,7 +233,7 @@ def matrix_rank(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
 
 def _pinv_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec) -> Array:
     # G. H. Golub and V. Pereyra (1973): with P the pseudo-inverse and G the gradient,
-    # gx = -P^H G P^H + (I - x P) G^H P P^H + P^H P G^H (I - P x), multiplied in the order that makes small products.
+    # gx = -P^H G P^H + (I - x P) G^H P P^H + P^H P G^H (I - P x), multiplied in the order of the smallest products.
     is_complex = x_spec.complex
     if is_complex:
         gy = xp.conj(gy)
@@ -266,7 +261,7 @@ def pinv(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
     ----------
     x : Variable or array, shape (..., M, N), floating-point
     rtol : float, or Variable or array of shape (...), or None
-        Singular values up to this part of the largest count as 0. By default M or N, whichever is larger, times the
+        Singular values up to `rtol` times the largest one are treated as 0. By default the larger of M and N times the
         precision of the dtype. It has no gradient.
 
     Returns
@@ -275,7 +270,7 @@ def pinv(xp: Namespace, x: AnyArray, /, *, rtol: Any = None) -> Array:
 
     Notes
     -----
-    The pseudo-inverse jumps where the rank changes; the gradient is that along matrices of the same rank.
+    The pseudo-inverse is discontinuous where the rank changes; the gradient is that for changes of the same rank.
     """
     matrices(x, "pinv")
     return xp.linalg.pinv(x, rtol=_tolerance(xp, x, rtol, "pinv"))

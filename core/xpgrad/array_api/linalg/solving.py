@@ -1,10 +1,9 @@
 """Systems of linear equations, and inverses."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, square
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -39,7 +38,7 @@ def inv(xp: Namespace, x: AnyArray, /) -> Array:
 
 @primitive(extension="linalg", x=_inv_rule)
 def inv_or_nan(xp: Namespace, x: AnyArray, /) -> Array:
-    """Inverses of square matrices, NaN for those without one: for gradients, where others of a stack have theirs."""
+    """Inverses of square matrices, NaN for singular ones, so that the gradients of others in a stack are kept."""
     try:
         return xp.linalg.inv(x)
     except EXPECTED as error:
@@ -68,10 +67,8 @@ class Solve(Decomposition):
             )
         return (xp.linalg.solve(a, b),)
 
-    def rule(
-        self, xp: Namespace, gys: Sequence[Any], xs: Sequence[Array], ys: Sequence[Array], targets: tuple[int, ...]
-    ) -> Sequence[Any]:
-        """Return ``gb = solve(a^H, gy)`` and ``ga = -gb y^H``, summed over what was broadcast."""
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
+        """Return ``gb = solve(a^H, gy)`` and ``ga = -gb y^H``, summed over broadcast axes."""
         (gy,), (a,), (y,) = gys, xs, ys
         a_spec, b_spec = self.inputs[0].spec, self.inputs[1].spec
         transposed = adjoint(xp, a, a_spec.complex)
@@ -100,7 +97,7 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Variable:
     ----------
     x1 : Variable or array, shape (..., M, M), floating-point
     x2 : Variable or array, shape (M,) or (..., M, K), floating-point
-        One axis alone is one right-hand side, for all matrices. The axes before the last two broadcast.
+        With one axis, it is the right-hand side for all matrices. The axes before the last two broadcast.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from xpgrad.array_api.linalg.checks import epsilon, readable
-from xpgrad.array_api.linalg.decomposition import Decomposition
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition
 from xpgrad.array_api.linalg.limits import NAN, fenced, limit
 from xpgrad.array_api.linalg.repetition import Derivative, NotRepeatable, repeated, unobserved
 from xpgrad.config import force_backprop_mode
@@ -16,7 +16,7 @@ from xpgrad.types import Array, Namespace
 
 
 class Quotient(NamedTuple):
-    """What a gradient divides by gaps.
+    """A term of a gradient: a numerator, to be divided by gaps between values.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Quotient(NamedTuple):
     gap : callable
         ``gap(xp, values)``, linear.
     diagonal : bool
-        Whether elements on the diagonal count; the quotient is 0 there if not.
+        Whether the quotient has elements on the diagonal; if not, they are 0.
     """
 
     numerator: Any
@@ -61,28 +61,29 @@ class Spectral(Decomposition):
     Attributes
     ----------
     place : int
-        Which output the values are.
+        The index of the output that has the values.
     """
 
-    place: ClassVar[int]
+    keeps_outputs: ClassVar[tuple[int, ...]] = (0, 1)
+    place: ClassVar[int] = 0
 
-    def quotients(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array]) -> list[Quotient]:
-        """Return what the rule divides, linear in `gys`, some of which may be None."""
+    def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
+        """Return the quotients of the rule, linear in `gys`, some of which may be None."""
         raise NotImplementedError
 
-    def sizes(self, xp: Namespace, gys: Sequence[Any]) -> Array:
+    def sizes(self, xp: Namespace, gys: Arrays) -> Array:
         """Return the lengths of the cotangents of the vectors, as a row."""
-        raise NotImplementedError
+        return xp.linalg.vector_norm(gys[1], axis=-2, keepdims=True)
 
-    def turned(self, xp: Namespace, ys: Sequence[Array], turn: Array) -> list[Any]:
-        """Return the change of each output, or None, when vectors of equal values are turned into each other.
+    def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
+        """Return the change of each output, or None, when vectors of equal values are rotated into each other.
 
         `turn` is an antihermitian matrix, 0 between unequal values.
         """
         raise NotImplementedError
 
     def pull(self, gys: tuple[Any, ...], targets: tuple[int, ...], sweep: Sweep) -> Sequence[Any]:
-        """Return the gradient of the only input, which may ask `sweep` where the cotangents come from."""
+        """Return the gradient of the only input; the rule may repeat the part of `sweep` that found the cotangents."""
         return self.gradients(targets, gys, sweep)
 
     def largest(self, xp: Namespace, values: Array) -> Array:
@@ -90,10 +91,10 @@ class Spectral(Decomposition):
         return xp.max(xp.abs(values), axis=-1, keepdims=True)
 
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
-        """Return where values count as small themselves, None where that is of no interest."""
+        """Return which values are themselves small, or None if the rule does not divide by them."""
         return None
 
-    def divided(self, xp: Namespace, gys: Sequence[Any], ys: Sequence[Array], sweep: Sweep | None) -> list[Any]:
+    def divided(self, xp: Namespace, gys: Arrays, ys: Arrays, sweep: Sweep | None) -> list[Any]:
         """Return the quotients."""
         kernels, values = self.spec.backend.xp, as_array(ys[self.place])
         gap = difference(kernels, values)
@@ -102,14 +103,14 @@ class Spectral(Decomposition):
         found = self.quotients(xp, gys, ys)
         if readable(values, self.spec) and int(kernels.count_nonzero(small)) == math.prod(values.shape):
             near_zero = self.small(kernels, values, largest)
-            if near_zero is None or not bool(kernels.any(near_zero)):  # the rule: each value is near to itself only
+            if near_zero is None or not bool(kernels.any(near_zero)):  # the usual case: no two values are close
                 known = gap if xp is kernels else None
                 return [_plain(xp, q, small, ys[self.place], known) for q in found]
         return Ties(self, xp, found, ys).divided(gys, sweep)
 
 
 def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any) -> Any:
-    """Return a quotient by division, 0 on the diagonal if that does not count."""
+    """Return a quotient by division, 0 on the diagonal unless it has elements there."""
     if q.diagonal:
         return q.numerator / q.gap(xp, values)
     gap = known if q.gap is difference and known is not None else q.gap(xp, values)
@@ -117,10 +118,10 @@ def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any)
 
 
 class Ties:
-    """Equal and nearly equal values of one decomposition, and what its quotients are there.
+    """Equal and nearly equal values of one decomposition, and the quotients there.
 
-    Gaps are small below the square root of the precision, as parts of the largest value: there a quotient has lost half
-    of its digits, and its limit is as exact. They count as 0 within errors of rounding.
+    Gaps are small below the square root of the precision, relative to the largest value: there a quotient has lost half
+    of its digits, and its limit is as accurate. Gaps within rounding errors are treated as 0.
     """
 
     def __init__(self, function: Spectral, xp: Namespace, found: list[Quotient], ys: Sequence[Array]) -> None:
@@ -143,25 +144,25 @@ class Ties:
         if self.readable and sweep is not None:
             try:
                 with unobserved(), force_backprop_mode():
-                    found = self._looked(gys, sweep)
+                    found = self._inspected(gys, sweep)
             except NotRepeatable:
                 found = None
             if found is not None:
                 return found
         return self._unknown()
 
-    def _looked(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
+    def _inspected(self, gys: Sequence[Any], sweep: Sweep) -> list[Any] | None:
         place = self.function.place
         again, moduli = repeated(sweep, self.function, False)
         sizes = self.function.sizes(self.kernels, [None if i == place else m for i, m in enumerate(moduli)])
         if self._exact(gys[place], sizes):
             return [self._divided(i, self._skipped(i), 0.0) for i in range(len(self.found))]
-        if not self._same(gys, again):  # hooks gave the sweep something else
+        if not self._same(gys, again):  # hooks changed the cotangents
             return None
         return self._limits(gys, sizes, sweep)
 
     def _exact(self, gw: Any, sizes: Array) -> bool:
-        """Tell whether division by small gaps loses less than half of the digits of the gradient as a whole."""
+        """Return whether division by small gaps loses less than half of the digits of the whole gradient."""
         kernels, moduli = self.kernels, []
         largest = 0.0 * self.largest
         if gw is not None:
@@ -184,7 +185,7 @@ class Ties:
         return self.moduli[i] < 0 if self.found[i].diagonal else self._diagonal()
 
     def _zero(self, i: int) -> Array:
-        """Return where gap `i` is 0 but for rounding."""
+        """Return where gap `i` is 0 up to rounding."""
         return self.moduli[i] <= self.rounding * self.largest
 
     def _diagonal(self) -> Array:
@@ -228,7 +229,7 @@ class Ties:
         return [self._limit(i, slopes[i], seconds[i], turned[i], sizes) for i in range(len(self.found))]
 
     def _opening(self) -> Array:
-        """Return a change of the values that opens every small gap: another one for each value that has any."""
+        """Return a change of the values that opens every small gap: a different one for each value with small gaps."""
         kernels, values = self.kernels, self.values
         steps = kernels.cumulative_sum(kernels.ones((values.shape[-1],), dtype=values.dtype, device=values.device))
         opened = kernels.zeros(values.shape, dtype=values.dtype, device=values.device)
@@ -238,7 +239,7 @@ class Ties:
         return opened
 
     def _turning(self) -> list[Any]:
-        """Return a change of the vectors that turns those of equal values, by amounts without a pattern."""
+        """Return a change of the vectors that rotates those of equal values, by irregular amounts."""
         kernels, spec = self.kernels, self.spec.backend.spec(self.plain_ys[-1])
         steps = kernels.cumulative_sum(kernels.ones((self.values.shape[-1],), dtype=spec.dtype, device=spec.device))
         amounts = kernels.cos(steps[:, None] + 2.0 * steps)
@@ -250,7 +251,7 @@ class Ties:
         return [None if c is None else constant_variable(c) for c in changes]
 
     def _same(self, gys: Sequence[Any], again: Sequence[Any]) -> bool:
-        """Tell whether the sweep has found the same cotangents of the vectors as before."""
+        """Return whether the repeated sweep found the same cotangents of the vectors."""
         kernels = self.kernels
         for i, (g, other) in enumerate(zip(gys, again, strict=True)):
             if i == self.function.place or g is None:
@@ -267,9 +268,10 @@ class Ties:
         return True
 
     def _limit(self, i: int, slope: Any, second: Any, turned: Any, sizes: Array) -> Any:
-        """Return quotient `i`: its limit where the gap is 0, or so small that division is less exact.
+        """Return quotient `i`: its limit where the gap is 0, or so small that division is less accurate.
 
-        What differs from 0 where the gap is 0, or would if the vectors were turned, depends on their choice: NaN.
+        A numerator that is not 0 where the gap is 0, or not after a rotation of the vectors, depends on their choice:
+        the quotient is NaN.
         """
         kernels, xp, q, gap = self.kernels, self.xp, self.found[i], self.gaps[i]
         numerator, zero, skipped = as_array(q.numerator), self._zero(i), self._skipped(i)
@@ -281,14 +283,14 @@ class Ties:
             steepness = kernels.abs(as_array(slope) / opening)
             value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
         sizes = _both(kernels, q, sizes)
-        # Errors of rounding: those of the values count, where cotangents are small for they have cancelled.
+        # Rounding errors, including those of the values where cotangents are small because of cancellation.
         errors = 64.0 * self.rounding * self.largest * kernels.max(steepness, axis=(-2, -1), keepdims=True)
         allowed = self.epsilon**0.5 * sizes + errors
         dependent = kernels.abs(numerator) > allowed
         if turned is not None:
             turning = kernels.abs(as_array(turned))
             dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
-        # Errors of the largest cotangent are in all of them: vectors are mixed by rounding.
+        # Errors of the largest cotangent affect all of them, because rounding mixes vectors.
         misfit = kernels.abs(numerator - gap * value)
         rounding = self.epsilon * kernels.max(sizes, axis=(-2, -1), keepdims=True)
         surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)
@@ -300,11 +302,11 @@ class Ties:
 
 
 def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
-    """Return a row as it counts for a quotient: for its element in row i and column j, element i and element j."""
+    """Return the sizes for a quotient: for its element in row i and column j, the sum of sizes i and j."""
     return x if q.gap is row else x + xp.matrix_transpose(x)
 
 
 def _seconds(slopes: Sequence[Any], outputs: Sequence[Any], change: Sequence[Any], recorded: bool) -> list[Any]:
-    """Return the derivative of each slope along the change that gave it."""
+    """Return the derivative of each slope along the same change."""
     found = iter(Derivative([s for s in slopes if s is not None], outputs).along(change, recorded))
     return [None if s is None else next(found) for s in slopes]

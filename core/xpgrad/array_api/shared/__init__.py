@@ -1,1 +1,1 @@
-"""What the chapters share: axes, half precision, copies, lazy cotangents, and primitives that rules call."""
+"""Code shared by the chapters: axes, half precision, copies, lazy cotangents, and primitives for rules."""

@@ -1,4 +1,4 @@
-"""Axes of arrays: checked, counted from the front, and those that a reduction removes."""
+"""Axes of arrays: validation, and the shapes of reductions."""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ Axes = int | Sequence[int]
 
 
 def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
-    """Return `axis` as a tuple of different axes counted from the front."""
+    """Return `axis` as a tuple of distinct axes, none negative."""
     given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
     if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
-        raise IndexError(f"{operation}: expected different axes of an array with {ndim} of them, got {axis}")
+        raise IndexError(f"{operation}: expected distinct axes of an array with {ndim} axes, got {axis}")
     return tuple(a % ndim for a in given)
 
 
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the axes that a reduction over `axis` removes, counted from the front and sorted."""
+    """Return the axes that a reduction over `axis` removes, sorted and none negative."""
     if axis is None:
         return tuple(range(ndim))
     given = (axis,) if not isinstance(axis, Sequence) else axis
@@ -33,12 +33,12 @@ def kept_shape(spec: Spec, axis: Axis) -> Shape:
 
 
 def reduced_count(spec: Spec, axis: Axis) -> int:
-    """Return how many elements of `spec` go into one element of a reduction over `axis`."""
+    """Return the number of elements of `spec` that a reduction over `axis` combines into one."""
     return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
 
 
 def with_kept_axes(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    """Return the cotangent of a reduction in a shape that broadcasts against the array that was reduced."""
+    """Return the cotangent of a reduction in a shape that broadcasts against the input."""
     if keepdims or axis is None:
         return gy
     return xp.reshape(gy, shape=kept_shape(x_spec, axis))

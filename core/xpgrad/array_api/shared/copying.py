@@ -1,4 +1,4 @@
-"""Copies: to another device, or into memory of its own."""
+"""Copies: to another device, or in new memory on the same one."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from xpgrad.types import AnyArray, Array, Namespace
 class Copy(FunctionNode):
     """A copy on another device.
 
-    A class, because its input and its output belong to two backends; the gradient goes back to where the input is.
+    A class, because its input and its output may belong to two backends; the gradient returns to the input's device.
     """
 
     of_library = True
@@ -44,7 +44,7 @@ class Copy(FunctionNode):
 
 @primitive(x=identity)
 def duplicate(xp: Namespace, x: AnyArray, /) -> Array:
-    """A copy in memory of its own, on the same device."""
+    """A copy in new memory, on the same device."""
     return xp.asarray(x, copy=True)
 
 

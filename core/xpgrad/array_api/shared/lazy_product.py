@@ -1,7 +1,7 @@
-"""`Product`: a matrix product with few rows to sum over, kept as its factors until the total is needed.
+"""`Product`: a matrix product over few rows, kept as its factors until the total is needed.
 
 A weight that is used at every step of a recurrence gets one small product for each step. The concatenated factors of
-many such products make one large product, which is also their sum: at 200 steps of 16 rows it takes three fifths of the
+these products give one large product, which equals their sum: for 200 steps of 16 rows it takes three fifths of the
 time of separate products and sums.
 """
 
@@ -14,7 +14,7 @@ from xpgrad.graph.rules import recorded_namespace
 from xpgrad.types import Namespace
 
 MAX_ROWS = 32  # from 64 on, separate products are as fast
-MAX_PRODUCTS = 32  # that are collected; many more are slower again, and would keep more memory alive
+MAX_PRODUCTS = 32  # collected at a time: many more are slower again, and keep more memory alive
 
 
 class Product(Lazy):
@@ -52,7 +52,7 @@ class Product(Lazy):
 
 
 def product(xp: Namespace, left: Any, right: Any, spec: Spec) -> Any:
-    """Return ``left.T @ right``, lazy if it has few rows: what the rule of a weight returns.
+    """Return ``left.T @ right``, lazy if it has few rows, as the gradient of a weight.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Primitives that rules call and that are no functions of the standard."""
+"""Primitives for rules, beyond the functions of the standard."""
 
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import AnyArray, Array, Namespace, Shape
@@ -6,7 +6,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Shape
 
 @primitive(x=lambda xp, gy, x_spec: xp.broadcast_to(gy, shape=x_spec.shape))
 def sum_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
-    """The array summed over the axes that broadcasting from `shape` added or stretched."""
+    """The array summed to `shape`: the transpose of `broadcast_to`."""
     lead = x.ndim - len(shape)
     axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
     if not axes:
@@ -20,7 +20,7 @@ def sum_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
     x2=lambda xp, gy, x1: xp.matmul(x1, gy),
 )
 def transposed_matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Product of the transpose of a matrix with a matrix, the gradient of a weight; one function instead of two.
+    """Product of the transpose of a matrix with a matrix: the gradient of a weight, as one function.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def transposed_matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
 
 @elementwise(x1=lambda xp, gy, x2: xp.gate(gy, x2))
 def gate(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Elements of `x1` where `x2` is positive, 0 times `x1` elsewhere; what the gradient of a rectifier passes.
+    """Elements of `x1` where `x2` is positive, 0 times `x1` elsewhere: the gradient of a rectifier.
 
     One function instead of three, so that gradients of gradients of networks cost less. `x2` gets no gradient.
 

@@ -1,4 +1,4 @@
-"""`Scatter`: the cotangent of indexing, kept as index and values; and scatter-add, which makes it dense."""
+"""`Scatter`: the cotangent of indexing, kept as index and values, and scatter-add, which makes it dense."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from xpgrad.types import Array, Index
 
 
 class Scatter(Lazy):
-    """A cotangent that is zero except for `values` at `index`; what the rule of indexing returns.
+    """A cotangent that is zero except for `values` at `index`, as rules of indexing return it.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Scatter(Lazy):
 
 
 class ScatterAdd(FunctionNode):
-    """Zeros of one shape with many values added at their indices; the gradient of each value is a gather.
+    """Zeros with values added at their indices; the gradient of each value is a gather.
 
     A class, because it has any number of inputs and an index for each.
     """
@@ -58,7 +58,7 @@ class ScatterAdd(FunctionNode):
         return (scattered(self.spec, list(zip(self.indices, inputs, strict=True))),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
-        """Return what lies at each index."""
+        """Return the elements at each index."""
         (gy,) = grad_outputs
         return tuple(gy[self.indices[i]] for i in target_input_indexes)
 

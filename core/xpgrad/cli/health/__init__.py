@@ -1,1 +1,1 @@
-"""What `xpgrad doctor` finds out: each plugin in a process of its own, and what the machine says of itself."""
+"""The examinations of `xpgrad doctor`: each plugin in a process of its own, and the machine."""

@@ -1,4 +1,4 @@
-"""Running the child process: with a time-out, and so that a crash says where it happened."""
+"""Running the child process with a time-out, and locating its crashes."""
 
 import json
 import os
@@ -14,19 +14,19 @@ from typing import IO, Any
 from xpgrad.cli.health.observed import innermost
 
 MODULE = "xpgrad.cli.health.probe"
-GRACE = 3.0  # seconds that a process gets to write down its stack, or to be reaped
+GRACE = 3.0  # seconds for a process to write its stack, or to be reaped
 FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
 MAX_STDERR = 100_000
 
 
 def examine(name: str, timeout: float) -> dict[str, Any]:
-    """Return what a new process finds out about the plugin of the backend `name`.
+    """Return the facts that a new process finds about the plugin of the backend `name`.
 
     Returns
     -------
     dict
-        The facts that the process told, `devices` a list; `ended` says how it went: "finished", "time-out", "signal" or
-        "exit", with the `stage`, the `place` in somebody's code where known, and what it wrote to standard error.
+        The facts that the process reported, `devices` a list; `ended` has how it ended, "finished", "time-out",
+        "signal" or "exit", the `stage`, the `place` in third-party code if known, and the standard error.
     """
     with tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
@@ -56,14 +56,14 @@ def _run(name: str, timeout: float, errors: IO[bytes]) -> tuple[bytes, str, int]
         return out, "finished", process.returncode
     except subprocess.TimeoutExpired:
         if os.name == "posix":
-            process.send_signal(signal.SIGABRT)  # faulthandler writes down where it is
+            process.send_signal(signal.SIGABRT)  # faulthandler writes its stack
             with suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE)
     finally:
         _kill(process)
     try:
         out, _ = process.communicate(timeout=GRACE)
-    except subprocess.TimeoutExpired as error:  # a process that it started has left the group, and holds the pipe
+    except subprocess.TimeoutExpired as error:  # a process that it started left the group, and holds the pipe open
         out = error.stdout or b""
     return out, "time-out", process.returncode or 0
 
@@ -72,23 +72,23 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     """End the process and those that it started."""
     with suppress(OSError):
         if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)  # its group, which it leads; it is gone if nothing is left of it
+            os.killpg(process.pid, signal.SIGKILL)  # it leads its group, which is gone if all of it has ended
         else:
             process.kill()
 
 
 def _merged(out: bytes) -> dict[str, Any]:
-    """Return the facts of all lines together; a crash may have cut the last one short."""
+    """Return the facts of all lines; a crash may have truncated the last one."""
     facts: dict[str, Any] = {"devices": []}
     for line in out.decode(errors="replace").splitlines():
         try:
-            told = json.loads(line)
+            reported = json.loads(line)
         except ValueError:
             continue
-        if "device" in told:
-            facts["devices"].append(told["device"])
+        if "device" in reported:
+            facts["devices"].append(reported["device"])
         else:
-            facts |= told
+            facts |= reported
     return facts
 
 
@@ -106,7 +106,7 @@ def _signal_name(code: int) -> str | None:
 
 
 def _stack_place(stderr: str) -> dict[str, Any] | None:
-    """Return the innermost line of somebody's code in the stack that faulthandler left."""
+    """Return the innermost line of third-party code in the stack that faulthandler wrote."""
     _, found, stack = stderr.rpartition("Current thread ")
     if not found:
         return None

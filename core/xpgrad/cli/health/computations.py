@@ -1,4 +1,4 @@
-"""The tiny computations that show whether a device works, and whether its arrays are what xpgrad expects."""
+"""Small computations that check whether a device works, and whether its arrays are as xpgrad expects."""
 
 import math
 import time
@@ -27,7 +27,7 @@ CREATION: Mapping[str, tuple[Any, ...]] = {
     "ones": ((2,),),
     "zeros": ((2,),),
 }
-"""Functions that take `device=`, and what else they get here."""
+"""Functions that take `device=`, and the other arguments that they are called with."""
 ATTRIBUTES = "shape", "dtype", "ndim", "size"
 OPERATORS = """
     abs neg pos add sub mul truediv floordiv mod pow matmul radd rsub rmul rtruediv rpow
@@ -36,7 +36,7 @@ OPERATORS = """
 
 
 def compute_on(device: Device) -> dict[str, Any]:
-    """Return how a kernel, a gradient and a move to the host and back went on `device`: "ok", or what is wrong."""
+    """Return "ok" or the error of a kernel, a gradient, and a move to the host and back on `device`."""
     started = time.perf_counter()
     row: dict[str, Any] = {"device": str(device)}
     steps: dict[str, Callable[[Device], None]] = {"kernel": _kernel, "gradient": _gradient, "move": _move}
@@ -44,33 +44,33 @@ def compute_on(device: Device) -> dict[str, Any]:
         try:
             step(device)
             row[title] = "ok"
-        except Exception as error:  # whatever the library raises is what the row says
+        except Exception as error:  # a library can raise anything
             row[title] = text_of(error)
     return row | {"seconds": round(time.perf_counter() - started, 4)}
 
 
 def _kernel(device: Device) -> None:
-    _expect("the kernel tanh", device.backend.xp.tanh(_there(device)), [math.tanh(v) for v in VALUES], device)
+    _expect("the kernel tanh", device.backend.xp.tanh(_sample(device)), [math.tanh(v) for v in VALUES], device)
 
 
 def _gradient(device: Device) -> None:
-    x = xpgrad.Variable(_there(device))
+    x = xpgrad.Variable(_sample(device))
     y = xpgrad.array_api.sum(x * x)
     y.backward()
     _expect("the gradient of the sum of x * x", x.grad, [2 * v for v in VALUES], device)
-    part = xpgrad.Variable(_there(device))
+    part = xpgrad.Variable(_sample(device))
     xpgrad.array_api.sum(part[1:]).backward()
     _expect("the gradient of the sum of x[1:], by scatter_add,", part.grad, [0.0, 1.0, 1.0], device)
 
 
 def _move(device: Device) -> None:
-    here = plugins.host.default_device
-    back = transfer(_there(device), here)
-    _expect("a move to the host", back, VALUES, here)
+    host = plugins.host.default_device
+    back = transfer(_sample(device), host)
+    _expect("a move to the host", back, VALUES, host)
     _expect("a move to the host and back", transfer(back, device), VALUES, device)
 
 
-def _there(device: Device) -> Array:
+def _sample(device: Device) -> Array:
     host = plugins.host
     return transfer(host.asarray(list(VALUES), host.namespace.float32), device)
 
@@ -90,12 +90,9 @@ def _expect(title: str, array: Array, expected: Any, device: Device) -> None:
         raise AssertionError(f"{title} gave {got}; expected {list(expected)}")
 
 
-# What the library's arrays and namespace lack
-
-
 def array_faults(device: Device) -> dict[str, Any]:
-    """Return what the arrays on `device` lack: attributes, operators, a truth value that is theirs."""
-    array = _there(device)
+    """Return the attributes and operators that arrays on `device` lack, and whether their truth value is right."""
+    array = _sample(device)
     kind = type(array)
     lacking = [name for name in ATTRIBUTES if not hasattr(array, name)]
     lacking += [f"__{name}__" for name in OPERATORS.split() if not hasattr(kind, f"__{name}__")]
@@ -108,24 +105,24 @@ def array_faults(device: Device) -> dict[str, Any]:
 
 
 def creation_faults(device: Device) -> dict[str, str]:
-    """Return which creation functions do not take `device=`, or do not heed it, with what they said."""
+    """Return the error of each creation function that does not take `device=`, or ignores it."""
     backend, faults = device.backend, {}
-    dtype = _there(device).dtype
+    dtype = _sample(device).dtype
     for name, args in CREATION.items():
         function = getattr(backend.namespace, name, None)
         if function is None:
-            continue  # named among what the namespace lacks
+            continue  # reported by `missing_names`
         try:
             made = backend.follow(function)(*args, dtype=dtype, device=device.handle)
-            if (there := backend.device_of(made)) != device:
-                faults[name] = f"gave an array on {there}"
-        except Exception as error:  # whatever the library raises
+            if (found := backend.device_of(made)) != device:
+                faults[name] = f"gave an array on {found}"
+        except Exception as error:  # a library can raise anything
             faults[name] = text_of(error)
     return faults
 
 
 def missing_names(backend: Backend) -> list[str]:
-    """Return the standard's functions and dtypes that are neither there, nor a kernel, nor declared as missing."""
+    """Return the standard's functions and dtypes that the library lacks, without kernel or declaration as missing."""
     return [name for name in (*FUNCTIONS, *DTYPES) if not _has(backend, name)]
 
 

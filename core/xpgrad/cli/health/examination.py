@@ -1,4 +1,4 @@
-"""The examination of several plugins: facts, findings, and a verdict, as `xpgrad doctor --json` prints them."""
+"""The examination of plugins: facts, findings, and a verdict, as `xpgrad doctor --json` prints them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -15,23 +15,23 @@ from xpgrad.cli.health.machine import machine
 def examination(
     installed: Installed, names: Iterable[str], timeout: float, begin: Callable[[str], None] = lambda name: None
 ) -> dict[str, Any]:
-    """Return what is found out about the backends `names`, one after the other.
+    """Return the report on the backends `names`.
 
     Parameters
     ----------
     installed : Installed
         The entry points.
     names : iterable of str
-        Backends among them.
+        Installed backends.
     timeout : float
-        Seconds that each one gets.
+        Seconds for each of them.
     begin : callable
         Called with each name before its process starts.
 
     Returns
     -------
     dict
-        Of what JSON has: versions, the machine, and for each backend its facts, its findings and a `verdict`, which is
+        JSON values: versions, the machine, and for each backend its facts, its findings and a `verdict`, which is
         "fine", "off" or "wrong".
     """
     reports: dict[str, dict[str, Any]] = {}
@@ -42,12 +42,12 @@ def examination(
     for name, more in clashes(reports).items():
         known = {finding.kind for finding in found[name]}
         found[name] += more if "clash" not in known else []
-    here = machine()
-    here["pools"] = _distinct(pool for facts in reports.values() for pool in facts.get("pools", ()))
+    own = machine()
+    own["pools"] = _distinct(pool for facts in reports.values() for pool in facts.get("pools", ()))
     return {
         "xpgrad": xpgrad.__version__,
         "contract": API_VERSION,
-        "machine": here | {"findings": list(map(asdict, machine_findings(here, here["pools"])))},
+        "machine": own | {"findings": list(map(asdict, machine_findings(own, own["pools"])))},
         "backends": [
             facts | {"verdict": _verdict(found[name]), "findings": list(map(asdict, found[name]))}
             for name, facts in reports.items()
@@ -71,7 +71,7 @@ def _verdict(found: list[Finding]) -> str:
 
 
 def _distinct(pools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return each library once: every process that loads NumPy names it."""
+    """Return each library once, although every process that loads NumPy reports it."""
     found: dict[Any, dict[str, Any]] = {}
     for pool in pools:
         found.setdefault((pool["name"], pool["version"], pool["file"]), pool)

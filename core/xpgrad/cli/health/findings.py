@@ -1,4 +1,4 @@
-"""What is wrong with a plugin, and what to do about it: findings, from the facts that its process told."""
+"""Findings: problems of a plugin and their remedies, from the facts that its process reported."""
 
 import difflib
 import sysconfig
@@ -14,16 +14,16 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that somebody should know.
+    """One problem or piece of advice.
 
     Attributes
     ----------
     level : str
-        "wrong"; "off" for a backend that is not meant to work here; "advice".
+        "wrong"; "off" for a backend that is disabled or cannot work on this machine; "advice".
     kind : str
-        One word for programs.
+        Identifier for programs.
     text, remedy : str
-        What is so, and what to do.
+        What was found, and what to do.
     """
 
     level: str
@@ -45,7 +45,7 @@ def disabled(name: str, why: str) -> Finding:
 
 
 def findings(facts: Facts, origin: str, timeout: float) -> list[Finding]:
-    """Return what is wrong with one plugin, the worst first."""
+    """Return the problems of one plugin, the worst first."""
     found = [*_ended(facts, origin, timeout), *_loading(facts, origin), *_chatter(facts, origin)]
     if facts.get("state") == "loaded":
         found += [*_devices(facts), *_arrays(facts), *_namespace(facts)]
@@ -53,7 +53,7 @@ def findings(facts: Facts, origin: str, timeout: float) -> list[Finding]:
 
 
 def clashes(reports: Mapping[str, Facts]) -> dict[str, list[Finding]]:
-    """Return, by backend, the array types that another backend lists too: processes of their own do not meet."""
+    """Return findings, by backend, on array types that another backend lists, too; one process cannot see that."""
     found: dict[str, list[Finding]] = {}
     for name, facts in reports.items():
         for other, theirs in reports.items():
@@ -64,7 +64,7 @@ def clashes(reports: Mapping[str, Facts]) -> dict[str, list[Finding]]:
     return found
 
 
-def shown(place: Mapping[str, Any] | None) -> str:
+def _text_of(place: Mapping[str, Any] | None) -> str:
     """Return a place as `` (package/module.py, line 3: its source)``, the empty text for none."""
     if not place:
         return ""
@@ -78,23 +78,23 @@ def shown(place: Mapping[str, Any] | None) -> str:
 
 def _ended(facts: Facts, origin: str, timeout: float) -> Iterator[Finding]:
     ended = facts["ended"]
-    stage, place = ended["stage"], shown(ended.get("place"))
+    stage, place = ended["stage"], _text_of(ended.get("place"))
     if ended["how"] == "time-out":
         yield wrong(
             "hang",
-            f"{origin} gave no answer within {timeout:g} s, while {stage}{place}",
-            "do the work there only when it is needed, or bound its waiting; --timeout waits longer",
+            f"{origin} did not answer within {timeout:g} s, while {stage}{place}",
+            "do that work only when it is needed, or limit its waiting time; --timeout waits longer",
         )
     elif ended["how"] == "signal":
         died = f"signal {ended['signal'] or -ended['code']}"
         yield wrong(
             "crash",
             f"{origin} crashed its process with {died}, while {stage}{place}",
-            "compiled code did that: reinstall the library, and look for one built for this platform and NumPy",
+            "compiled code crashed: reinstall the library, in a build for this platform and NumPy",
         )
     elif ended["how"] == "exit":
         last = ended["stderr"].splitlines()[-1:] if ended["code"] else []
-        said = "".join(f"; it said: {line}" for line in last)
+        said = "".join(f"; its last line: {line}" for line in last)
         yield wrong(
             "exit",
             f"{origin} ended its process with exit code {ended['code']}, while {stage}{place}{said}",
@@ -103,9 +103,9 @@ def _ended(facts: Facts, origin: str, timeout: float) -> Iterator[Finding]:
 
 
 def _loading(facts: Facts, origin: str) -> Iterator[Finding]:
-    reason, place = facts.get("reason", ""), shown(facts.get("place"))
+    reason, place = facts.get("reason", ""), _text_of(facts.get("place"))
     if facts.get("state") == "unavailable":
-        yield Finding("off", "unavailable", reason, "do what the sentence says, if you want this backend")
+        yield Finding("off", "unavailable", reason, "do as it says, if you want this backend")
     elif facts.get("kind") == "import":
         yield wrong("import", f"{origin} cannot be imported: {reason}{place}", _import_remedy(facts, origin))
     elif facts.get("kind") == "contract":
@@ -117,23 +117,23 @@ def _loading(facts: Facts, origin: str) -> Iterator[Finding]:
 def _import_remedy(facts: Facts, origin: str) -> str:
     missing, module = facts.get("missing"), str(facts.get("module"))
     if missing is None:
-        return "correct that line; tell the plugin's author, if that is not you"
+        return "correct that line, or report it to the plugin's author"
     if missing == module or module.startswith(f"{missing}."):
-        return f"the entry point names a module that is not there: reinstall {origin.partition(' ')[0]}"
+        return f"the entry point names a module that does not exist: reinstall {origin.partition(' ')[0]}"
     return f"install what provides {missing}; a plugin should raise BackendUnavailable from its hook with that sentence"
 
 
 REMEDIES = (
     ("is not decorated", "write @hookimpl (from xpgrad.plugin) above it"),
-    ("unknown kernel", "rename the kernel, or leave it out; docs/backends.md says how they are called"),
+    ("unknown kernel", "rename the kernel, or omit it; docs/backends.md lists their names"),
     (" must take (", "give the kernel these parameters: arrays by position, the rest by name"),
     ("has no default", "give it; scatter_add_by_sorting from xpgrad.plugin is right for any library"),
     ("of the plugin contract", "pip install --upgrade the plugin and xpgrad"),
     ("both list", "uninstall one of them"),
     ("both register", "uninstall one of them"),
-    ("calls its backend", "let the backend's name and the entry point's be the same"),
-    ("provides no backend", "write the hook xpgrad_backend, or take the entry point out of xpgrad.backends"),
-    ("unknown fact", "write the fact as xpgrad.plugin.FACTS does"),
+    ("calls its backend", "give the backend and the entry point the same name"),
+    ("provides no backend", "write the hook xpgrad_backend, or remove the entry point from xpgrad.backends"),
+    ("unknown fact", "use a name in xpgrad.plugin.FACTS"),
 )
 
 
@@ -146,7 +146,7 @@ def _contract_remedy(reason: str) -> str:
 
 
 def _chatter(facts: Facts, origin: str) -> Iterator[Finding]:
-    for key, when in (("heavy_at_import", "its mere import"), ("heavy_at_load", "making its backend")):
+    for key, when in (("heavy_at_import", "importing it"), ("heavy_at_load", "making its backend")):
         libraries = [
             name for name in facts.get(key, ()) if key == "heavy_at_import" or name not in facts["heavy_at_import"]
         ]
@@ -161,16 +161,16 @@ def _chatter(facts: Facts, origin: str) -> Iterator[Finding]:
         yield wrong(
             "prints",
             f"it prints to standard output: {facts['printed']!r}",
-            "use the module logging or warnings; a program's output is its own",
+            "use the module logging or warnings; standard output belongs to the program",
         )
     for text in facts.get("warnings", ()):
         both = "both list" in text
-        yield wrong("clash" if both else "warning", text, "uninstall one of them" if both else "see to its cause")
+        yield wrong("clash" if both else "warning", text, "uninstall one of them" if both else "correct its cause")
 
 
 def _devices(facts: Facts) -> Iterator[Finding]:
     if "devices_error" in facts:
-        text = f"its devices cannot be listed: {facts['devices_error']}{shown(facts.get('place'))}"
+        text = f"its devices cannot be listed: {facts['devices_error']}{_text_of(facts.get('place'))}"
         yield wrong("devices", text, "see the argument `devices` of ArrayAPIBackend")
     elif not facts["devices"] and facts["ended"]["how"] == "finished":
         yield wrong("devices", "it has no device", "see the argument `devices` of ArrayAPIBackend")
@@ -187,13 +187,11 @@ def _arrays(facts: Facts) -> Iterator[Finding]:
     for row in facts["devices"]:
         arrays = row.get("arrays") or {}
         if arrays.get("bool") == "missing":
-            text = (
-                f"{arrays['type']} has no __bool__, so Python takes every array for true, and NaN is found everywhere"
-            )
+            text = f"{arrays['type']} has no __bool__, so every array is true in Python, and NaN is found everywhere"
             seen.add(wrong("no-bool", text, "give the type __bool__"))
         elif arrays.get("bool") == "wrong":
             text = f"{arrays['type']}: an array that holds False counts as true"
-            seen.add(wrong("no-bool", text, "let __bool__ return the element of an array of size 1"))
+            seen.add(wrong("no-bool", text, "return the element of an array of size 1 from __bool__"))
         if arrays.get("lacking"):
             text = f"{arrays['type']} lacks {', '.join(arrays['lacking'])}"
             seen.add(wrong("operators", text, "give the type these attributes and operators of the standard"))
@@ -205,7 +203,7 @@ def _arrays(facts: Facts) -> Iterator[Finding]:
             yield wrong(
                 "device-argument",
                 f"{row['device']}: {names} with device=: {said}",
-                "let the namespace's creation functions take device= and heed it; array-api-compat may do it",
+                "make the namespace's creation functions use device=; array-api-compat may do so",
             )
 
 
@@ -214,7 +212,7 @@ def _namespace(facts: Facts) -> Iterator[Finding]:
         yield wrong(
             "names",
             f"its namespace lacks names of the standard ({len(names)}): {', '.join(names)}",
-            "give them, as functions or kernels, or declare them in Capabilities(missing=...) with a reason",
+            "add them as functions or kernels, or declare them in Capabilities(missing=...) with a reason",
         )
 
 
@@ -227,8 +225,8 @@ def machine_findings(machine: Facts, pools: list[dict[str, Any]]) -> Iterator[Fi
             yield Finding(
                 "advice",
                 "oversubscription",
-                f"{name} starts {threads} threads, but {usable} of {machine['cores']} cores may be used here: threads "
-                "that wait for each other cost many times what they bring",
+                f"{name} starts {threads} threads, but {usable} of {machine['cores']} cores may be used: threads "
+                "that wait for each other cost far more than they gain",
                 f"set {_variable(name)}={usable} in the environment",
             )
         if name == "openblas" and machine["avx512"] and pool["kernels"] in ("Haswell", "Zen"):

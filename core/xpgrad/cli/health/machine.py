@@ -1,4 +1,4 @@
-"""The machine: cores that may be used, thread settings, the libraries that multiply matrices and their kernels."""
+"""The machine: usable cores, thread settings, BLAS libraries and their kernels."""
 
 import math
 import os
@@ -8,25 +8,16 @@ from pathlib import Path
 from typing import Any
 
 VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "OPENBLAS_CORETYPE",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "OMP_PROC_BIND",
-    "XPGRAD_DEVICE",
-    "XPGRAD_BACKENDS",
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_PROC_BIND", "XPGRAD_DEVICE", "XPGRAD_BACKENDS",
     "XPGRAD_DISABLE_BACKENDS",
-)
+)  # fmt: skip
 AVX512 = frozenset(["avx512f", "avx512dq", "avx512bw", "avx512vl"])
-"""What OpenBLAS's kernels for SkylakeX need."""
-AVX2_KERNELS = ("Haswell", "Zen")
+"""The processor features that OpenBLAS's kernels for SkylakeX need."""
 
 
 def machine() -> dict[str, Any]:
-    """Return cores and settings; nothing is imported for that."""
+    """Return cores and settings, without importing a library."""
     cores, affinity = os.cpu_count() or 1, _affinity()
     quota = _quota()
     usable = max(1, min(math.ceil(n) for n in (cores, affinity, quota) if n is not None))
@@ -47,7 +38,7 @@ def _affinity() -> int | None:
 
 
 def _quota() -> float | None:
-    """Return the number of cores that a container may use, None if there is no bound."""
+    """Return the number of cores that a container may use, None without a limit."""
     try:
         limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return None if limit == "max" else int(limit) / int(period)
@@ -65,12 +56,12 @@ def _cpu_flags() -> frozenset[str]:
 
 
 def thread_pools() -> list[dict[str, Any]]:
-    """Return the libraries with threads in this process: from threadpoolctl, else what NumPy was built with."""
+    """Return the libraries with threads in this process: from threadpoolctl, else from NumPy's build configuration."""
     try:
         from threadpoolctl import threadpool_info  # an extra
 
         info = threadpool_info()
-    except Exception:  # not there, or puzzled by a library
+    except Exception:  # not installed, or it fails on a library
         return _built_with()
     return [
         {
@@ -86,11 +77,11 @@ def thread_pools() -> list[dict[str, Any]]:
 
 
 def _built_with() -> list[dict[str, Any]]:
-    """Return the BLAS that NumPy was built with, if NumPy is here; its kernels and threads are not known."""
+    """Return the BLAS that NumPy was built with, if NumPy is imported; its kernels and threads are unknown."""
     numpy = sys.modules.get("numpy")
     try:
         blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[union-attr]  # None raises too
-    except Exception:  # another form in another version
+    except Exception:  # the format depends on the version
         return []
     pool = {"kind": "blas", "name": blas.get("name"), "version": blas.get("version")}
     return [pool | {"kernels": None, "threads": None, "file": None}]

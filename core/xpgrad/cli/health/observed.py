@@ -1,4 +1,4 @@
-"""What a process can see of itself: what was printed, how much memory it holds, where an error came from."""
+"""What a process can observe of itself: its output, its memory, and the places of errors."""
 
 import ctypes
 import linecache
@@ -16,18 +16,18 @@ MAX_TEXT = 300
 
 
 class Chatter:
-    """Whatever goes to standard output from now on, Python's and that of compiled code, kept in a file."""
+    """Standard output from now on, that of Python and of compiled code, kept in a file."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open for as long as the process lives
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open until the process ends
         os.dup2(self._file.fileno(), 1)
 
     def read(self) -> str:
-        """Return what was printed so far, in short."""
+        """Return the output so far, truncated to `MAX_TEXT` bytes."""
         sys.stdout.flush()
         try:
             ctypes.CDLL(None).fflush(None)  # compiled code has a buffer of its own
-        except (AttributeError, OSError, TypeError):  # a platform whose C library is called otherwise
+        except (AttributeError, OSError, TypeError):  # a platform where the C library has another name
             pass
         size = os.fstat(self._file.fileno()).st_size
         self._file.seek(0)
@@ -38,14 +38,14 @@ class Chatter:
 
 @contextmanager
 def channel() -> Iterator[tuple[TextIO, Chatter]]:
-    """Give the process's standard output to the caller alone; what others print is kept in the `Chatter`."""
+    """Give the process's standard output to the caller alone; the `Chatter` keeps what others print."""
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w") as out:
         yield out, Chatter()
 
 
 def memory() -> int | None:
-    """Return how many bytes of memory the process holds, or its peak where the system tells no more, or None."""
+    """Return the memory of the process in bytes, its peak if the system reports no more, or None."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
@@ -58,14 +58,14 @@ def memory() -> int | None:
 
 
 def text_of(error: BaseException) -> str:
-    """Return type and text of an error, its notes included."""
+    """Return type and text of an error, with its notes."""
     return ": ".join(filter(None, [type(error).__name__, str(error)])) + "".join(
         f" ({note})" for note in getattr(error, "__notes__", ())
     )
 
 
 def place_of(error: BaseException) -> dict[str, Any] | None:
-    """Return file, line and source of where an error was raised, as far inside as there is somebody's code."""
+    """Return file, line and source of the innermost third-party code that raised an error."""
     if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
         return placed(error.filename, error.lineno)
     frames = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
@@ -79,7 +79,7 @@ def innermost(frames: list[tuple[str, int]]) -> dict[str, Any] | None:
 
 
 def placed(file: str, line: int) -> dict[str, Any]:
-    """Return what is known of a line of a file."""
+    """Return file, line and source of a line."""
     return {"file": file, "line": line, "source": linecache.getline(file, line).strip()}
 
 

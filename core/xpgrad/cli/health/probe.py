@@ -1,7 +1,7 @@
-"""The child process of `xpgrad doctor`: loads one plugin, computes with it, and tells what it sees, a line at a time.
+"""The child process of `xpgrad doctor`: loads one plugin, computes with it, and reports its facts line by line.
 
-``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one a line, each as soon as it is known: if a plugin
-hangs or crashes, what was found before is not lost.
+``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one per line, each as soon as it is known, so that facts
+found before a hang or crash are not lost.
 """
 
 import faulthandler
@@ -23,54 +23,52 @@ from xpgrad.cli.health.machine import thread_pools
 from xpgrad.cli.health.observed import channel, memory, place_of, text_of
 from xpgrad.errors import BackendUnavailable, XpgradError
 
-Tell = Callable[..., None]
-
 ARRAY_LIBRARIES = frozenset(
     ["cupy", "dask", "dpnp", "jax", "mlx", "mxnet", "ndonnx", "paddle", "sparse", "tensorflow", "torch"]
 )
-"""Libraries that take a second or hundreds of megabytes to import, which only their own plugins may do."""
+"""Libraries that only their own plugins may import, because that takes a second or hundreds of megabytes."""
 
 
 class Probe:
     """One plugin under examination."""
 
-    def __init__(self, name: str, tell: Tell) -> None:
-        self.name, self.tell = name, tell
+    def __init__(self, name: str, report: Callable[..., None]) -> None:
+        self.name, self.report = name, report
         entries = plugins.installed.backends[name]
         self.entry = next((entry for entry in entries if entry.distribution == OWN), entries[0])
         self.before = set(sys.modules)
         self.warned: list[str] = []
 
     def run(self) -> None:
-        """Import, load, describe, compute; stop where there is nothing to go on with."""
+        """Import, load, describe and compute; stop where a step fails."""
         if not self.imported():
             return
-        self.tell(stage="loading the host's backend")
-        plugins.backend_of_prefix("cpu")  # as in any program: the host's arrays are those of a loaded backend
+        self.report(stage="loading the host's backend")
+        plugins.backend_of_prefix("cpu")  # as in any program, the host's backend is loaded
         backend = self.loaded()
         if backend is not None:
             self.describe(backend)
             self.compute(backend)
 
     def imported(self) -> bool:
-        """Import the plugin's module, and tell what that takes and brings."""
-        self.tell(stage="importing its module")
+        """Import the plugin's module; return whether that worked, and report time, memory and imported libraries."""
+        self.report(stage="importing its module")
         error: BaseException | None = None
         with self.measured("import") as facts, self.watched():
             try:
                 module = importlib.import_module(self.entry.module)
                 facts["contract"] = getattr(module, "xpgrad_api", None)
-            except BaseException as caught:  # SystemExit, too: whatever the module raises
+            except BaseException as caught:  # SystemExit, too
                 error = caught
-        self.tell(heavy_at_import=self.foreign())
+        self.report(heavy_at_import=self.foreign())
         if error is not None:
             missing = error.name if isinstance(error, ModuleNotFoundError) else None
-            self.tell(state="failed", kind="import", missing=missing, **self.reasons(error))
+            self.report(state="failed", kind="import", missing=missing, **self.reasons(error))
         return error is None
 
     def loaded(self) -> Backend | None:
-        """Let the plugin make its backend, as a program would, and tell what comes of it."""
-        self.tell(stage="making its backend")
+        """Make the plugin's backend, as a program would, and report the result."""
+        self.report(stage="making its backend")
         backend = None
         reasons: dict[str, Any] = {"state": "loaded"}
         with self.measured("load"), self.watched():
@@ -83,16 +81,16 @@ class Probe:
                 reasons["kind"] = "contract" if isinstance(cause, XpgradError) else "load"
                 if record is not None and record.state == "unavailable":
                     reasons["state"] = "unavailable"
-            except BaseException as error:  # KeyboardInterrupt is the one thing that the loader lets out
+            except BaseException as error:  # the loader passes on KeyboardInterrupt
                 reasons = self.reasons(error) | {"state": "failed", "kind": "load"}
-        self.tell(**reasons)
+        self.report(**reasons)
         return backend
 
     def describe(self, backend: Backend) -> None:
-        """Tell what the backend says of itself, and which names its library lacks."""
-        self.tell(stage="describing its backend")
+        """Report what the backend declares, and the names that its library lacks."""
+        self.report(stage="describing its backend")
         capabilities = backend.capabilities
-        self.tell(
+        self.report(
             library=backend.version,
             array_types=[f"{kind.__module__}.{kind.__qualname__}" for kind in backend.array_types],
             kernels=sorted(backend.overrides()),
@@ -105,30 +103,28 @@ class Probe:
         )
 
     def compute(self, backend: Backend) -> None:
-        """Compute on each device of the backend, and tell what works."""
-        self.tell(stage="listing its devices")
+        """Compute on each device of the backend, and report the results."""
+        self.report(stage="listing its devices")
         try:
             devices = list(backend.devices())
-        except Exception as error:  # whatever the library raises
-            self.tell(devices_error=text_of(error), place=place_of(error))
+        except Exception as error:  # a library can raise anything
+            self.report(devices_error=text_of(error), place=place_of(error))
             return
         for device in devices:
-            self.tell(stage=f"computing on {device}")
+            self.report(stage=f"computing on {device}")
             row = compute_on(device)
             for title, check in (("arrays", array_faults), ("creation", creation_faults)):
                 try:
                     row[title] = check(device)
-                except Exception as error:  # the row of the device says it already, or it is what there is to say
+                except Exception as error:  # reported in the row of the device
                     row[title] = None
                     row["arrays_error"] = text_of(error)
-            self.tell(device=row)
-        self.tell(pools=thread_pools())
-
-    # Observation
+            self.report(device=row)
+        self.report(pools=thread_pools())
 
     @contextmanager
     def measured(self, title: str) -> Iterator[dict[str, Any]]:
-        """Tell time and memory that the block takes, and what it puts into the given dictionary."""
+        """Report time and memory of the block, and the facts that it puts into the dictionary."""
         facts: dict[str, Any] = {}
         started, before = time.perf_counter(), memory()
         try:
@@ -136,11 +132,11 @@ class Probe:
         finally:
             after, seconds = memory(), time.perf_counter() - started
             held = None if before is None or after is None else max(0, after - before)
-            self.tell(**facts, **{f"{title}_seconds": round(seconds, 4), f"{title}_bytes": held})
+            self.report(**facts, **{f"{title}_seconds": round(seconds, 4), f"{title}_bytes": held})
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Keep the warnings that a program would show; the loader's own, of this plugin, are told as its reason."""
+        """Keep the warnings that a program would show, except the loader's of this plugin, which are its reason."""
         with warnings.catch_warnings(record=True) as caught:
             yield
         own = f"plugin {self.entry.module}: "
@@ -148,7 +144,7 @@ class Probe:
             text = f"{warning.category.__name__}: {warning.message}"
             if not (issubclass(warning.category, PluginWarning) and str(warning.message).startswith(own)):
                 self.warned.append(text)
-        self.tell(warnings=sorted(set(self.warned), key=self.warned.index))
+        self.report(warnings=sorted(set(self.warned), key=self.warned.index))
 
     def foreign(self, backend: Backend | None = None) -> list[str]:
         """Return the array libraries imported since the start that this plugin does not serve."""
@@ -162,28 +158,28 @@ class Probe:
 
     @staticmethod
     def reasons(error: BaseException) -> dict[str, Any]:
-        """Return what there is to say of an error: its text, and the line unless it is a sentence of xpgrad's."""
+        """Return the text of an error, and its place unless xpgrad raised it."""
         place = None if isinstance(error, XpgradError) else place_of(error)
         return {"reason": text_of(error), "place": place}
 
 
 def main(name: str) -> None:
-    """Examine the plugin `name`, and print what comes of it."""
-    faulthandler.enable()  # the parent reads from the stack of a crash where it happened
+    """Examine the plugin `name`, and print the facts."""
+    faulthandler.enable()  # the parent reads the place of a crash from its stack
     _no_core_dumps()
     warnings.simplefilter("default")
     for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", category)
     with channel() as (out, chatter):
 
-        def tell(**facts: Any) -> None:
+        def report(**facts: Any) -> None:
             print(json.dumps(facts, default=str), file=out, flush=True)
 
         try:
-            Probe(name, tell).run()
+            Probe(name, report).run()
         finally:
-            tell(printed=chatter.read())
-        tell(stage="ending", finished=True)
+            report(printed=chatter.read())
+        report(stage="ending", finished=True)
 
 
 def _no_core_dumps() -> None:

@@ -1,4 +1,4 @@
-"""The examination as a person reads it: readable at eighty columns."""
+"""The report as text for the terminal, readable at eighty columns."""
 
 import textwrap
 from typing import Any
@@ -82,7 +82,7 @@ def _devices(rows: list[dict[str, Any]]) -> Table:
 
 
 def _missing(capabilities: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what a backend declares as missing, by device where it is one's own; facts of one reason together."""
+    """Return what a backend, or one of its devices, declares as missing; facts with the same reason in one line."""
     groups = [("", capabilities.get("missing", {}))]
     groups += [(f" on {index}", facts) for index, facts in capabilities.get("missing_on", {}).items()]
     lines = []

@@ -1,7 +1,7 @@
 """Copies of Variables: shallow, deep, and through pickle.
 
 A copy of a Variable in a graph is recorded, so that gradients go through it; a copy of a root is a root of its own.
-Hooks stay behind. What is in a graph cannot be pickled.
+Hooks are not copied. Variables in a graph cannot be pickled.
 """
 
 import copy
@@ -56,7 +56,7 @@ def deep(x: Variable, memo: dict[int, Any]) -> Variable:
 
 
 def in_graph(x: Variable) -> bool:
-    """Tell whether a gradient goes on from `x`: to what it was computed from, or to the argument of a transform."""
+    """Return whether a gradient goes on from `x`: to what it was computed from, or to the argument of a transform."""
     node = x._node
     return node.requires_grad and (node.live_creator() is not None or (node.extra is not None and node.extra.passed))
 

@@ -6,6 +6,7 @@ here, and bound by the modules that define them: `graph.backward`, those beside 
 
 # These are declarations, not definitions:
 # mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 # ruff: noqa: D102
 
 from collections.abc import Callable, Mapping, Sequence
@@ -188,6 +189,9 @@ class Declared:
         If only one of the two is initialised, the other is initialised from it; if none is, nothing happens.
         """
 
+    def zerograd(self) -> None:
+        """Fill the gradient with zeros, in place if there is one. Deprecated: `cleargrad` costs nothing."""
+
     # Copies and text
 
     def __copy__(self) -> "Variable": ...
@@ -198,7 +202,7 @@ class Declared:
     def _repr_html_(self) -> str: ...
 
     def summary(self) -> str:
-        """Return ``<variable NAME>``, or the address where there is no name."""
+        """Return ``<variable NAME>``, or with the address if there is no name."""
 
     def debug_print(self) -> str:
         """Return a few lines about place, shape, dtype and statistics of data and gradient."""

@@ -1,7 +1,7 @@
 """Where a graph ends because a number was taken out of a Variable: ``float(v)``, ``v.item()``, ``math.sin(v)``.
 
-Python's number knows no graph, so no gradient flows through it. In the Variable interface that is a `GraphEndWarning`;
-a transform, which knows what it differentiates by, watches its function, and decides when that has returned.
+A Python number is not part of a graph, so no gradient flows through it. The Variable interface warns of that with
+`GraphEndWarning`; a transform, which knows the inputs of the derivative, decides when its function has returned.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from xpgrad.errors import GradientError, GraphEndWarning
 if TYPE_CHECKING:
     from xpgrad.graph.node import VariableNode
 
-MOST_PLACES = 3  # that one error names
+MAX_PLACES = 3  # in one error
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _INSTALLED = os.path.dirname(os.__file__) + os.sep, "<frozen"
 _BINARY_OP = opcode.opmap["BINARY_OP"]
@@ -34,14 +34,14 @@ _MATHEMATICS = re.compile(r"\bc?math\.(exp|expm1|log|log1p|log2|log10|sqrt|a?(?:
 
 
 class Place:
-    """A line of the user's that took a number out of a Variable.
+    """A line of the user's program that took a number out of a Variable.
 
     Attributes
     ----------
     key : tuple
         File name and number of the line.
     text : str
-        The expression, as far as the line tells.
+        The expression, as far as it is on that line.
     library : str or None
         File and line of the library that took it, if the user's line called one.
     """
@@ -123,28 +123,28 @@ class Watch(_Running):
         return any(line.taken for line in self._lines.values())
 
     def note(self, node: "VariableNode", place: Place) -> bool:
-        """Note that `place` took the value of `node`; tell whether any taking there depends on the roots."""
+        """Note that `place` took the value of `node`; return whether a value taken there depends on the roots."""
         line = self._lines.get(place.key)
         if line is None:
             line = self._lines[place.key] = _Line(place)
         if len(line.taken) < len(self.roots):
-            line.taken.update(self._behind([node], line.seen))
+            line.taken.update(self._roots_of([node], line.seen))
         return bool(line.taken)
 
-    def behind(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
+    def roots_of(self, nodes: Iterable["VariableNode"]) -> set["VariableNode"]:
         """Return the roots that `nodes` depend on."""
-        return self._behind(nodes, set())
+        return self._roots_of(nodes, set())
 
     def places(self, roots: Iterable["VariableNode"]) -> list[Place]:
-        """Return where something was taken that depends on any of these roots."""
+        """Return the places where a value was taken that depends on any of these roots."""
         wanted = set(roots)
         return [line.place for line in self._lines.values() if line.taken & wanted]
 
-    def _behind(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
+    def _roots_of(self, nodes: Iterable["VariableNode"], seen: Any) -> set["VariableNode"]:
         return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
 
     def warn(self) -> None:
-        """Warn of all that was taken, except of what a watch around this one has noted, too."""
+        """Warn of all values that were taken, except those that an outer watch has noted, too."""
         outer = [watch for watch in _active(Watch) if watch is not self]
         for key, line in self._lines.items():
             noted = any(key in watch._lines and watch._lines[key].taken for watch in outer)
@@ -163,8 +163,8 @@ class Watch(_Running):
             The error says "`what` does not depend on ..." at its beginning, and `remedy` besides its advice.
         """
         places = self.places(group)
-        if places and not self.behind(outputs) & set(group):
-            lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MOST_PLACES])
+        if places and not self.roots_of(outputs) & set(group):
+            lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MAX_PLACES])
             raise GradientError(
                 f"{what}, because a number was taken out of a Variable that does, and Python's numbers have no gradient"
                 f"{remedy}:{lines}"
@@ -201,8 +201,8 @@ def taken(node: "VariableNode") -> None:
     noted = [watch.note(node, place) for watch in watches]
     if any(noted):
         return  # they decide at their ends
-    nobody_asks = watches and not watches[0].recorded
-    if nobody_asks or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
+    unrecorded = watches and not watches[0].recorded
+    if unrecorded or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
         return
     place.warn()
 
@@ -210,7 +210,7 @@ def taken(node: "VariableNode") -> None:
 def _ancestors(
     nodes: Iterable["VariableNode"], seen: Any, border: frozenset["VariableNode"] = frozenset()
 ) -> Iterator["VariableNode"]:
-    """Yield the nodes that these depend on, and themselves, none that is in `seen`, none beyond `border`."""
+    """Yield `nodes` and those that they depend on, except those in `seen` and those before `border`."""
     originals = {copy: node for each in _active(Standing) for copy, node in each.originals.items()}
     waiting = list(nodes)
     while waiting:
@@ -229,13 +229,13 @@ def _ancestors(
 
 
 def _has_origin(node: "VariableNode") -> bool:
-    """Tell whether a node depends on anything but copies of what requires no gradient."""
+    """Return whether a node depends on a root that is not a copy of a value without gradient."""
     copies = {copy for each in _active(Standing) for copy in each.originals}
     return any(each.creator_node is None and each not in copies for each in _ancestors([node], set()))
 
 
 def _users(frame: FrameType) -> FrameType:
-    """Return the nearest caller that is no installed library's; `frame` itself where there is none."""
+    """Return the nearest caller outside installed libraries; `frame` itself if there is none."""
     caller: FrameType | None = frame
     while caller is not None:
         name = caller.f_code.co_filename
@@ -246,7 +246,7 @@ def _users(frame: FrameType) -> FrameType:
 
 
 def _is_harmless(frame: FrameType) -> bool:
-    """Tell whether the running instruction formats text by ``%``, or asks whether a number is a NaN."""
+    """Return whether the running instruction formats text by ``%``, or tests a number for NaN or infinity."""
     code, at = frame.f_code.co_code, frame.f_lasti
     if code[at] == _BINARY_OP and code[at + 1] in _REMAINDERS:
         return True
@@ -254,7 +254,7 @@ def _is_harmless(frame: FrameType) -> bool:
 
 
 def _expression(frame: FrameType) -> str:
-    """Return the source of the running instruction, or its first line; nothing where the source is not known."""
+    """Return the source of the running instruction, or its first line; an empty string if the source is not known."""
     positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one for each two bytes
     start, end, column, end_column = next(positions, (None, None, None, None))
     line = linecache.getline(frame.f_code.co_filename, start or frame.f_lineno, frame.f_globals)

@@ -20,7 +20,7 @@ def _values(x: Variable, separator: str, *, shape_of_empty: bool) -> str:
     array = x.array
     if array is None:
         return f"{prefix}None)"
-    spec = plugins.backend_of(array).spec(array)  # not the node's: it may have changed, and text is no place for errors
+    spec = plugins.backend_of(array).spec(array)  # not the node's: it may have changed, and text must not raise
     if spec.size == 0:
         return f"{prefix}[], shape={spec.shape})" if shape_of_empty else f"{prefix}[])"
     return f"{prefix}{plugins.backend_of(array).array_text(array, prefix, separator)})"

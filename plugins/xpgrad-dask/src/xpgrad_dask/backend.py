@@ -1,4 +1,4 @@
-"""The backend of dask: arrays in chunks, which are computed when somebody asks for their values."""
+"""The backend of dask: arrays in chunks, which are computed when their values are used."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ MAX_SPECS = 4096
 
 
 class ChunkedSpec(Spec):
-    """What is known of an array without the array; of one of dask's that is its chunks, too.
+    """Shape, dtype and device of an array; for dask also its chunks.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ChunkedSpec(Spec):
 
 
 class DaskBackend(ArrayAPIBackend):
-    """Arrays of dask, whose graphs grow while xpgrad records and sweeps; nothing is computed in between."""
+    """dask arrays, whose graphs grow while xpgrad records and sweeps; values are computed when they are used."""
 
     has_layouts = True
 
@@ -65,7 +65,7 @@ class DaskBackend(ArrayAPIBackend):
         return special.find(name)
 
     def handle_of(self, array: Array) -> DeviceHandle:
-        """Return the only device there is: where the chunks are computed, the scheduler decides."""
+        """Return the only device; the scheduler decides where chunks are computed."""
         return "cpu"
 
     def spec(self, array: Array) -> Spec:
@@ -79,14 +79,14 @@ class DaskBackend(ArrayAPIBackend):
         return found
 
     def check(self, array: Array) -> None:
-        """Refuse an array whose shape is not known."""
+        """Raise an error for an array of unknown shape."""
         if any(math.isnan(length) for length in array.shape):
             raise UnknownArray(
                 f"dask: expected an array of known shape, got {array.shape}; call its compute_chunk_sizes() first"
             )
 
     def copy(self, array: Array) -> Array:
-        """Return another array with the same chunks, for nothing: chunks are never written to."""
+        """Return another array with the same chunks, without a copy, because chunks are never written to."""
         return duplicate(array)
 
     def laid_out(self, array: Array, spec: Spec) -> Array:
@@ -100,29 +100,29 @@ class DaskBackend(ArrayAPIBackend):
         return da.ones(spec.shape, dtype=spec.dtype, chunks=chunks)
 
     def to_host(self, array: Array) -> Array:
-        """Return the values, computed by the scheduler that dask is set to."""
+        """Return the values, computed by dask's current scheduler."""
         return np.array(array.compute())
 
     def from_host(self, array: Array, device: Device) -> Array:
-        """Return a copy in chunks of dask's size. It travels with the graph: load what is large chunk by chunk."""
+        """Return a copy in chunks of dask's size. It is a part of the graph: load large data chunk by chunk."""
         return cut(np.array(array))
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return None: there is no memory to share before there are values."""
+        """Return None: an array that is not computed has no memory to share."""
         return None
 
     def has_nan(self, array: Array) -> bool:
-        """Tell whether any element is not a number; a small array keeps its values then, for the results after it."""
+        """Return whether any element is not a number; a small array then keeps its values for later results."""
         if np.dtype(array.dtype).kind in "fc":
             settle(array)
         return super().has_nan(array)
 
     def same_values(self, a: Array, b: Array) -> bool:
-        """Tell whether two arrays hold equal values; those of one name do, since chunks are never written to."""
+        """Return whether two arrays hold equal values; arrays of one name do, because chunks are never written to."""
         return a.name == b.name or super().same_values(a, b)
 
     def fingerprint(self, array: Array) -> Any:
-        """Return the name: an assignment gives the array another, since chunks are never written to."""
+        """Return the name, which an assignment changes, because chunks are never written to."""
         return array.name
 
     def _getitem(self, x: Array, /, index: Index) -> Array:

@@ -1,4 +1,4 @@
-"""Functions of NumPy inside chunks: whatever needs all of some axes gets them in one chunk, the rest stays apart."""
+"""NumPy's functions on chunks: axes that a function needs as a whole are in one chunk, others stay split."""
 
 import functools
 import importlib
@@ -36,7 +36,7 @@ def cores(
     sizes: dict[str, int] | None = None,
     **options: Any,
 ) -> Any:
-    """Return what a generalised ufunc of NumPy's gives, one array or a tuple, with the core axes in one chunk each.
+    """Return the result of a generalised ufunc of NumPy, one array or a tuple, with the core axes in one chunk each.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def cores(
     sizes : dict from str to int
         Lengths of core axes that only the outputs have.
     """
-    if any(0 in x.shape for x in arrays):  # whatever comes out depends on no value, and dask's own way divides by 0
+    if any(0 in x.shape for x in arrays):  # the result depends on no value, and dask would divide by 0
         made = function(*map(_stand_in, arrays), **options)
         return tuple(map(cut, made)) if isinstance(made, tuple) else cut(np.asarray(made))
     loops = [part.count(",") + 1 if part.strip("()") else 0 for part in signature.partition("->")[0].split("),(")]
@@ -59,18 +59,18 @@ def cores(
 
 
 def _stand_in(x: Array) -> Any:
-    """Return an array of NumPy's like `x`, of matrices that have an inverse if they can."""
+    """Return a NumPy array like `x`, of invertible matrices if possible."""
     made = np.zeros(x.shape, x.dtype)
     return made + np.eye(*x.shape[-2:], dtype=x.dtype) if x.ndim > 1 else made
 
 
 def empty(ndim: int, dtype: Dtype) -> Any:
-    """Return what dask takes to know the kind of chunks: an empty array of NumPy."""
+    """Return the `meta` of dask, an empty NumPy array with the type of the chunks."""
     return np.empty((0,) * ndim, dtype)
 
 
 def computed(module: str, name: str, parameters: dict[str, Any], *blocks: Any) -> Any:
-    """Return what NumPy's kernel `name` gives for chunks; a worker may have to import what declares it."""
+    """Return the result of NumPy's kernel `name` on chunks; a worker may have to import its declaration."""
     importlib.import_module(module)
     kernel: Any = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.xp)
     return np.asarray(kernel(*blocks, **parameters))

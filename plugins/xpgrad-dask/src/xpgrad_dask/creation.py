@@ -26,7 +26,7 @@ def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) 
 
 
 def cut(values: Any) -> Array:
-    """Return an array of NumPy's in chunks; it becomes part of the graph of what is computed from it."""
+    """Return a NumPy array in chunks; it becomes a part of the graph of later results."""
     return da.from_array(values, chunks=auto_chunks(values.shape, values.dtype))
 
 
@@ -36,18 +36,18 @@ def duplicate(x: Array) -> Array:
 
 
 SMALL = 2**20
-"""Bytes of an array that may hold its values where they had to be computed anyway."""
+"""Maximal size in bytes of an array that keeps its values once they are computed."""
 
 
 def settle(x: Array) -> None:
-    """Compute a small array once for all: from now on it holds its chunks instead of the way to them."""
+    """Compute a small array once; it then holds its chunks instead of their graph."""
     if x.nbytes <= SMALL:
         held = x.persist()
         x.dask, x._name = held.dask, held.name
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """Return `obj` as an array; what is no array of dask's is cut into chunks."""
+    """Return `obj` as a dask array; other arrays are split into chunks."""
     if isinstance(obj, da.Array):
         return astype(obj, obj.dtype if dtype is None else dtype, copy=bool(copy))
     if copy is False:
@@ -87,7 +87,7 @@ def ones(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def empty(shape: Shape | int, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return zeros: there is no memory yet that could be left as it is."""
+    """Return zeros: there is no memory that could stay uninitialised."""
     return zeros(shape, dtype=dtype)
 
 
@@ -104,7 +104,7 @@ def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = No
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return numbers at equal distances."""
+    """Return evenly spaced numbers with a given step."""
     begin, end = (0, start) if stop is None else (start, stop)
     count = max(0, int(-(-(end - begin) // step)))
     if not count:
@@ -114,7 +114,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
 
 
 def linspace(start: Any, stop: Any, /, num: int, **options: Any) -> Array:
-    """Return `num` numbers from `start` to `stop`."""
+    """Return `num` evenly spaced numbers from `start` to `stop`."""
     options.pop("device", None)
     if num < 2:
         return cut(np.linspace(start, stop, num, **options))

@@ -49,13 +49,13 @@ LENGTHS: dict[str, Callable[[int], int]] = {
     "rfftn": lambda n: n // 2 + 1,
     "irfftn": lambda n: 2 * (n - 1),
 }
-"""How the last transformed axis changes its length unless the length is given."""
+"""The default length of the last transformed axis of the result."""
 SHORT = "irfft", "hfft", "irfftn"
-"""Where a length that is given is that of the result."""
+"""Transforms whose given length is that of the result."""
 
 
 def _blockwise(name: str, x: Array, moved: list[int], lengths: list[int] | None, **options: Any) -> Array:
-    """Return a transform of NumPy's, which changes the lengths of the axes `moved` only, chunk by chunk."""
+    """Return a NumPy transform, which changes only the lengths of the axes `moved`, chunk by chunk."""
     x = whole(x, moved)
     function = functools.partial(getattr(host.fft, name), **options)
     sample = getattr(host.fft, name)(np.ones((2,) * x.ndim, x.dtype))

@@ -1,4 +1,4 @@
-"""Convolutions, and the windows that they and pooling look through: image by image, by NumPy's kernels.
+"""Convolutions, and the windows of convolutions and pooling: image by image, by NumPy's kernels.
 
 A batch stays in its chunks, and for `windows` and `fold` the channels do; the other axes come in one chunk. The default
 bodies would take windows apart into elements, each of them a chunk's tasks.
@@ -22,7 +22,7 @@ def windows(x: Array, /, geometry: Geometry, fill: float) -> Array:
 
 
 def fold(x: Array, /, geometry: Geometry) -> Array:
-    """Return images with the elements of windows added in their places."""
+    """Return images with the elements of windows added at their positions."""
     return _by_image("fold", (*x.shape[:2], *geometry.size), 2, x, geometry=geometry)
 
 
@@ -39,7 +39,7 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geo
 
 
 def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
-    """Return the gradient of filters: the sum, over the chunks of the batch, of what each adds to it."""
+    """Return the gradient of filters: the sum of the contributions of the chunks of the batch."""
     shape = (g.shape[1], x.shape[1] // groups, *geometry.ksize)
     x, g = whole(x, range(1, x.ndim)), whole(g, range(1, g.ndim))
     dtype = np.result_type(x.dtype, g.dtype)
@@ -64,7 +64,7 @@ def _part(options: dict[str, Any], x: Any, g: Any) -> Any:
 
 
 def _by_image(name: str, shape: Shape, kept: int, x: Array, *others: Array | None, **options: Any) -> Array:
-    """Return what a kernel of NumPy's gives for `x`, cut along the first `kept` axes only, and all of the others."""
+    """Return the result of a NumPy kernel on `x`, split along its first `kept` axes only, and on the whole others."""
     pairs: list[Any] = [whole(x, range(kept, x.ndim)), (*range(kept), *_apart(x.ndim - kept, 100))]
     for i, other in enumerate(others):
         if other is None:

@@ -1,4 +1,4 @@
-"""Gathers and scatter-adds: one pass over the chunks on either side, no array as a whole."""
+"""Gathers and scatter-adds: one pass over the chunks of both arrays, none of which is assembled."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from xpgrad_dask.shapes import broadcast_to, reshape
 
 
 def getitem(backend: Any, x: Array, index: Index) -> Array:
-    """Return ``x[index]``, also for the indices that dask itself does not take."""
+    """Return ``x[index]``, also for indices that dask does not support."""
     items = index if type(index) is tuple else (index,)
     arrays = [item for item in items if isinstance(item, da.Array)]
     if any(item.dtype == bool for item in arrays) or any(isinstance(item, bool) for item in items):
@@ -84,7 +84,7 @@ def _is_rest(items: tuple[Any, ...]) -> bool:
 
 
 def _among_zeros(spec: Spec, chunks: Any, items: tuple[Any, ...], values: Array) -> Array:
-    """Return zeros with `values` where a basic index takes them: no position occurs twice."""
+    """Return zeros with `values` at a basic index, where no position occurs twice."""
     used = sum(item is not None and item is not ... for item in items)
     if ... not in items:
         items = (*items, ...)
@@ -117,7 +117,7 @@ def _spread(values: Array, ranges: Sequence[range], chunks: Any) -> Array:
 
 
 def _places(positions: range, lengths: Sequence[int]) -> list[tuple[int, slice]]:
-    """Return the length of each chunk of an axis, and where in it some of the positions, which grow, are."""
+    """Return the length of each chunk of an axis, and the sorted positions within it."""
     found, begin, step = [], 0, positions.step
     for length in lengths:
         first, last = (max(0, -((positions.start - edge) // step)) for edge in (begin, begin + length))
@@ -128,7 +128,7 @@ def _places(positions: range, lengths: Sequence[int]) -> list[tuple[int, slice]]
 
 
 def _spread_block(values: Any, places: list[list[tuple[int, slice]]], block_id: tuple[int, ...]) -> Any:
-    """Return zeros of the size of a chunk with the values in their places."""
+    """Return zeros of the size of a chunk with the values at their positions."""
     here = [along[number] for along, number in zip(places, block_id, strict=True)]
     made = np.zeros([length for length, _ in here], values.dtype)
     made[tuple(part for _, part in here)] = values
@@ -136,7 +136,7 @@ def _spread_block(values: Any, places: list[list[tuple[int, slice]]], block_id: 
 
 
 def _taken_shape(items: tuple[Any, ...], shape: Shape) -> Shape:
-    """Return the shape of what a basic index without ellipsis takes."""
+    """Return the shape of the result of a basic index without ellipsis."""
     lengths, axis = [], 0
     for item in items:
         if item is None:
@@ -177,7 +177,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
 
 
 def _partial_sum(values: Any, numbers: Any, rows: Any, axis: int) -> Any:
-    """Return what a chunk of values adds to a chunk of the result, with an axis of length 1 in front."""
+    """Return the contribution of a chunk of values to a chunk of the result, with a leading axis of length 1."""
     shape = (*values.shape[:axis], len(rows), *values.shape[axis + 1 :])
     total = np.zeros(shape, values.dtype)
     if len(rows):

@@ -1,4 +1,4 @@
-"""Kernels that dask has in a better form than the defaults."""
+"""Kernels that are better in dask than the default bodies."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from xpgrad_dask.shapes import broadcast_to, reshape
 
 
 def sum_gradient(gy: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
-    """Return the gradient of a sum in the chunks of what was summed."""
+    """Return the gradient of a sum in the chunks of its input."""
     return _stretched(gy, x_spec, axis, keepdims)
 
 
 def mean_gradient(gy: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
-    """Return the gradient of a mean in the chunks of what was averaged."""
+    """Return the gradient of a mean in the chunks of its input."""
     count = 1
     for i in _axes(axis, x_spec.ndim):
         count *= x_spec.shape[i]

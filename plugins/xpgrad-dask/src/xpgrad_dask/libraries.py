@@ -1,4 +1,4 @@
-"""The libraries that this plugin stands on, as namespaces: their own annotations are partial, or call names unknown."""
+"""The libraries that this plugin uses, typed as namespaces, because their annotations are incomplete."""
 
 import importlib
 
@@ -8,4 +8,4 @@ dask: Namespace = importlib.import_module("dask")
 da: Namespace = importlib.import_module("dask.array")
 compat: Namespace = importlib.import_module("array_api_compat.dask.array")
 host: Namespace = importlib.import_module("array_api_compat.numpy")
-"""What computes inside chunks."""
+"""The backend that computes on chunks."""

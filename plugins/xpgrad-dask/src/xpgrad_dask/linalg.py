@@ -86,19 +86,19 @@ def eigvalsh(x: Array, /) -> Array:
 
 
 def _eig(x: Any) -> tuple[Any, Any]:
-    found = np.linalg.eig(x)  # real where all eigenvalues happen to be, which dask could not know
+    found = np.linalg.eig(x)  # real if all eigenvalues are, which dask cannot know
     dtype = np.result_type(x.dtype, np.complex64)
     return found.eigenvalues.astype(dtype), found.eigenvectors.astype(dtype)
 
 
 def eig(x: Array, /) -> EigResult:
-    """Return eigenvalues and eigenvectors, complex ones always."""
+    """Return eigenvalues and eigenvectors, always complex."""
     dtype = np.result_type(x.dtype, np.complex64)
     return EigResult(*cores(_eig, "(m,n)->(m),(m,n)", x, dtypes=[dtype, dtype]))
 
 
 def eigvals(x: Array, /) -> Array:
-    """Return eigenvalues, complex ones always."""
+    """Return eigenvalues, always complex."""
     return eig(x).eigenvalues
 
 
@@ -113,7 +113,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 
 
 def _tall(x: Array) -> bool:
-    """Tell whether dask can factor the matrix by blocks of rows, each with no fewer rows than there are columns."""
+    """Return whether dask can factor the matrix by blocks of rows, each with no fewer rows than there are columns."""
     return bool(x.numblocks[0] > 1 and x.numblocks[1] == 1 and min(x.chunks[0]) >= x.shape[1] > 0)
 
 
@@ -169,7 +169,7 @@ def _solve(x1: Any, x2: Any) -> Any:
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """Return what solves systems of linear equations."""
+    """Return the solutions of systems of linear equations."""
     dtype = np.result_type(x1.dtype, x2.dtype)
     if x2.ndim == 1:
         return cores(_solve_vector, "(m,n),(m)->(n)", x1, x2, dtypes=dtype)

@@ -1,4 +1,4 @@
-"""Sorting, searching and gathers along one axis, which comes in one chunk; the other axes stay in theirs."""
+"""Sorting, searching and gathers along one axis, which is in one chunk; other axes stay split."""
 
 import warnings
 from typing import Any
@@ -32,7 +32,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     length = x.shape[0 if axis is None else axis]
     indices = within(indices, length)
     index = (slice(None),) * (0 if axis is None else normalize_axis_index(axis, x.ndim)) + (indices,)
-    with warnings.catch_warnings():  # dask casts an empty array that tells the kind of chunks, and no values
+    with warnings.catch_warnings():  # dask casts its `meta`, an empty array
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
         return x[index]
 
@@ -51,7 +51,7 @@ def _within(numbers: Any, length: int) -> Any:
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Return elements of `x` along one axis at numbers of each line's own."""
+    """Return elements of `x` along one axis, at indices for each line."""
     axis = normalize_axis_index(axis, x.ndim)
     rest = np.broadcast_shapes(_without(x.shape, axis), _without(indices.shape, axis))
     x, indices = (broadcast_to(a, (*rest[:axis], a.shape[axis], *rest[axis:])) for a in (x, indices))
@@ -61,7 +61,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
         _taken,
         letters,
         x,
-        tuple(x.ndim if i == axis else i for i in letters),  # a letter of its own for the axis that is indexed
+        tuple(x.ndim if i == axis else i for i in letters),  # a separate letter for the indexed axis
         indices,
         letters,
         axis=axis,
@@ -80,7 +80,7 @@ def _without(shape: Shape, axis: int) -> Shape:
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
-    """Return where the elements of `x2` would have to go into the sorted vector `x1`."""
+    """Return the indices at which the elements of `x2` would be inserted into the sorted vector `x1`."""
     x2 = asarray(x2)
     x1 = whole(x1 if sorter is None else take(x1, sorter), [0])
     flat = reshape(x2, (-1,))

@@ -1,4 +1,4 @@
-"""dask.array as the Array API standard has it: array_api_compat's namespace, and what that lacks or leaves to chance.
+"""dask.array as an Array API namespace: array_api_compat's, with the functions that it lacks or that are unreliable.
 
 Nothing here computes. Functions along an axis get that axis in one chunk (`lines`, `fft`), those of matrices the last
 two (`linalg`); everything else stays in the chunks that it comes in. Arithmetic is that of the operators: chunks of

@@ -1,4 +1,4 @@
-"""Products of matrices: partial products of chunks, added up in a tree, so that no chunk outgrows its operands."""
+"""Products of matrices: partial products of chunks, summed in a tree, so that no chunk is larger than its operands."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reductions: array_api_compat's, which hand on to dask axes that are named twice, and dask counts them twice."""
+"""Reductions: array_api_compat's pass repeated axes to dask, which counts them twice."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What dask cannot do: shapes that depend on values are known only after computing, and nothing here computes."""
+"""Functions that dask cannot support: shapes that depend on values are known only after computing."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ def refused(what: str, advice: str) -> IndexError:
 
 
 def refusing(name: str) -> Callable[[Array], Any]:
-    """Return a function that refuses under the name of one of the standard's."""
+    """Return a function with one of the standard's names that raises an error."""
 
     def refuse(x: Array, /) -> NoReturn:
         raise refused(f"{name}(x)", "compute x first, or use where with a mask")

@@ -1,4 +1,4 @@
-"""Shapes: stretching in chunks of dask's size, and what dask cannot reshape by itself."""
+"""Shapes: broadcasting in chunks of dask's size, and reshaping that dask does not support."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from xpgrad_dask.refusals import refused
 
 
 def broadcast_to(x: Array, /, shape: Shape, chunks: Any = None) -> Array:
-    """Return `x` stretched to `shape`; stretched axes are cut into `chunks`, each with the memory of one element."""
+    """Return `x` broadcast to `shape`; broadcast axes are split into `chunks`, each with the memory of one element."""
     shape = tuple(shape)
     surplus = len(shape) - x.ndim
     if x.shape == shape:
@@ -30,7 +30,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Return arrays stretched to one shape."""
+    """Return arrays broadcast to one shape."""
     shape = broadcast_shapes(*(x.shape for x in arrays))
     return tuple(broadcast_to(x, shape) for x in arrays)
 
@@ -49,19 +49,19 @@ def reshape(x: Array, /, shape: Shape | int, *, copy: bool | None = None) -> Arr
 
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Return each element so many times."""
+    """Return each element repeated."""
     if not isinstance(repeats, int):
         raise refused("repeat(x, counts)", "give one number, or take the positions with x[positions]")
     return da.repeat(reshape(x, (-1,)) if axis is None else x, repeats, axis=0 if axis is None else axis)
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
-    """Return arrays side by side along a new axis."""
+    """Stack arrays along a new axis."""
     return da.stack(_of_one_dtype(arrays), axis=axis)
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """Return arrays one behind the other along `axis`; for None flattened."""
+    """Concatenate arrays along `axis`; None flattens them first."""
     if axis is None:
         arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
     return da.concatenate(_of_one_dtype(arrays), axis=axis)

@@ -1,4 +1,4 @@
-"""Special functions: NumPy's kernels inside chunks, where a default body makes up to some hundred tasks a chunk."""
+"""Special functions: NumPy's kernels on chunks, because default bodies make up to a hundred tasks per chunk."""
 
 import functools
 from typing import Any
@@ -13,7 +13,7 @@ from xpgrad_dask.libraries import da
 def find(name: str) -> Kernel | None:
     """Return the kernel `name` if it is a special function, and None for any other; all of them are elementwise."""
     extension, _, function = name.partition(".")
-    if extension != "special" or "." in function:  # what has a second dot is a rule's
+    if extension != "special" or "." in function:  # a second dot is that of a rule
         return None
     return functools.partial(_elementwise, name)
 

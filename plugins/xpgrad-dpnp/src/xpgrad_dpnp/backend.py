@@ -66,7 +66,7 @@ class DpnpBackend(ArrayAPIBackend):
     # Devices
 
     def device(self, index: str | None) -> Device:
-        """Return the device for one of SYCL's filter strings; the shorter ones, ``cpu``, mean the first that fits.
+        """Return the device for a filter string of SYCL; a shorter one such as ``cpu`` means the first match.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class DpnpBackend(ArrayAPIBackend):
         return made
 
     def suits(self, shape: Shape, dtype: str) -> bool:
-        """Tell whether `to_intel64` takes an array: all but those of dtypes that dpnp has not."""
+        """Return whether `to_intel64` takes an array: all except those of dtypes that dpnp lacks."""
         return dtype in DTYPES
 
     def to_host(self, array: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What dpnp lacks of what xpgrad asks for, each with its reason."""
+"""Capabilities that dpnp lacks, with reasons."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ WITHOUT_FP64 = {
 
 
 def capabilities(present: Mapping[str, Handle]) -> Capabilities:
-    """Return what is lacking on a machine with these devices."""
+    """Return the missing capabilities on a machine with these devices."""
     narrow = [name for name, handle in present.items() if not handle.sycl_device.has_aspect_fp64]
     alone = {} if len(present) > 1 else {"several_devices": "SYCL sees one device only"}
     return Capabilities(missing=MISSING | alone, missing_on=dict.fromkeys(narrow, WITHOUT_FP64))

@@ -8,7 +8,7 @@ from dpnp.tensor import Device as Handle
 from xpgrad.plugin import Device
 
 WORDS = frozenset(["opencl", "level_zero", "cuda", "hip", "cpu", "gpu", "accelerator"])
-"""What SYCL's filter strings are made of, beside numbers."""
+"""The words of SYCL's filter strings."""
 SUB_DEVICE = "a part of a device; dpnp keeps arrays on whole devices only"
 
 
@@ -19,14 +19,14 @@ class Intel64Device(Device):
 
 
 class Present(NamedTuple):
-    """What SYCL lists here: the usable devices by filter string, the default first; the rest with the reason."""
+    """The devices that SYCL lists: the usable ones by filter string, the default first; the others with reasons."""
 
     handles: dict[str, Handle]
     refused: dict[str, str]
 
 
 def present() -> Present:
-    """Return the devices for which dpnp makes a queue, and why it makes none for the others."""
+    """Return the devices with a queue of dpnp, and the reasons why the others have none."""
     handles: dict[str, Handle] = {}
     refused: dict[str, str] = {}
     for device in dpctl.get_devices():
@@ -56,17 +56,17 @@ def selected(text: str) -> str | None:
 
 
 def is_filter(text: str) -> bool:
-    """Tell whether `text` is in SYCL's terms, whether or not there is such a device."""
+    """Return whether `text` is in SYCL's terms, whether or not there is such a device."""
     return all(part in WORDS or part.isdecimal() for part in text.split(":"))
 
 
 def is_processor(handle: Handle) -> bool:
-    """Tell whether a device is a CPU."""
+    """Return whether a device is a CPU."""
     return bool(handle.sycl_device.device_type == dpctl.device_type.cpu)
 
 
 def handle_of_object(thing: Any) -> Handle | str | None:
-    """Return the device that a device object or a queue stands for; a reason if dpnp cannot use it, None if none."""
+    """Return the device of a device object or a queue, a reason if dpnp cannot use it, or None for other objects."""
     if isinstance(thing, Handle):
         return thing
     if isinstance(thing, (dpctl.SyclDevice, dpctl.SyclQueue)):

@@ -1,4 +1,4 @@
-"""The OpenCL driver for CPUs that dpnp's wheels carry, which OpenCL does not find by itself."""
+"""The OpenCL driver for CPUs in dpnp's wheels, which OpenCL does not find by itself."""
 
 import os
 from importlib.metadata import PackageNotFoundError, distribution
@@ -11,7 +11,7 @@ REGISTERED = "/etc/OpenCL/vendors"
 
 
 def name_driver() -> None:
-    """Let OpenCL know of the driver in the wheels, unless the user or the system names one.
+    """Register the driver in the wheels with OpenCL, unless the user or the system names one.
 
     It listens to the variable when it first lists devices: a program that has used dpctl by then is not helped.
     """
@@ -33,7 +33,7 @@ def carried() -> Path | None:
 
 
 def registered(folder: str | None = None) -> bool:
-    """Tell whether Intel's driver is registered with the system: to name it again is to have each CPU twice."""
+    """Return whether Intel's driver is registered with the system: registering it again would list each CPU twice."""
     place = Path(folder or os.environ.get("OCL_ICD_VENDORS", REGISTERED))
     try:
         return any("intelocl" in path.read_text(errors="replace") for path in place.glob("*.icd"))

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad.types import Array, DeviceHandle
 
 HOST = 1
-"""What DLPack calls host memory."""
+"""DLPack's device type of host memory."""
 
 
 def to_host(x: Array) -> Array:

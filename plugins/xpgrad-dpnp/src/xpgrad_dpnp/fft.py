@@ -10,7 +10,7 @@ from xpgrad_dpnp.layouts import on_plain
 
 
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
-    """Return the inverse of `rfft`, from a copy: dpnp writes to what it transforms to fewer numbers."""
+    """Return the inverse of `rfft`, from a copy, because dpnp overwrites its input."""
     return dpnp.fft.irfft(dpnp.copy(x, order="C"), n=n, axis=axis, norm=norm)
 
 

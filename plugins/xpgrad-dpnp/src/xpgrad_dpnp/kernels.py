@@ -1,4 +1,4 @@
-"""dpnp's kernels: indexing by the rules of NumPy, and what gathers need in their gradients."""
+"""dpnp's kernels: indexing by NumPy's rules, and the gradients of gathers."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from xpgrad.types import Array, Index, Kernel
 BASIC = frozenset((int, slice, type(None), type(...)))
 COUNTED_FROM = 16384
 NARROW = frozenset(map(dpnp.dtype, ("float16", "float32", "complex64")))
-"""Dtypes that `bincount`, which adds in float64 and in no fixed order, sums to the same bits but in rare cases."""
+"""Dtypes that `bincount`, which adds in float64 and in no fixed order, sums reproducibly except in rare cases."""
 
 
 def getitem(x: Array, /, index: Index) -> Array:
@@ -71,7 +71,7 @@ def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
 
 
 def _counted(spec: Spec, places: Array, values: Array) -> Array:
-    """Return zeros of a flat `spec` with the values added at their places."""
+    """Return zeros of a flat `spec` with the values added at their positions."""
     (size,) = spec.shape
     if not spec.complex:
         return dpnp.astype(dpnp.bincount(places, weights=values, minlength=size), spec.dtype)
@@ -84,7 +84,7 @@ def _is_basic(index: Index) -> bool:
 
 
 def _needs_places(index: Index) -> bool:
-    """Tell whether dpnp takes an index otherwise than NumPy, or not at all: index arrays and something in between.
+    """Return whether dpnp takes an index otherwise than NumPy, or not at all: index arrays and something in between.
 
     A whole number beside index arrays is a slice to dpnp, and the axes come out elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Arrays whose elements share memory: oneMKL refuses them, or computes something else, where dpnp passes them on."""
+"""Arrays whose elements share memory: oneMKL rejects them, or gives wrong results, if dpnp passes them on."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""The standard's linear algebra where dpnp's says something else; all other names are dpnp's."""
+"""The standard's linear algebra where dpnp's differs; all other names are dpnp's."""
 
 from typing import Any
 

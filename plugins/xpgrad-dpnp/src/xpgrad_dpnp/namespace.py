@@ -1,4 +1,4 @@
-"""dpnp as the Array API standard has it."""
+"""dpnp as an Array API namespace."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return a dpnp array of what another library has; host memory is copied, to the default device if none is given.
+    """Return another library's array as a dpnp array; host memory is copied, by default to the default device.
 
     dpnp's own function gives a NumPy array for host memory, or fails over layouts.
     """

@@ -1,4 +1,4 @@
-"""The plugin: imported when the first dpnp array, or a device of its, is met. dpnp is imported in the hooks only."""
+"""The plugin: imported when the first dpnp array, or one of its devices, is met. dpnp is imported in the hooks only."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ def xpgrad_backend() -> Backend:
     name_driver()
     try:
         from xpgrad_dpnp.backend import DpnpBackend
-    except ImportError as error:  # of a library that dpnp's own extensions are linked to
+    except ImportError as error:  # a library that dpnp's extensions are linked to
         raise BackendUnavailable(f"dpnp: dpnp cannot be imported: {error}; reinstall it") from error
     return DpnpBackend()
 

@@ -1,4 +1,4 @@
-"""The backend of jax: arrays on any device that jax has, and the tracers that stand for them within `jax.jit`."""
+"""The backend of jax: arrays on any device of jax, and tracers within `jax.jit`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ class JaxBackend(ArrayAPIBackend):
     """
 
     def __init__(self) -> None:
-        with jax.ensure_compile_time_eval():  # the first jax array may turn up within a function that jax traces
+        with jax.ensure_compile_time_eval():  # the first jax array may occur within a function that jax traces
             self._array_type = type(jnp.zeros(()))
         super().__init__(
             "jax",
@@ -60,7 +60,7 @@ class JaxBackend(ArrayAPIBackend):
             found = list(jax.local_devices())
             try:
                 found += [device for device in jax.local_devices(backend="cpu") if device not in found]
-            except RuntimeError:  # JAX_PLATFORMS leaves the host out
+            except RuntimeError:  # JAX_PLATFORMS excludes the host
                 pass
             self._devices = tuple(self._device(handle) for handle in found)
         return self._devices
@@ -76,7 +76,7 @@ class JaxBackend(ArrayAPIBackend):
         return super().device(index)
 
     def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device that jax calls `handle`: a device, a sharding over several, or that of tracers."""
+        """Return the device for jax's `handle`: a device, a sharding over several, or that of tracers."""
         if handle is TRACED:
             return self._traced
         return self._device(handle_for(handle) if isinstance(handle, jax.sharding.Sharding) else handle)
@@ -97,7 +97,7 @@ class JaxBackend(ArrayAPIBackend):
         return found
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return what DLPack calls the memory of `device`; what is found out while jax traces holds afterwards, too."""
+        """Return DLPack's device type and number of `device`, also while jax traces."""
         with jax.ensure_compile_time_eval():
             return super().dlpack_device(device)
 
@@ -108,7 +108,7 @@ class JaxBackend(ArrayAPIBackend):
         jax.block_until_ready(here)  # type: ignore[no-untyped-call]  # as above
 
     def memory_used(self, device: Device) -> int | None:
-        """Return the bytes in use on `device`; jax does not say it for host memory."""
+        """Return the bytes in use on `device`; jax does not report it for host memory."""
         statistics = device.handle.memory_stats() if isinstance(device.handle, jax.Device) else None
         return None if statistics is None else int(statistics["bytes_in_use"])
 
@@ -151,20 +151,20 @@ class JaxBackend(ArrayAPIBackend):
         return jax.device_put(array, placement(device.handle))
 
     def to_host(self, array: Array) -> Array:
-        """Return a copy of `array` as a NumPy array, put together if it lies on several devices."""
+        """Return a copy of `array` as a NumPy array, assembled if it is on several devices."""
         return np.array(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return a copy of a NumPy array on `device`."""
         dtypes.checked(array.dtype, f"to {device}")
-        return jax.device_put(np.array(array), placement(device.handle))  # jax may keep the memory that it is given
+        return jax.device_put(np.array(array), placement(device.handle))  # jax may keep a reference to the memory
 
     def has_values(self, array: Array) -> bool:
-        """Tell whether `array` is no tracer, whose elements are known only when the compiled function runs."""
+        """Return whether `array` is not a tracer, whose values are known only when the compiled function runs."""
         return type(array) is self._array_type
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
-        """Return the values as text; a tracer has none, and gives its name."""
+        """Return the values as text, or the name of a tracer."""
         return str(array) if self.handle_of(array) is TRACED else super().array_text(array, prefix, separator)
 
 

@@ -1,4 +1,4 @@
-"""Dtypes that jax has by configuration: it makes 32 bits of 64 unless it is told otherwise."""
+"""Dtypes that depend on jax's configuration, which by default reduces 64 bits to 32."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from xpgrad.types import Dtype
 
 REASON = 'jax has 64 bits only after jax.config.update("jax_enable_x64", True), or with JAX_ENABLE_X64=1'
 NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
-"""What jax makes of a dtype without 64 bits."""
+"""The dtype that jax uses instead, without 64 bits."""
 
 
 def name_of(dtype: Dtype) -> str:
@@ -24,7 +24,7 @@ def checked(dtype: Any, function: str) -> None:
         return
     try:
         name = name_of(dtype)
-    except TypeError:  # no dtype at all: jax says so itself
+    except TypeError:  # not a dtype: jax raises its own error
         return
     if name in NARROW:
         raise DtypeError(f"{function}: jax would make {NARROW[name]} of {name}; {REASON}")

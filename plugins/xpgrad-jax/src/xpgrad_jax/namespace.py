@@ -1,4 +1,4 @@
-"""`jax.numpy` as xpgrad sees it: no dtype is changed silently, traced arrays have no device, results stay on theirs.
+"""`jax.numpy` for xpgrad: dtypes never change silently, traced arrays have no device, results keep the device.
 
 Whatever is not here is jax.numpy's own.
 """
@@ -44,7 +44,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def staying(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` so that its results lie where its first array does; other arguments may be Python numbers.
+    """Return `function` with results on the device of its first array; other arguments may be Python numbers.
 
     jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like
     `imag` of real numbers.
@@ -93,7 +93,7 @@ linalg = module(
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """Return `obj` as an array with a dtype of its own: never what jax calls weakly typed."""
+    """Return `obj` as an array with a dtype of its own: never a weak type of jax."""
     if dtype is None and isinstance(obj, np.ndarray):
         dtype = obj.dtype
     checked(dtype, "asarray")
@@ -108,7 +108,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
-    """Return `x` with its axes in another order; jax 0.10 takes no negative ones."""
+    """Return `x` with its axes permuted; jax 0.10 does not accept negative ones."""
     return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
 
 

@@ -1,4 +1,4 @@
-"""Where jax arrays lie: one device, several at once, or nowhere yet."""
+"""Devices of jax arrays: one, several, or those of tracers."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from xpgrad.types import DeviceHandle
 
 
 class Anywhere:
-    """The place of a traced array, and equal to every place: jax decides where the function runs once it is compiled.
+    """The handle of traced arrays, equal to every other: jax decides where the compiled function runs.
 
     So constants from outside may meet arguments, and where nothing is compared, nothing is remembered: the hash is
     not that of any device.
@@ -30,7 +30,7 @@ TRACED = Anywhere()
 
 
 class TracedDevice(Device):
-    """The device of traced arrays, which are already wherever one would move them."""
+    """The device of traced arrays, which are never moved."""
 
     __slots__ = ()
 
@@ -66,12 +66,12 @@ def copies_on(devices: list[Any]) -> NamedSharding:
 
 
 def title(handle: DeviceHandle) -> str:
-    """Return what stands behind ``@jax:`` in the name of a device: ``cpu:0``, or ``cpu:0+cpu:1``."""
+    """Return the part of a device's name after ``@jax:``: ``cpu:0``, or ``cpu:0+cpu:1``."""
     if isinstance(handle, NamedSharding):
         return "+".join(map(title, devices_of(handle)))
     return f"{handle.platform}:{handle.id}"
 
 
 def placement(handle: DeviceHandle) -> Any:
-    """Return what jax takes for `device=`: nothing for a traced array."""
+    """Return jax's argument `device=`, None for a traced array."""
     return None if handle is TRACED else handle

@@ -21,7 +21,7 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: indexing, and what refuses random numbers within a traced function."""
+    """Return the kernels that may decline: indexing, and random numbers, which are refused within a traced function."""
     if backend.name != "jax":
         return {}
     from xpgrad_jax.kernels import indexing, random

@@ -6,7 +6,7 @@ from xpgrad.plugin import ArrayAPIBackend, Backend, Capabilities, hookimpl, scat
 
 xpgrad_api = (1, 1)
 
-# Without `no_x64`: argsort, argmax, nonzero and searchsorted of array-api-strict 2.6 refuse to work there.
+# Without `no_x64`: argsort, argmax, nonzero and searchsorted of array-api-strict 2.6 fail there.
 DEVICES = {
     "cpu": array_api_strict.Device("CPU_DEVICE"),
     "device1": array_api_strict.Device("device1"),

@@ -96,11 +96,11 @@ class TorchBackend(ArrayAPIBackend):
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         spec = super()._new_spec(tuple(shape), dtype, device)
         if device.type != "cpu":
-            spec.constants = {}  # those of `prepare` lie in host memory
+            spec.constants = {}  # those of `prepare` are in host memory
         return spec
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Tell whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
+        """Return whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
         return bool(standard.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
@@ -149,21 +149,21 @@ class TorchBackend(ArrayAPIBackend):
         return exchange.from_host(array, device.handle)
 
     def is_view(self, array: Array) -> bool:
-        """Tell whether `array` shares memory with another tensor; in inference mode PyTorch does not say."""
+        """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""
         return bool(array._is_view() or array.is_inference())
 
     def has_nan(self, array: Array) -> bool:
-        """Tell whether any element is not a number."""
+        """Return whether any element is not a number."""
         return (array.is_floating_point() or array.is_complex()) and bool(torch.isnan(array).any())
 
     def fingerprint(self, array: Array) -> Any:
-        """Return a checksum of the values in host memory; elsewhere what PyTorch counts, at no cost."""
+        """Return a checksum of the values in host memory; elsewhere PyTorch's version counter, at no cost."""
         if array.device.type == "cpu" or array.is_inference():
             return super().fingerprint(array)
         return array._version, array.data_ptr(), tuple(array.shape), array.dtype
 
     def refusal(self, error: Exception) -> type[XpgradError] | None:
-        """Return what PyTorch means by a RuntimeError about arguments; those of memory and devices are none."""
+        """Return the error for a RuntimeError of PyTorch about arguments; None for those about memory and devices."""
         if type(error) is NotImplementedError:
             return DtypeError
         text = str(error)

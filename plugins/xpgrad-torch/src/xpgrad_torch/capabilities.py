@@ -1,4 +1,4 @@
-"""What PyTorch lacks of what xpgrad asks for, each with its reason."""
+"""Capabilities that PyTorch lacks, with reasons."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ ON_MPS = {
 
 
 def capabilities(present: Iterable[str]) -> Capabilities:
-    """Return what is lacking on a machine that has the devices with these indices."""
+    """Return the missing capabilities on a machine with the devices of these indices."""
     accelerators = [index for index in present if index != "cpu"]
     alone = {} if accelerators else {"several_devices": "PyTorch sees the host's memory only"}
     on = {index: ON_ACCELERATORS | (ON_MPS if index.startswith("mps") else {}) for index in accelerators}

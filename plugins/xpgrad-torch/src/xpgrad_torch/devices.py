@@ -1,4 +1,4 @@
-"""The devices of this machine as PyTorch sees them, and what it calls their memory."""
+"""The devices of this machine in PyTorch, and the names of their memory."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ def present() -> dict[str, torch.device]:
 
 
 def accelerator() -> str | None:
-    """Return the kind of accelerator that this build of PyTorch sees here (cuda, mps, xpu), None if there is none."""
+    """Return the kind of accelerator that PyTorch finds on this machine (cuda, mps, xpu), None if there is none."""
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     return None if found is None else found.type
 
@@ -33,7 +33,7 @@ def numbered(device: torch.device) -> torch.device:
 
 
 def why_absent(index: str, here: Iterable[object]) -> str | None:
-    """Return why there is no device ``@torch:index`` where PyTorch knows such a kind; None where it does not."""
+    """Return why ``@torch:index`` does not exist if PyTorch supports its kind; None if it does not."""
     try:
         kind = torch.device(index).type
     except RuntimeError:

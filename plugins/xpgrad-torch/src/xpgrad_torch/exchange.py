@@ -8,12 +8,12 @@ from xpgrad.types import Array
 
 
 def plain(x: torch.Tensor) -> torch.Tensor:
-    """Return `x` with conjugation and sign done in memory, where PyTorch has only noted them."""
+    """Return `x` with PyTorch's lazy conjugation and negation resolved."""
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
 def copied(x: torch.Tensor, device: torch.device | None = None) -> torch.Tensor:
-    """Return a copy in C order, with nothing noted and no tape, on a device or where `x` is."""
+    """Return a copy in C order, without lazy operations and tape, on a device, by default that of `x`."""
     with torch.no_grad():
         y = torch.empty(x.shape, dtype=x.dtype, device=x.device if device is None else device)
         return y.copy_(x)

@@ -1,4 +1,4 @@
-"""PyTorch as the Array API standard has it: array_api_compat's namespace, and what is missing there."""
+"""PyTorch as an Array API namespace: array_api_compat's, with the functions that it lacks."""
 
 import functools
 import importlib
@@ -14,7 +14,7 @@ compat: Namespace = importlib.import_module("array_api_compat.torch")  # no modu
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
+    """Result of `unique_all`."""
 
     values: torch.Tensor
     indices: torch.Tensor
@@ -23,21 +23,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
+    """Result of `unique_counts`."""
 
     values: torch.Tensor
     counts: torch.Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
+    """Result of `unique_inverse`."""
 
     values: torch.Tensor
     inverse_indices: torch.Tensor
 
 
 def unique_all(x: torch.Tensor, /) -> UniqueAll:
-    """Return the different values, where each is first, which of them each element is, and how often each occurs."""
+    """Return the unique values, the indices of their first occurrences, the inverse indices, and the counts."""
     values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
     order = torch.argsort(inverse.reshape(-1), stable=True)
     first = order[torch.cumsum(counts, 0) - counts]
@@ -60,7 +60,7 @@ def unique_values(x: torch.Tensor, /) -> Array:
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
-    """Tell whether a dtype, or an array's, promotes to another one: PyTorch's own says yes for int8 and uint8."""
+    """Return whether a dtype, or an array's, promotes to another one: PyTorch's own says yes for int8 and uint8."""
     given = from_.dtype if isinstance(from_, torch.Tensor) else from_
     return bool(torch.promote_types(given, to) == to)
 

@@ -1,6 +1,6 @@
 """PyTorch's protocol `__torch_function__`, by which ``torch.sin(v)`` reaches our function.
 
-PyTorch asks the Variable also for ``tensor * v``. The tables load with the first function that is asked for.
+PyTorch calls the Variable's protocol for ``tensor * v``, too. The tables load with the first function.
 """
 
 from typing import Any
@@ -14,14 +14,14 @@ from xpgrad.errors import BackendMismatch
 def torch_function(
     cls: type, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Return what a function of PyTorch means for Variables over tensors.
+    """Return the result of a function of PyTorch on Variables over tensors.
 
     Raises
     ------
     TypeError
-        There is no such function for Variables, or an argument has no meaning for them, as `out=` has not.
+        The function, or an argument such as `out=`, is not defined for Variables.
     BackendMismatch
-        A Variable is over another library's array.
+        A Variable holds another library's array.
     """
     from xpgrad_torch.functions import call  # the tables, which most programs do not need
 

@@ -39,7 +39,7 @@ def test_affinity_bounds_the_cores_that_may_be_used(monkeypatch: pytest.MonkeyPa
 def test_more_threads_than_cores_are_warned_of(name: str, variable: str) -> None:
     (advice,) = machine_findings(HERE, [POOL | {"name": name, "threads": 64}])
     assert (advice.level, advice.kind) == ("advice", "oversubscription")
-    assert f"{name} starts 64 threads, but 2 of 64 cores may be used here" in advice.text
+    assert f"{name} starts 64 threads, but 2 of 64 cores may be used" in advice.text
     assert advice.remedy.startswith(f"set {variable}")
 
 

@@ -1,1 +1,1 @@
-"""Functions of raw jax arrays that are worth doing otherwise than by the default."""
+"""Kernels that are better in jax than the default bodies."""

@@ -131,7 +131,7 @@ def _added(total: Array, given: list[Any], values: Array, *, pattern: Pattern) -
 
 
 def _pattern(items: tuple[Any, ...]) -> tuple[Pattern, list[Any]] | None:
-    """Return an index as something that can be hashed, and its arrays and integers; None if its shape is not known."""
+    """Return an index as a hashable pattern, with its arrays and integers; None if its shape is unknown."""
     pattern: list[Any] = []
     given = []
     for item in items:
@@ -170,14 +170,14 @@ def _is_mask(item: Any) -> bool:
 
 
 def _axes_of(item: Any) -> int:
-    """Return how many axes of the array an item of an index stands for."""
+    """Return the number of axes that an item of an index takes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.ndim if _is_mask(item) else 1
 
 
 def _axes(items: tuple[Any, ...], x: Array) -> list[int]:
-    """Return for each item of an index the first axis of `x` that it stands for."""
+    """Return the first axis of `x` that each item of an index takes."""
     left, axes, axis = x.ndim - sum(map(_axes_of, items)), [], 0
     for item in items:
         axes.append(axis)
@@ -186,7 +186,7 @@ def _axes(items: tuple[Any, ...], x: Array) -> list[int]:
 
 
 def _check_integers(items: tuple[Any, ...], x: Array) -> None:
-    """Raise `IndexError` if there are too many indices, or an integer is beyond the ends of its axis."""
+    """Raise `IndexError` if there are too many indices, or an integer is out of range."""
     if all(type(item) is not int for item in items):
         return
     for item, axis in zip(items, _axes(items, x), strict=True):

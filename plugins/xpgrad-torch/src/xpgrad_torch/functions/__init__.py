@@ -7,11 +7,11 @@ from xpgrad_torch.functions.table import TABLE
 
 CHAPTERS = elementwise, losses, matrices, networks, reductions, shapes, special
 NUMPYS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other"}
-"""NumPy's names of arguments, which PyTorch takes as well."""
+"""NumPy's argument names, which PyTorch accepts, too."""
 
 
 def call(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return what PyTorch's function `name` means for Variables; TypeError for what has no meaning."""
+    """Return the result of PyTorch's function `name` on Variables; TypeError if it is not defined."""
     function = TABLE.get(name)
     if function is None:
         _refuse(name)

@@ -6,7 +6,7 @@ import torch
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad_torch.functions.table import TABLE, Function, floating, is_whole, torch_function, variable
+from xpgrad_torch.functions.table import TABLE, Function, floating, is_whole, torch_function, torch_functions, variable
 
 SAME = """ceil floor isfinite isinf isnan logical_not positive real signbit trunc square sign"""
 FLOATING = """acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan
@@ -86,12 +86,6 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return x - (y if alpha == 1 else alpha * y)
 
 
-@torch_function("rsub", "__rsub__")
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """Return ``other - alpha * input``."""
-    return sub(other, input, alpha=alpha)
-
-
 @torch_function("mul", "multiply", "__mul__", "__rmul__")
 def mul(input: Any, other: Any) -> Any:
     """Return the product."""
@@ -101,7 +95,7 @@ def mul(input: Any, other: Any) -> Any:
 
 @torch_function("div", "divide", "true_divide", "__truediv__", "__div__")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """Return the quotient, rounded if that is asked for; then it has no gradient."""
+    """Return the quotient, rounded with `rounding_mode`, which has no gradient."""
     x, y = scalars(input, other)
     if rounding_mode is None:
         return x / y
@@ -116,12 +110,6 @@ def _truncated(x: Any, y: Any) -> Any:
     return xp.trunc(x / y)
 
 
-@torch_function("__rtruediv__", "__rdiv__")
-def rdiv(input: Any, other: Any) -> Any:
-    """Return ``other / input``."""
-    return div(other, input)
-
-
 @torch_function("floor_divide", "__floordiv__")
 def floor_divide(input: Any, other: Any) -> Any:
     """Return the quotient rounded down; it has no gradient."""
@@ -129,23 +117,11 @@ def floor_divide(input: Any, other: Any) -> Any:
     return x // y
 
 
-@torch_function("__rfloordiv__")
-def rfloordiv(input: Any, other: Any) -> Any:
-    """Return ``other // input``."""
-    return floor_divide(other, input)
-
-
 @torch_function("remainder", "__mod__")
 def remainder(input: Any, other: Any) -> Any:
     """Return the remainder with the sign of the divisor."""
     x, y = scalars(input, other)
     return x % y
-
-
-@torch_function("__rmod__")
-def rmod(input: Any, other: Any) -> Any:
-    """Return ``other % input``."""
-    return remainder(other, input)
 
 
 @torch_function("fmod")
@@ -162,14 +138,8 @@ def pow_(input: Any, exponent: Any) -> Any:
     return x**y
 
 
-@torch_function("__rpow__")
-def rpow(input: Any, other: Any) -> Any:
-    """Return ``other ** input``."""
-    return pow_(other, input)
-
-
 def scalars(input: Any, other: Any) -> tuple[Any, Any]:
-    """Return two operands as operators take them: scalars as they are, but one Variable at least."""
+    """Return two operands of an operator: scalars unchanged, arrays as Variables."""
     x, y = (each if isinstance(each, (bool, int, float, complex)) else variable(each) for each in (input, other))
     return x, y
 
@@ -185,39 +155,15 @@ _ignoring_nan("fmax", xp.maximum)
 _ignoring_nan("fmin", xp.minimum)
 
 
-@torch_function("round")
-def round_(input: Any, *, decimals: int = 0) -> Any:
-    """Return the nearest integers, or numbers of so many decimals."""
-    return variable(input).round(decimals)
-
-
-@torch_function("nan_to_num")
-def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Return numbers in the place of what is none."""
-    return ops.nan_to_num(variable(input), nan=nan or 0.0, posinf=posinf, neginf=neginf)
-
-
 @torch_function("clamp", "clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """Return the elements within bounds; PyTorch gives all of the gradient at a bound, xpgrad half of it."""
     return xp.clip(variable(input), min, max)
 
 
-@torch_function("clamp_min")
-def clamp_min(input: Any, min: Any) -> Any:
-    """Return the elements, at least `min`."""
-    return clamp(input, min)
-
-
-@torch_function("clamp_max")
-def clamp_max(input: Any, max: Any) -> Any:
-    """Return the elements, at most `max`."""
-    return clamp(input, None, max)
-
-
 @torch_function("where")
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """Return the elements of one of two where a condition is true or not, or where it is true."""
+    """Return `input` where a condition is true, `other` elsewhere; without them, the indices where it is true."""
     condition = variable(condition)
     if input is None and other is None:
         return xp.nonzero(condition)
@@ -241,32 +187,35 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return x + scalars(weight, end)[0] * (variable(end) - x)
 
 
-@torch_function("addcmul")
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """Return ``input + value * tensor1 * tensor2``."""
-    return add(input, mul(tensor1, tensor2), alpha=value)
-
-
-@torch_function("addcdiv")
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """Return ``input + value * tensor1 / tensor2``."""
-    return add(input, div(tensor1, tensor2), alpha=value)
-
-
 @torch_function("isclose")
 def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Return where two are nearly equal."""
+    """Return whether elements are nearly equal."""
     return ops.isclose(*pair(input, other), rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-@torch_function("allclose")
-def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Return whether all of two are nearly equal."""
-    return bool(xp.all(isclose(input, other, rtol, atol, equal_nan)))
 
 
 @torch_function("equal")
 def equal(input: Any, other: Any) -> bool:
-    """Return whether two have one shape and the same elements."""
+    """Return whether shapes and elements are equal."""
     x, y = pair(input, other)
     return x.shape == y.shape and bool(xp.all(x == y))
+
+
+ROWS: dict[str, Function] = {
+    "rsub __rsub__": lambda input, other, *, alpha=1: sub(other, input, alpha=alpha),
+    "__rtruediv__ __rdiv__": lambda input, other: div(other, input),
+    "__rfloordiv__": lambda input, other: floor_divide(other, input),
+    "__rmod__": lambda input, other: remainder(other, input),
+    "__rpow__": lambda input, other: pow_(other, input),
+    "round": lambda input, *, decimals=0: variable(input).round(decimals),
+    "nan_to_num": lambda input, nan=0.0, posinf=None, neginf=None: ops.nan_to_num(
+        variable(input), nan=nan or 0.0, posinf=posinf, neginf=neginf
+    ),
+    "clamp_min": lambda input, min: clamp(input, min),
+    "clamp_max": lambda input, max: clamp(input, None, max),
+    "addcmul": lambda input, tensor1, tensor2, *, value=1: add(input, mul(tensor1, tensor2), alpha=value),
+    "addcdiv": lambda input, tensor1, tensor2, *, value=1: add(input, div(tensor1, tensor2), alpha=value),
+    "allclose": lambda input, other, rtol=1e-5, atol=1e-8, equal_nan=False: bool(
+        xp.all(isclose(input, other, rtol, atol, equal_nan))
+    ),
+}
+torch_functions(ROWS)

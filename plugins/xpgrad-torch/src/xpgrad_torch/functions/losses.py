@@ -71,7 +71,7 @@ def nll_loss(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
-    """Return minus the logarithms that integers choose along the second axis, weighted."""
+    """Return minus the log-probabilities of integer labels along the second axis, weighted."""
     x, labels = variable(input), indices(target)
     axis = 0 if x.ndim == 1 else 1
     kept = labels != ignore_index

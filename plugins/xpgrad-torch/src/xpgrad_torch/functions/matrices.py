@@ -1,42 +1,18 @@
 """PyTorch's products of matrices, linear algebra and Fourier transforms, with its names of arguments, for Variables."""
 
 import functools
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad_torch.functions.elementwise import add
-from xpgrad_torch.functions.table import axes, torch_function, variable
+from xpgrad_torch.functions.table import Function, axes, torch_function, torch_functions, variable
 
 
 @torch_function("matmul", "mm", "bmm", "mv", "linalg_matmul", "__matmul__")
 def matmul(input: Any, other: Any) -> Any:
     """Return the product of matrices."""
     return xp.matmul(variable(input), variable(other))
-
-
-@torch_function("__rmatmul__")
-def rmatmul(input: Any, other: Any) -> Any:
-    """Return ``other @ input``."""
-    return matmul(other, input)
-
-
-@torch_function("dot")
-def dot(input: Any, tensor: Any) -> Any:
-    """Return the product of two vectors."""
-    return xp.matmul(variable(input), variable(tensor))
-
-
-@torch_function("vdot")
-def vdot(input: Any, other: Any) -> Any:
-    """Return the product of two vectors, the first conjugated."""
-    return xp.vecdot(variable(input), variable(other))
-
-
-@torch_function("linalg_vecdot")
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
-    """Return the products of vectors along an axis, the first conjugated."""
-    return xp.vecdot(variable(x), variable(y), axis=dim)
 
 
 @torch_function("inner")
@@ -66,44 +42,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return xp.tensordot(variable(a), variable(b), axes=dims)
 
 
-@torch_function("kron")
-def kron(input: Any, other: Any) -> Any:
-    """Return Kronecker's product."""
-    return ops.kron(variable(input), variable(other))
-
-
 def _scaled(y: Any, input: Any, beta: Any, alpha: Any) -> Any:
     return alpha * y if beta == 0 else add(beta * variable(input), y, alpha=alpha)
-
-
-@torch_function("addmm", "baddbmm", "addmv")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """Return ``beta * input + alpha * mat1 @ mat2``."""
-    return _scaled(matmul(mat1, mat2), input, beta, alpha)
-
-
-@torch_function("addr")
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """Return ``beta * input + alpha * outer(vec1, vec2)``."""
-    return _scaled(outer(vec1, vec2), input, beta, alpha)
-
-
-@torch_function("linalg_cross")
-def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """Return the products of vectors in space."""
-    return xp.linalg.cross(variable(input), variable(other), axis=dim)
-
-
-@torch_function("trace")
-def trace(input: Any) -> Any:
-    """Return the sum of the diagonal."""
-    return variable(input).trace()
-
-
-@torch_function("linalg_multi_dot", "chain_matmul")
-def multi_dot(tensors: Any) -> Any:
-    """Return the product of several matrices."""
-    return functools.reduce(xp.matmul, map(variable, tensors))
 
 
 class Sign(NamedTuple):
@@ -111,12 +51,6 @@ class Sign(NamedTuple):
 
     sign: Any
     logabsdet: Any
-
-
-@torch_function("slogdet", "linalg_slogdet")
-def slogdet(A: Any) -> Any:
-    """Return sign and logarithm of determinants."""
-    return Sign(*xp.linalg.slogdet(variable(A)))
 
 
 def _of_one(name: str, ours: str, *aliases: str) -> None:
@@ -130,12 +64,6 @@ _of_one("linalg_inv", "inv", "inverse")
 _of_one("linalg_svdvals", "svdvals")
 _of_one("linalg_eigvals", "eigvals")
 _of_one("linalg_eig", "eig")
-
-
-@torch_function("linalg_cholesky", "cholesky")
-def cholesky(A: Any, upper: bool = False) -> Any:
-    """Return the triangular factor of positive definite matrices."""
-    return xp.linalg.cholesky(variable(A), upper=upper)
 
 
 @torch_function("linalg_eigh")
@@ -157,18 +85,6 @@ def _lower(UPLO: str) -> None:
         raise TypeError(f"torch.linalg.eigh: UPLO={UPLO!r} is not for Variables; leave UPLO away, or transpose")
 
 
-@torch_function("linalg_svd")
-def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
-    """Return singular value decompositions."""
-    return xp.linalg.svd(variable(A), full_matrices=full_matrices)
-
-
-@torch_function("linalg_qr")
-def qr(A: Any, mode: Literal["reduced", "complete"] = "reduced") -> Any:
-    """Return products of orthogonal and triangular matrices."""
-    return xp.linalg.qr(variable(A), mode=mode)
-
-
 @torch_function("linalg_pinv", "pinverse")
 def pinv(A: Any, rcond: Any = None, *, rtol: Any = None, atol: Any = None, hermitian: bool = False) -> Any:
     """Return pseudo-inverses."""
@@ -184,18 +100,6 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     if left:
         return xp.linalg.solve(a, b)
     return xp.linalg.solve(a.mT, b.mT).mT
-
-
-@torch_function("linalg_matrix_power", "matrix_power")
-def matrix_power(A: Any, n: int) -> Any:
-    """Return powers of matrices."""
-    return xp.linalg.matrix_power(variable(A), n)
-
-
-@torch_function("linalg_matrix_rank")
-def matrix_rank(A: Any, tol: Any = None, *, rtol: Any = None) -> Any:
-    """Return ranks of matrices."""
-    return xp.linalg.matrix_rank(variable(A), rtol=rtol if tol is None else tol)
 
 
 def _transform(name: str) -> None:
@@ -219,13 +123,28 @@ for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
     _transform(_name)
 
 
-@torch_function("fft_fftshift")
-def fftshift(input: Any, dim: Any = None) -> Any:
-    """Return a spectrum with its middle at frequency 0."""
-    return xp.fft.fftshift(variable(input), axes=axes(dim))
-
-
-@torch_function("fft_ifftshift")
-def ifftshift(input: Any, dim: Any = None) -> Any:
-    """Return what `fftshift` was applied to."""
-    return xp.fft.ifftshift(variable(input), axes=axes(dim))
+ROWS: dict[str, Function] = {
+    "__rmatmul__": lambda input, other: matmul(other, input),
+    "dot": lambda input, tensor: xp.matmul(variable(input), variable(tensor)),
+    "vdot": lambda input, other: xp.vecdot(variable(input), variable(other)),
+    "linalg_vecdot": lambda x, y, *, dim=-1: xp.vecdot(variable(x), variable(y), axis=dim),
+    "kron": lambda input, other: ops.kron(variable(input), variable(other)),
+    "addmm baddbmm addmv": lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(
+        matmul(mat1, mat2), input, beta, alpha
+    ),
+    "addr": lambda input, vec1, vec2, *, beta=1, alpha=1: _scaled(outer(vec1, vec2), input, beta, alpha),
+    "linalg_cross": lambda input, other, *, dim=-1: xp.linalg.cross(variable(input), variable(other), axis=dim),
+    "trace": lambda input: variable(input).trace(),
+    "linalg_multi_dot chain_matmul": lambda tensors: functools.reduce(xp.matmul, map(variable, tensors)),
+    "slogdet linalg_slogdet": lambda A: Sign(*xp.linalg.slogdet(variable(A))),
+    "linalg_cholesky cholesky": lambda A, upper=False: xp.linalg.cholesky(variable(A), upper=upper),
+    "linalg_svd": lambda A, full_matrices=True, *, driver=None: xp.linalg.svd(variable(A), full_matrices=full_matrices),
+    "linalg_qr": lambda A, mode="reduced": xp.linalg.qr(variable(A), mode=mode),
+    "linalg_matrix_power matrix_power": lambda A, n: xp.linalg.matrix_power(variable(A), n),
+    "linalg_matrix_rank": lambda A, tol=None, *, rtol=None: xp.linalg.matrix_rank(
+        variable(A), rtol=rtol if tol is None else tol
+    ),
+    "fft_fftshift": lambda input, dim=None: xp.fft.fftshift(variable(input), axes=axes(dim)),
+    "fft_ifftshift": lambda input, dim=None: xp.fft.ifftshift(variable(input), axes=axes(dim)),
+}
+torch_functions(ROWS)

@@ -10,7 +10,16 @@ from xpgrad import functions as F
 from xpgrad import ops, using_config
 from xpgrad_torch.functions.elementwise import clamp
 from xpgrad_torch.functions.reductions import cast
-from xpgrad_torch.functions.table import TABLE, axes, floating, indices, torch_function, variable
+from xpgrad_torch.functions.table import (
+    TABLE,
+    Function,
+    axes,
+    floating,
+    indices,
+    torch_function,
+    torch_functions,
+    variable,
+)
 
 SQRT_HALF = math.sqrt(0.5)
 
@@ -36,45 +45,15 @@ def relu6(input: Any) -> Any:
     return hardtanh(input, 0.0, 6.0)
 
 
-@torch_function("leaky_relu")
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
-    """Return the elements, the negative ones times a slope."""
-    return F.leaky_relu(variable(input), negative_slope)
-
-
-@torch_function("elu")
-def elu(input: Any, alpha: float = 1.0) -> Any:
-    """Return the elements, the negative ones as ``alpha * (exp(x) - 1)``."""
-    return F.elu(variable(input), alpha)
-
-
-@torch_function("celu")
-def celu(input: Any, alpha: float = 1.0) -> Any:
-    """Return the elements, the negative ones as ``alpha * (exp(x / alpha) - 1)``."""
-    return alpha * F.elu(variable(input) / alpha)
-
-
-@torch_function("selu")
-def selu(input: Any) -> Any:
-    """Return the scaled exponential linear unit."""
-    return F.selu(variable(input))
-
-
 @torch_function("gelu")
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """Return the elements times the normal distribution function of them, or the usual approximation of it."""
+    """Return the elements times the normal distribution function of them, or its usual approximation."""
     x = variable(input)
     if approximate == "tanh":
         return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     if approximate != "none":
         raise ValueError(f"torch.nn.functional.gelu: expected approximate 'none' or 'tanh', got {approximate!r}")
     return 0.5 * x * (1 + xp.special.erf(x * SQRT_HALF))
-
-
-@torch_function("softplus")
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """Return ``log(1 + exp(beta * x)) / beta``, accurate everywhere, so that there is no `threshold`."""
-    return F.softplus(variable(input), beta)
 
 
 @torch_function("hardtanh")
@@ -142,7 +121,7 @@ def embedding(
     input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0,
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Any:  # fmt: skip
-    """Return the rows of `weight` that integers name."""
+    """Return the rows of `weight` at the indices `input`."""
     if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse:
         raise TypeError("torch.nn.functional.embedding: expected input and weight only; use xpgrad.functions.embed_id")
     return variable(weight).take(variable(input), 0)
@@ -150,14 +129,14 @@ def embedding(
 
 @torch_function("one_hot")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Return vectors with a 1 at these places."""
+    """Return one-hot vectors of integers."""
     at = indices(tensor)
     return variable(torch.nn.functional.one_hot(at, num_classes))
 
 
 @torch_function("dropout")
 def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
-    """Return the elements, some of which become 0; random numbers are those of `xpgrad.random`."""
+    """Return the elements with some set to 0 at random, by `xpgrad.random`."""
     if not training or not p:
         return variable(input)
     if p == 1:
@@ -202,18 +181,12 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return xp.sum(x * y, axis=dim) / (size[0] * size[1])
 
 
-@torch_function("pairwise_distance")
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """Return the distances of pairs of vectors."""
-    return xp.linalg.vector_norm(variable(x1) - variable(x2) + eps, axis=-1, keepdims=keepdim, ord=p)
-
-
 @torch_function("scaled_dot_product_attention")
 def attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, *,
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    """Return the values, weighted by how well keys fit queries."""
+    """Return the mean of the values, weighted by the softmax of the products of keys and queries."""
     if enable_gqa:
         raise TypeError("torch.nn.functional.scaled_dot_product_attention: enable_gqa= is not for Variables")
     q, k = variable(query), variable(key)
@@ -224,3 +197,17 @@ def attention(
         mask = variable(attn_mask)
         scores = xp.where(mask, scores, -math.inf) if mask.dtype == torch.bool else scores + mask
     return xp.matmul(dropout(F.softmax(scores, axis=-1), dropout_p), variable(value))
+
+
+ROWS: dict[str, Function] = {
+    "leaky_relu": lambda input, negative_slope=0.01: F.leaky_relu(variable(input), negative_slope),
+    "elu": lambda input, alpha=1.0: F.elu(variable(input), alpha),
+    "celu": lambda input, alpha=1.0: alpha * F.elu(variable(input) / alpha),
+    "selu": lambda input: F.selu(variable(input)),
+    # softplus is accurate everywhere, so that it needs no threshold
+    "softplus": lambda input, beta=1.0, threshold=20.0: F.softplus(variable(input), beta),
+    "pairwise_distance": lambda x1, x2, p=2.0, eps=1e-6, keepdim=False: xp.linalg.vector_norm(
+        variable(x1) - variable(x2) + eps, axis=-1, keepdims=keepdim, ord=p
+    ),
+}
+torch_functions(ROWS)

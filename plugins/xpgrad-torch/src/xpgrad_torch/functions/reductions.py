@@ -7,49 +7,25 @@ import torch
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad_torch.functions.elementwise import pair
-from xpgrad_torch.functions.table import axes, floating, is_whole, torch_function, variable
+from xpgrad_torch.functions.table import Function, axes, floating, is_whole, torch_function, torch_functions, variable
 
 
 class Chosen(NamedTuple):
-    """Elements that were chosen along an axis, and their positions."""
+    """Elements along an axis, and their indices."""
 
     values: Any
     indices: Any
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """Return `x` in another dtype; None leaves it."""
+    """Return `x` in another dtype; None leaves it unchanged."""
     return x if dtype is None else x.astype(dtype, copy=False)
-
-
-@torch_function("sum")
-def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the sum over `dim`."""
-    return xp.sum(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("nansum")
-def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the sum over `dim` of what is not NaN."""
-    return ops.nansum(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
 
 
 @torch_function("mean")
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean over `dim`."""
     return xp.mean(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("nanmean")
-def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the mean over `dim` of what is not NaN."""
-    return ops.nanmean(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("prod")
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the product over `dim`."""
-    return xp.prod(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
 
 
 def _correction(unbiased: Any, correction: Any) -> float:
@@ -113,51 +89,9 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     return xp.min(x, **options), xp.max(x, **options)
 
 
-@torch_function("all")
-def all_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return whether all elements over `dim` are true."""
-    return xp.all(variable(input), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("any")
-def any_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return whether any element over `dim` is true."""
-    return xp.any(variable(input), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("count_nonzero")
-def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """Return how many elements over `dim` are not 0."""
-    return xp.count_nonzero(variable(input), axis=axes(dim))
-
-
-@torch_function("logsumexp", "special_logsumexp")
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    """Return the logarithm of the sum of exponentials over `dim`."""
-    return ops.logsumexp(floating(input), axis=axes(dim), keepdims=keepdim)
-
-
-@torch_function("cumsum")
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """Return the sum of all elements up to each one along `dim`."""
-    return cast(variable(input), dtype).cumsum(dim)
-
-
-@torch_function("cumprod")
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """Return the product of all elements up to each one along `dim`."""
-    return cast(variable(input), dtype).cumprod(dim)
-
-
-@torch_function("diff")
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Return the differences of neighbours along `dim`."""
-    return xp.diff(variable(input), axis=dim, n=n, prepend=prepend, append=append)
-
-
 @torch_function("sort")
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Chosen:
-    """Return the elements in order along `dim`, and where they were."""
+    """Return the elements sorted along `dim`, and their indices."""
     at = argsort(input, dim, descending)
     return Chosen(xp.take_along_axis(variable(input), at, axis=dim), at)
 
@@ -170,7 +104,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
 
 @torch_function("topk")
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Chosen:
-    """Return the `k` largest or smallest elements along `dim`, and where they are."""
+    """Return the `k` largest or smallest elements along `dim`, and their indices."""
     at = _first(argsort(input, dim, descending=largest), k, dim)
     return Chosen(xp.take_along_axis(variable(input), at, axis=dim), at)
 
@@ -181,7 +115,7 @@ def _first(x: Any, k: int, dim: int) -> Any:
 
 @torch_function("kthvalue")
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Chosen:
-    """Return the element number `k`, counted from 1, along `dim`, and where it is."""
+    """Return the element number `k`, counted from 1, in ascending order along `dim`, and its index."""
     at = _first(argsort(input, dim), k, dim)
     last = at[(slice(None),) * (dim % at.ndim) + (slice(k - 1, k),)]
     return _chosen(variable(input), last, dim, keepdim)
@@ -189,7 +123,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Chosen
 
 @torch_function("median")
 def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return the median, the lower one of two, along `dim` with its position."""
+    """Return the median along `dim`, the lower one of two, and its index."""
     x = variable(input)
     if dim is None:
         return kthvalue(x.ravel(), (x.size + 1) // 2, 0).values
@@ -203,12 +137,6 @@ def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, inte
     return ops.quantile(variable(input), q, axis=dim, method=interpolation, keepdims=keepdim)
 
 
-@torch_function("bincount")
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Return how often each integer occurs, or the sum of its weights."""
-    return ops.bincount(variable(input), None if weights is None else variable(weights), minlength)
-
-
 @torch_function("norm")
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """Return the norm of all elements, or that of the vectors in `dim`; "nuc" is that of matrices."""
@@ -219,7 +147,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
 
 @torch_function("linalg_norm")
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the norm of vectors, or of matrices where there are two axes and `ord` says which."""
+    """Return the norm of vectors, or of matrices if there are two axes and an `ord`."""
     x, along = variable(A), axes(dim)
     count = x.ndim if along is None else len(along) if isinstance(along, tuple) else 1
     if ord is None or count == 1:
@@ -241,35 +169,61 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return xp.moveaxis(y, (-2, -1), tuple(dim)) if keepdim else y
 
 
-@torch_function("numel")
-def numel(input: Any) -> int:
-    """Return the number of elements."""
-    return int(variable(input).size)
-
-
 @torch_function("is_floating_point")
 def is_floating_point(input: Any) -> bool:
-    """Tell whether the dtype is real floating-point."""
+    """Return whether the dtype is real floating-point."""
     return bool(variable(input).dtype.is_floating_point)
 
 
 @torch_function("is_complex")
 def is_complex(input: Any) -> bool:
-    """Tell whether the dtype is complex."""
+    """Return whether the dtype is complex."""
     return bool(variable(input).dtype.is_complex)
 
 
 @torch_function("nonzero")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """Return where the elements are not 0."""
+    """Return the indices of the elements that are not 0."""
     found = xp.nonzero(variable(input))
     return found if as_tuple else xp.stack(list(found), axis=1)
 
 
 @torch_function("unique")
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """Return the different values of integers; those of floating-point numbers have a gradient in `unique_values`."""
+    """Return the unique values of integers; floating-point numbers have a gradient in `unique_values`."""
     x = variable(input)
     if return_inverse or return_counts or not is_whole(x):
-        raise TypeError("torch.unique is for integers here; use xpgrad.array_api.unique_values and its siblings")
+        raise TypeError("torch.unique is for integers; use xpgrad.array_api.unique_values and its siblings")
     return xp.unique_values(x)
+
+
+ROWS: dict[str, Function] = {
+    "sum": lambda input, dim=None, keepdim=False, *, dtype=None: xp.sum(
+        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
+    ),
+    "nansum": lambda input, dim=None, keepdim=False, *, dtype=None: ops.nansum(
+        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
+    ),
+    "nanmean": lambda input, dim=None, keepdim=False, *, dtype=None: ops.nanmean(
+        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
+    ),
+    "prod": lambda input, dim=None, keepdim=False, *, dtype=None: xp.prod(
+        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
+    ),
+    "all": lambda input, dim=None, keepdim=False: xp.all(variable(input), axis=axes(dim), keepdims=keepdim),
+    "any": lambda input, dim=None, keepdim=False: xp.any(variable(input), axis=axes(dim), keepdims=keepdim),
+    "count_nonzero": lambda input, dim=None: xp.count_nonzero(variable(input), axis=axes(dim)),
+    "logsumexp special_logsumexp": lambda input, dim, keepdim=False: ops.logsumexp(
+        floating(input), axis=axes(dim), keepdims=keepdim
+    ),
+    "cumsum": lambda input, dim, *, dtype=None: cast(variable(input), dtype).cumsum(dim),
+    "cumprod": lambda input, dim, *, dtype=None: cast(variable(input), dtype).cumprod(dim),
+    "diff": lambda input, n=1, dim=-1, prepend=None, append=None: xp.diff(
+        variable(input), axis=dim, n=n, prepend=prepend, append=append
+    ),
+    "bincount": lambda input, weights=None, minlength=0: ops.bincount(
+        variable(input), None if weights is None else variable(weights), minlength
+    ),
+    "numel": lambda input: int(variable(input).size),
+}
+torch_functions(ROWS)

@@ -7,19 +7,7 @@ import torch
 
 from xpgrad import Variable, ops
 from xpgrad import array_api as xp
-from xpgrad_torch.functions.table import TABLE, indices, torch_function, variable
-
-
-@torch_function("reshape")
-def reshape(input: Any, shape: Any) -> Any:
-    """Return the same elements in another shape."""
-    return variable(input).reshape(tuple(shape))
-
-
-@torch_function("ravel")
-def ravel(input: Any) -> Any:
-    """Return the elements in one axis."""
-    return variable(input).ravel()
+from xpgrad_torch.functions.table import TABLE, Function, indices, torch_function, torch_functions, variable
 
 
 @torch_function("flatten")
@@ -48,24 +36,6 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return x.squeeze(tuple(i % x.ndim for i in given if x.shape[i] == 1)) if x.ndim else x
 
 
-@torch_function("unsqueeze")
-def unsqueeze(input: Any, dim: int) -> Any:
-    """Return the array with an axis of length 1 more."""
-    return xp.expand_dims(variable(input), axis=dim)
-
-
-@torch_function("permute")
-def permute(input: Any, dims: Any) -> Any:
-    """Return the array with its axes in another order."""
-    return variable(input).transpose(tuple(dims))
-
-
-@torch_function("transpose", "swapaxes", "swapdims")
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Return the array with two axes swapped."""
-    return variable(input).swapaxes(dim0, dim1)
-
-
 @torch_function("t")
 def t(input: Any) -> Any:
     """Return a matrix transposed, a vector as it is."""
@@ -80,24 +50,6 @@ def adjoint(input: Any) -> Any:
     """Return matrices transposed and conjugated."""
     x = variable(input).mT
     return xp.conj(x) if x.dtype.is_complex else x
-
-
-@torch_function("movedim", "moveaxis")
-def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Return the array with axes at other positions."""
-    return xp.moveaxis(variable(input), source, destination)
-
-
-@torch_function("cat", "concat", "concatenate")
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """Return arrays joined along an axis."""
-    return xp.concat([variable(each) for each in tensors], axis=dim)
-
-
-@torch_function("stack")
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Return arrays joined along a new axis."""
-    return xp.stack([variable(each) for each in tensors], axis=dim)
 
 
 def _at_least(x: Any, ndim: int) -> Any:
@@ -124,18 +76,6 @@ def hstack(tensors: Any) -> Any:
     """Return arrays joined along the second axis, vectors along the first."""
     parts = [_at_least(each, 1) for each in tensors]
     return xp.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
-
-
-@torch_function("vstack", "row_stack")
-def vstack(tensors: Any) -> Any:
-    """Return arrays joined along the first axis, vectors as rows."""
-    return xp.concat([_at_least(each, 2) for each in tensors], axis=0)
-
-
-@torch_function("dstack")
-def dstack(tensors: Any) -> Any:
-    """Return arrays joined along the third axis."""
-    return xp.concat([_at_least(each, 3) for each in tensors], axis=2)
 
 
 @torch_function("column_stack")
@@ -169,35 +109,11 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     return tuple(narrow(x, dim, start, size) for start, size in zip(starts, sizes, strict=True))
 
 
-@torch_function("chunk")
-def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """Return so many parts along an axis, the last of which may be shorter."""
-    return split(input, max(1, -(-variable(input).shape[dim] // chunks)), dim)
-
-
-@torch_function("unbind")
-def unbind(input: Any, dim: int = 0) -> Any:
-    """Return the parts along an axis, without it."""
-    return xp.unstack(variable(input), axis=dim)
-
-
 @torch_function("select")
 def select(input: Any, dim: int, index: int) -> Any:
     """Return one part along an axis, without it."""
     x = variable(input)
     return x[(slice(None),) * (dim % x.ndim) + (index,)]
-
-
-@torch_function("broadcast_to")
-def broadcast_to(input: Any, size: Any) -> Any:
-    """Return the array repeated to a shape."""
-    return xp.broadcast_to(variable(input), shape=tuple(size))
-
-
-@torch_function("broadcast_tensors")
-def broadcast_tensors(*tensors: Any) -> Any:
-    """Return arrays repeated to their common shape."""
-    return xp.broadcast_arrays(*map(variable, tensors))
 
 
 @torch_function("flip")
@@ -206,35 +122,11 @@ def flip(input: Any, dims: Any) -> Any:
     return xp.flip(variable(input), axis=(dims,) if isinstance(dims, int) else tuple(dims))
 
 
-@torch_function("fliplr")
-def fliplr(input: Any) -> Any:
-    """Return the elements in reverse order along the second axis."""
-    return flip(input, 1)
-
-
-@torch_function("flipud")
-def flipud(input: Any) -> Any:
-    """Return the elements in reverse order along the first axis."""
-    return flip(input, 0)
-
-
 @torch_function("roll")
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Return the elements shifted along axes, those beyond the end at the start."""
     shifts, dims = (tuple(each) if isinstance(each, list) else each for each in (shifts, dims))
     return xp.roll(variable(input), shifts, axis=dims)
-
-
-@torch_function("tile")
-def tile(input: Any, dims: Any) -> Any:
-    """Return the array repeated along its axes."""
-    return xp.tile(variable(input), tuple(dims))
-
-
-@torch_function("repeat_interleave")
-def repeat_interleave(input: Any, repeats: Any, dim: Any = None) -> Any:
-    """Return each element so many times."""
-    return variable(input).repeat(repeats, dim)
 
 
 @torch_function("gather")
@@ -252,29 +144,11 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     return xp.take_along_axis(x.ravel(), at.ravel(), axis=0) if dim is None else xp.take_along_axis(x, at, axis=dim)
 
 
-@torch_function("index_select")
-def index_select(input: Any, dim: int, index: Any) -> Any:
-    """Return the parts at `index` along an axis."""
-    return variable(input).take(variable(index), dim)
-
-
-@torch_function("take")
-def take(input: Any, index: Any) -> Any:
-    """Return the elements at `index` of the flattened array."""
-    return variable(input).take(variable(index))
-
-
 @torch_function("masked_select")
 def masked_select(input: Any, mask: Any) -> Any:
     """Return the elements where a mask is true, in one axis."""
     x, chosen = xp.broadcast_arrays(variable(input), variable(mask))
     return x[chosen]
-
-
-@torch_function("__getitem__")
-def getitem(input: Any, index: Any) -> Any:
-    """Return the elements at an index."""
-    return variable(input)[index]
 
 
 @torch_function("scatter_add", "index_add")
@@ -283,45 +157,15 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     raise TypeError("torch.scatter_add is not for Variables; use xpgrad.ops.scatter_add or xpgrad.ops.index_add")
 
 
-@torch_function("tril")
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """Return matrices without what is above a diagonal."""
-    return xp.tril(variable(input), k=diagonal)
-
-
-@torch_function("triu")
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """Return matrices without what is below a diagonal."""
-    return xp.triu(variable(input), k=diagonal)
-
-
-@torch_function("diag")
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """Return the matrix with this diagonal, or the diagonal of a matrix."""
-    return ops.diag(variable(input), diagonal)
-
-
 @torch_function("diagonal")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Return the diagonals of matrices."""
     return variable(input).diagonal(offset, dim1, dim2)
 
 
-@torch_function("linalg_diagonal")
-def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Return the diagonals of matrices in the last two axes."""
-    return diagonal(A, offset, dim1, dim2)
-
-
-@torch_function("diag_embed")
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Return matrices with these diagonals."""
-    return xp.moveaxis(ops.create_diagonal(variable(input), offset=offset), (-2, -1), (dim1, dim2))
-
-
 @torch_function("rot90")
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """Return the array turned by so many right angles in the plane of two axes."""
+    """Return the array rotated by `k` right angles in the plane of two axes."""
     x = variable(input)
     turned = x.swapaxes(*dims)
     return [x, flip(turned, dims[0]), flip(x, dims), flip(turned, dims[1])][k % 4]
@@ -332,18 +176,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Return the coordinates of a grid."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     return xp.meshgrid(*map(variable, given), indexing=indexing)
-
-
-@torch_function("clone")
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """Return a copy, through which the gradient goes."""
-    return variable(input).copy()
-
-
-@torch_function("detach")
-def detach(input: Any) -> Any:
-    """Return a Variable over the same tensor that is in no graph."""
-    return variable(input).detach()
 
 
 def _like(name: str) -> None:
@@ -360,18 +192,6 @@ for _name in ("zeros_like", "ones_like", "empty_like"):
     _like(_name)
 
 
-@torch_function("full_like")
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
-    """Return an array of this shape with one value."""
-    return xp.full_like(variable(input), fill_value, dtype=dtype, device=device)
-
-
-@torch_function("complex")
-def complex_(real: Any, imag: Any) -> Any:
-    """Return numbers of real and imaginary parts."""
-    return variable(real) + variable(imag) * 1j
-
-
 @torch_function("view_as_real")
 def view_as_real(input: Any) -> Any:
     """Return real and imaginary parts along a new last axis."""
@@ -379,15 +199,9 @@ def view_as_real(input: Any) -> Any:
     return xp.stack([x.real, x.imag], axis=-1)
 
 
-@torch_function("result_type")
-def result_type(tensor1: Any, tensor2: Any) -> Any:
-    """Return the dtype that two operands have in common."""
-    return torch.result_type(*(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2)))
-
-
 @torch_function("pad")
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Return the array with something around it; `pad` has two numbers for each axis, those of the last axis first."""
+    """Return the array padded; `pad` has two numbers for each axis, those of the last axis first."""
     x = variable(input)
     pairs = [tuple(pad[i : i + 2]) for i in range(0, len(pad), 2)]
     if any(n < 0 for each in pairs for n in each):
@@ -397,3 +211,45 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if mode not in modes:
         raise ValueError(f"torch.nn.functional.pad: expected mode {', '.join(modes)}, got {mode!r}")
     return ops.pad(x, widths, modes[mode], **({"constant_values": value or 0} if mode == "constant" else {}))
+
+
+ROWS: dict[str, Function] = {
+    "reshape": lambda input, shape: variable(input).reshape(tuple(shape)),
+    "ravel": lambda input: variable(input).ravel(),
+    "unsqueeze": lambda input, dim: xp.expand_dims(variable(input), axis=dim),
+    "permute": lambda input, dims: variable(input).transpose(tuple(dims)),
+    "transpose swapaxes swapdims": lambda input, dim0, dim1: variable(input).swapaxes(dim0, dim1),
+    "movedim moveaxis": lambda input, source, destination: xp.moveaxis(variable(input), source, destination),
+    "cat concat concatenate": lambda tensors, dim=0: xp.concat([variable(each) for each in tensors], axis=dim),
+    "stack": lambda tensors, dim=0: xp.stack([variable(each) for each in tensors], axis=dim),
+    "vstack row_stack": lambda tensors: xp.concat([_at_least(each, 2) for each in tensors], axis=0),
+    "dstack": lambda tensors: xp.concat([_at_least(each, 3) for each in tensors], axis=2),
+    "chunk": lambda input, chunks, dim=0: split(input, max(1, -(-variable(input).shape[dim] // chunks)), dim),
+    "unbind": lambda input, dim=0: xp.unstack(variable(input), axis=dim),
+    "broadcast_to": lambda input, size: xp.broadcast_to(variable(input), shape=tuple(size)),
+    "broadcast_tensors": lambda *tensors: xp.broadcast_arrays(*map(variable, tensors)),
+    "fliplr": lambda input: flip(input, 1),
+    "flipud": lambda input: flip(input, 0),
+    "tile": lambda input, dims: xp.tile(variable(input), tuple(dims)),
+    "repeat_interleave": lambda input, repeats, dim=None: variable(input).repeat(repeats, dim),
+    "index_select": lambda input, dim, index: variable(input).take(variable(index), dim),
+    "take": lambda input, index: variable(input).take(variable(index)),
+    "__getitem__": lambda input, index: variable(input)[index],
+    "tril": lambda input, diagonal=0: xp.tril(variable(input), k=diagonal),
+    "triu": lambda input, diagonal=0: xp.triu(variable(input), k=diagonal),
+    "diag": lambda input, diagonal=0: ops.diag(variable(input), diagonal),
+    "linalg_diagonal": lambda A, *, offset=0, dim1=-2, dim2=-1: diagonal(A, offset, dim1, dim2),
+    "diag_embed": lambda input, offset=0, dim1=-2, dim2=-1: xp.moveaxis(
+        ops.create_diagonal(variable(input), offset=offset), (-2, -1), (dim1, dim2)
+    ),
+    "clone": lambda input, *, memory_format=None: variable(input).copy(),
+    "detach": lambda input: variable(input).detach(),
+    "full_like": lambda input, fill_value, *, dtype=None, device=None, **_options: xp.full_like(
+        variable(input), fill_value, dtype=dtype, device=device
+    ),
+    "complex": lambda real, imag: variable(real) + variable(imag) * 1j,
+    "result_type": lambda tensor1, tensor2: torch.result_type(
+        *(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2))
+    ),
+}
+torch_functions(ROWS)

@@ -1,6 +1,6 @@
-"""How PyTorch's functions are written down for Variables: with PyTorch's own names of arguments."""
+"""How PyTorch's functions are defined for Variables: with PyTorch's own argument names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from xpgrad import Variable, as_variable
 
 Function = Callable[..., Any]
 TABLE: dict[str, Function] = {}
-"""From the name that a function of PyTorch gives itself, such as ``linalg_solve``, to what it is for Variables."""
+"""From the name that a function of PyTorch gives itself, such as ``linalg_solve``, to our function."""
 
 
 def torch_function(*names: str) -> Callable[[Function], Function]:
@@ -21,6 +21,12 @@ def torch_function(*names: str) -> Callable[[Function], Function]:
         return function
 
     return enter
+
+
+def torch_functions(rows: Mapping[str, Function]) -> None:
+    """Enter functions, lambdas with PyTorch's argument names, by their names, separated by a space."""
+    for names, function in rows.items():
+        torch_function(*names.split())(function)
 
 
 def variable(x: Any, lead: Any = None) -> Any:
@@ -37,24 +43,24 @@ def indices(x: Any) -> torch.Tensor:
 
 
 def axes(dim: Any) -> Any:
-    """Return the axes that `dim` names, None for all: PyTorch takes no dims for all of them."""
+    """Return `dim` as an axis or axes, None for all of them, which PyTorch also writes as an empty tuple."""
     if dim is None or dim == () or dim == []:
         return None
     return tuple(dim) if isinstance(dim, (list, tuple)) else dim
 
 
 def is_whole(x: Variable) -> bool:
-    """Tell whether the elements are integers or booleans."""
+    """Return whether the elements are integers or booleans."""
     return not (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
 def floating(x: Any) -> Any:
-    """Return integers in PyTorch's default dtype, in which it computes what is no integer."""
+    """Return `x`; integers become PyTorch's default floating-point dtype."""
     v = as_variable(x)
     return v.astype(torch.get_default_dtype()) if is_whole(v) else v
 
 
 def refuse_generator(name: str, generator: Any) -> None:
-    """Raise TypeError for a stream of PyTorch's random numbers."""
+    """Raise TypeError for a random generator of PyTorch."""
     if generator is not None:
         raise TypeError(f"torch.{name}: generator= is not for Variables; random numbers are those of xpgrad.random")

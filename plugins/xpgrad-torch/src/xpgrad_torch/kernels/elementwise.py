@@ -30,7 +30,7 @@ ONES = {getattr(torch, name): from_dlpack(np.ones((), name)) for name in ("float
 
 
 def pow(x1: Array, x2: Array, /) -> Array:
-    """Return powers; a 0-d exponent in host memory is what a Python number is, which PyTorch rounds otherwise."""
+    """Return powers; a 0-d exponent in host memory is treated as a Python number, which PyTorch rounds differently."""
     if isinstance(x2, torch.Tensor) and x2.ndim == 0 and x2.device.type == "cpu" and isinstance(x1, torch.Tensor):
         return torch.pow(x1, x2.item()).to(torch.promote_types(x1.dtype, x2.dtype))
     return torch.pow(x1, x2)

@@ -1,4 +1,4 @@
-"""What gathers need in their gradients: adding into positions, and into a buffer that belongs to the sweep."""
+"""The gradients of gathers: adding at positions, and into a buffer of the sweep."""
 
 import torch
 
@@ -8,7 +8,7 @@ from xpgrad_torch.kernels.indexing import forward
 
 
 def accumulate(total: Array, g: Array, /) -> Array:
-    """Return ``total + g``, written into `total` where a new tensor would be laid out like that."""
+    """Return ``total + g``, written into `total` if a new tensor would have the same layout."""
     if total.dtype is g.dtype and total.shape == g.shape and total.stride() == g.stride():
         return total.add_(g)
     return total + g

@@ -1,4 +1,4 @@
-"""Indexing by the rules of NumPy, where PyTorch has others or none: negative steps, and whole numbers beside arrays."""
+"""Indexing by NumPy's rules where PyTorch differs: negative steps, and integers next to arrays."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def _backward(item: slice) -> bool:
 
 
 def _reversed(item: slice, length: int) -> slice:
-    """Return the slice of the flipped axis that takes what `item`, whose step is negative, takes of the axis."""
+    """Return the slice of the flipped axis that selects the same elements as `item`, whose step is negative."""
     start, stop, step = item.indices(length)
     return slice(length - 1 - start, max(length - 1 - stop, length - 1 - start), -step)
 

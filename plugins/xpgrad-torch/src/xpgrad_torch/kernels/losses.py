@@ -1,4 +1,4 @@
-"""The cross entropy of logits and labels in host memory; what is rare, or elsewhere, is left to the default bodies."""
+"""The cross entropy of logits and labels in host memory; rare cases and other devices use the default bodies."""
 
 import torch
 
@@ -35,7 +35,7 @@ def cross_entropy_x(
 
 
 def _labels(x: torch.Tensor, t: torch.Tensor, weight: Array | None, ignore_label: int) -> torch.Tensor | None:
-    """Return the labels as an index along axis 1, None where one is ignored, is no class, or lies on an accelerator."""
+    """Return the labels as an index along axis 1, None if one is ignored or no class, or on an accelerator."""
     if weight is not None or x.device.type != "cpu" or not t.numel():
         return None
     low, high = map(int, torch.aminmax(t))

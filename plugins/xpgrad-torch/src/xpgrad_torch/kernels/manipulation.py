@@ -24,7 +24,7 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
 
 
 def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
-    """Return the arrays one behind the other."""
+    """Concatenate arrays."""
     return compat.concat(tuple(arrays), axis=None) if axis is None else torch.cat(tuple(arrays), axis)
 
 

@@ -20,7 +20,7 @@ NAMES = {name: name for name in _SAME_NAME.split()} | _RENAMED
 
 
 def find(name: str) -> Kernel | None:
-    """Return PyTorch's function for the kernel `name`, None where it has none."""
+    """Return PyTorch's function for the kernel `name`, None if it has none."""
     extension, _, name = name.rpartition(".")
     if extension != "special":
         return None
