@@ -54,7 +54,7 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ValueError(f"pad_sequence: length must be at least {longest}, the length of the longest array; got {length}")
+        raise ValueError(f"pad_sequence: length must be at least {longest}, that of the longest array; got {length}")
     widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
     padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)
