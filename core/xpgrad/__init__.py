@@ -62,7 +62,7 @@ from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 
 __version__ = "0.1.0"
 
-__all__ = [  # noqa: RUF022 - in the order of a reader's interest
+__all__ = [  # noqa: RUF022 - the most important names first
     "Variable", "Parameter", "Function", "FunctionAdapter", "FunctionNode", "FunctionHook", "VariableNode", "Scatter",
     "as_variable", "as_array", "grad", "backward", "elementwise", "primitive", "get_function_hooks",
     "config", "global_config", "using_config", "no_backprop_mode", "force_backprop_mode", "is_debug", "set_debug",
@@ -92,7 +92,7 @@ _LATE = {
     "testing": "xpgrad.testing",
     "transforms": "xpgrad.transforms",
 }
-"""Modules that are imported when they are first asked for: most programs need few of them."""
+"""Modules that are imported at their first use: most programs need few of them."""
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
@@ -139,8 +139,8 @@ def __dir__() -> list[str]:
 
 _numpy_protocol.bind()
 _attributes.bind()
-if "einops" in _sys.modules:  # else its user imports the module: there is no hook for what is imported later
+if "einops" in _sys.modules:  # otherwise its users import the module: there is no hook for later imports
     try:
         from xpgrad.interop import einops as _einops  # noqa: F401 - it registers itself
-    except ImportError:  # a version that keeps its backends elsewhere; importing the module oneself says so
+    except ImportError:  # an unsupported version; importing the module explicitly gives the error
         pass

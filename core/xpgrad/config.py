@@ -1,8 +1,8 @@
 """Configuration: global defaults, an overlay for each thread, and the switches that the call path reads.
 
-The overlay lives in a context variable, so a new thread starts from the global values and asyncio tasks do not disturb
-each other. `Switches` are replaced as a whole, never changed by their owner, and carry one small integer, `mode`, that
-tells the call path in a single look-up whether anything at all is out of the ordinary.
+The overlay is stored in a context variable, so a new thread starts from the global values and asyncio tasks do not
+affect each other. `Switches` are replaced as a whole, not changed by the thread that owns them, and have one small
+integer, `mode`, which tells the call path in a single look-up whether any setting requires special treatment.
 """
 
 import os
@@ -24,9 +24,9 @@ DTYPES = ("float16", "float32", "float64", "mixed16")
 
 
 def shared_lock() -> Any:
-    """Return a lock that may be taken again by the thread that holds it, as in a signal's handler, and survives a fork.
+    """Return a lock that its thread may acquire again, as in a signal handler, and that is safe to fork with.
 
-    A process that is forked while another thread holds a lock would wait for it forever.
+    If a process is forked while another thread holds an ordinary lock, the child waits for it forever.
     """
     lock = threading.RLock()
     if hasattr(os, "register_at_fork"):  # not on Windows
@@ -42,7 +42,7 @@ def _dtype_of_environment() -> str:
 
 
 class GlobalConfig:
-    """The values that hold in every thread that has not set its own.
+    """The values for all threads that have not set their own.
 
     Attributes
     ----------
@@ -51,21 +51,21 @@ class GlobalConfig:
     detect_mutation : bool
         Detection of changed kept arrays by checksums, without the rest of debug mode (``XPGRAD_DETECT_MUTATION``).
     enable_backprop : bool
-        Whether operations make a graph.
+        Whether operations are recorded in a graph.
     train : bool
-        Whether functions such as dropout behave as in training.
+        Whether functions such as dropout are in training mode.
     type_check : bool
-        Whether `FunctionNode.check_type_forward` is asked (``XPGRAD_TYPE_CHECK``).
+        Whether `FunctionNode.check_type_forward` is called (``XPGRAD_TYPE_CHECK``).
     dtype : str or dtype
-        Of what parameters and initialisers make: float32, another real dtype, or mixed16 (``XPGRAD_DTYPE``).
+        The dtype of parameters and initial values: float32, another real dtype, or mixed16 (``XPGRAD_DTYPE``).
     in_recomputing : bool
-        Whether a checkpoint is computing again what it did not keep; set by it.
+        Whether a checkpoint is recomputing values; set by `checkpoint`.
     anomaly : str or None
-        In debug mode: "nan" or "inf" stops at the first NaN, or Inf too; `anomaly_detection` sets both.
+        In debug mode, "nan" raises at the first NaN, "inf" also at the first Inf; set by `anomaly_detection`.
     keep_graph_on_report : bool
-        For programs that collect losses: whether to keep them with their graph.
+        Whether programs that collect losses keep them with their graph.
     warn_graph_end : bool
-        Whether taking a number out of a Variable that requires a gradient is a `GraphEndWarning`, once for each line.
+        Whether converting a Variable that requires a gradient to a number gives a `GraphEndWarning`, once per line.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class GlobalConfig:
 
 
 class Switches:
-    """What one thread has set: its overlay of the configuration, its function hooks, and the mode they add up to."""
+    """The settings of one thread: its overlay of the configuration, its function hooks, and the resulting mode."""
 
     __slots__ = ("__weakref__", "_modes", "_unguarded", "hooks", "mode", "overlay")
 
@@ -114,11 +114,11 @@ class Switches:
             _every_switches.add(self)
 
     def refresh(self) -> None:
-        """Compute `mode` again, after a global entry changed."""
+        """Recompute `mode` after a global entry has changed."""
         read = global_config.__dict__ | self.overlay
         recording = 0 if read.get("enable_backprop", True) else NO_GRAD
-        careful = WATCHED if read.get("debug", False) or self.hooks else 0
-        self.mode = recording | careful | (GUARDED if read.get("detect_mutation", False) else 0)
+        watched = WATCHED if read.get("debug", False) or self.hooks else 0
+        self.mode = recording | watched | (GUARDED if read.get("detect_mutation", False) else 0)
 
     def unguarded(self) -> "Switches":
         """Return these switches without the detection of mutations."""
@@ -127,7 +127,7 @@ class Switches:
         return self._unguarded
 
     def with_entry(self, name: str, value: Any) -> "Switches":
-        """Return these switches with one entry set; those of the backprop modes are made once: sweeps need them."""
+        """Return these switches with one entry set; those with `enable_backprop` are cached for sweeps."""
         if name != "enable_backprop" or type(value) is not bool:
             return Switches(self.overlay | {name: value}, self.hooks)
         found = self._modes.get(value)
@@ -138,8 +138,8 @@ class Switches:
 
 def _refresh() -> None:
     with _lock:
-        everybody = tuple(_every_switches)
-    for switches in everybody:
+        current = tuple(_every_switches)
+    for switches in current:
         switches.refresh()
 
 
@@ -157,11 +157,11 @@ def set_hooks(hooks: dict[str, Any]) -> None:
 
 
 def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., Any], /, *args: Any, **kw: Any) -> Any:
-    """Return ``function(*args, **kw)``, called with these values of context variables, which end whatever happens.
+    """Return ``function(*args, **kw)``, called with these values of context variables, which are always restored.
 
-    The call has a context of its own, which the interpreter enters and leaves in one step. A context manager has lines
-    of its own, at each of which a KeyboardInterrupt could arrive and leave the thread in another mode. What the
-    function sets besides stays set, unless it raises.
+    The call has a context of its own, which the interpreter enters and leaves in one step. In a context manager, a
+    KeyboardInterrupt between two lines could leave the thread in another mode. Other context variables that the
+    function sets keep their values, unless it raises.
     """
     context = copy_context()
     for variable, value in values.items():
@@ -187,12 +187,12 @@ def configured(**entries: Any) -> dict[ContextVar[Any], Any]:
 
 
 def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
-    """Return, for `called_with`, the mode in which the graph is made, or not."""
+    """Return, for `called_with`, the mode in which operations are recorded in the graph, or not."""
     return configured(enable_backprop=recording)
 
 
 def unguarded_mode() -> dict[ContextVar[Any], Any]:
-    """Return, for `called_with`, the mode in which mutations are not looked for."""
+    """Return, for `called_with`, the mode without detection of mutations."""
     return {_current: _current.get().unguarded()}
 
 
@@ -204,7 +204,7 @@ def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switc
 
 
 class LocalConfig:
-    """The configuration as this thread sees it: its own value where it has set one, else the global one."""
+    """The configuration of the current thread: its own values where it has set them, else the global ones."""
 
     def __getattr__(self, name: str) -> Any:
         overlay = _current.get().overlay
@@ -242,7 +242,7 @@ config = LocalConfig()
 
 
 def _look_for_typo(name: str, entries: dict[str, Any], stacklevel: int) -> None:
-    """Warn if a new entry is called almost like one that there is; programs may have entries of their own."""
+    """Warn if the name of a new entry is close to an existing one; programs may add entries of their own."""
     if name not in entries and (meant := _meant(name, entries)):
         warnings.warn(
             f"config: {name!r} is a new entry, which nothing in xpgrad reads; did you mean {meant!r}?",
@@ -264,7 +264,7 @@ def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
 
 
 class using_config(ContextDecorator):  # noqa: N801 - a context manager that reads as a verb, under Chainer's name
-    """Context manager that sets one entry, and restores what this thread had when it leaves; a decorator, too.
+    """Context manager and decorator that sets one entry, and restores the previous value on exit.
 
     Parameters
     ----------
@@ -282,8 +282,8 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
         (entry,) = self._entries.items()
         return using_config(*entry, self._config)  # calls of a decorated function share no state
 
-    # A KeyboardInterrupt may arrive in either method: what raises in `__enter__` is not left by `__exit__`. Only before
-    # the first line of `__exit__` nothing can be done; `called_with` is for what must not happen there either.
+    # A KeyboardInterrupt may occur in either method, and `__exit__` is not called if `__enter__` raises. Nothing can be
+    # done about one before the first line of `__exit__`; `called_with` does not have that gap.
 
     def __enter__(self) -> None:
         for name in self._entries:
@@ -327,17 +327,17 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
 
 
 def no_backprop_mode() -> using_config:
-    """Context manager in which no graph is made: results have no creator and require no gradient."""
+    """Context manager in which no graph is recorded: results have no creator and require no gradient."""
     return using_config("enable_backprop", False)
 
 
 def force_backprop_mode() -> using_config:
-    """Context manager in which the graph is made, also inside `no_backprop_mode`."""
+    """Context manager in which the graph is recorded, also inside `no_backprop_mode`."""
     return using_config("enable_backprop", True)
 
 
 def is_debug() -> bool:
-    """Tell whether this thread is in debug mode."""
+    """Return whether this thread is in debug mode."""
     return bool(config.debug)
 
 
@@ -347,7 +347,7 @@ def set_debug(debug: bool) -> None:
 
 
 class DebugMode(using_config):
-    """Context manager that switches debug mode on or off. Deprecated: ``using_config("debug", True)`` says the same."""
+    """Context manager that switches debug mode on or off. Deprecated: use ``using_config("debug", True)``."""
 
     def __init__(self, debug: bool) -> None:
         warnings.warn('DebugMode is deprecated; use using_config("debug", ...)', DeprecationWarning, stacklevel=2)

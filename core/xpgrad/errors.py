@@ -1,25 +1,25 @@
-"""What can go wrong. Each error is one sentence: function, expected, got, what to do."""
+"""Exceptions and warnings. Messages name the function, what it expected, what it got, and a remedy."""
 
 
 class XpgradError(Exception):
-    """Base of all errors that xpgrad raises itself."""
+    """Base class of all errors that xpgrad raises itself."""
 
 
 class BackendUnavailable(XpgradError, RuntimeError):
-    """A backend is known but cannot be used here; the text says what is missing and how to get it."""
+    """A backend is known but cannot be used; the message says what is missing and how to get it."""
 
 
 class PluginError(XpgradError, RuntimeError):
-    """A plugin broke the contract: a misspelt hook, an unknown kernel, a name or a type that another one holds."""
+    """A plugin breaks the contract: a misspelt hook, an unknown kernel, or a name or type that another one has."""
 
 
 class MissingFunction(XpgradError, NotImplementedError, AttributeError):
-    """An operation needs a function that the array library lacks; the text names both.
+    """An operation needs a function that the array library does not have; the message names both.
 
     Attributes
     ----------
     function : str
-        The function as the standard calls it: ``linalg.det``.
+        The name of the function in the standard, such as ``linalg.det``.
     """
 
     def __init__(self, backend: str, function: str) -> None:
@@ -31,60 +31,60 @@ class MissingFunction(XpgradError, NotImplementedError, AttributeError):
 
 
 class SpecifierError(XpgradError, ValueError):
-    """A device specifier that no backend understands."""
+    """A device specifier that no backend recognizes."""
 
 
 class ShapeError(XpgradError, ValueError):
-    """Shapes that do not fit together, or a gradient of another shape than its array."""
+    """Incompatible shapes, or a gradient whose shape differs from that of its array."""
 
 
 class SingularMatrix(XpgradError, ValueError):
-    """A matrix for which what was asked for does not exist: singular, not positive definite, no convergence."""
+    """A matrix for which the result does not exist: singular, not positive definite, or no convergence."""
 
 
 class DtypeError(XpgradError, TypeError):
-    """A dtype that an operation does not take, or a gradient of another dtype than its array."""
+    """A dtype that an operation does not support, or a gradient whose dtype differs from that of its array."""
 
 
 class DeviceMismatch(XpgradError, ValueError):
-    """Arrays of two devices met in one operation."""
+    """The arrays of one operation are on different devices."""
 
 
 class BackendMismatch(XpgradError, TypeError):
-    """Arrays of two libraries met in one operation."""
+    """The arrays of one operation are of different libraries."""
 
 
 class UnknownArray(XpgradError, TypeError):
-    """An object that no backend takes for one of its arrays."""
+    """An object that is not an array of any backend."""
 
 
 class GradientError(XpgradError, ValueError):
-    """A backward computation was started wrongly, or a rule returned something that is no gradient."""
+    """A backward computation was started incorrectly, or a rule returned something other than a gradient."""
 
 
 class GraphError(XpgradError, RuntimeError):
-    """The graph cannot be swept: what it kept was released, or an old-style function ends it."""
+    """The graph cannot be differentiated: its arrays were released, or an old-style function ends it."""
 
 
 class NotANumber(XpgradError, RuntimeError):
-    """Debug mode found a NaN; the text names the function and the pass."""
+    """Debug mode found a NaN; the message names the function and the pass."""
 
 
 class AnomalyError(NotANumber):
-    """Anomaly detection found the first NaN or Inf; the text names the function, the pass and the line."""
+    """Anomaly detection found the first NaN or Inf; the message names the function, the pass and the line."""
 
 
 class GraphEndWarning(UserWarning):
-    """A number was taken out of a Variable that requires a gradient, which does not flow through it."""
+    """A Variable that requires a gradient was converted to a number, through which no gradient flows."""
 
 
 class StructureError(XpgradError, ValueError):
-    """A tree of arrays is not built like the one that it belongs to."""
+    """The structure of a tree of arrays differs from that of the tree it belongs to."""
 
 
 class ChangedArray(XpgradError, RuntimeError):
-    """An array that a Variable holds has another shape or dtype by now, or was written to since the graph kept it.
+    """The array of a Variable has changed its shape or dtype, or was written to since the graph kept it.
 
-    The latter is found in debug mode, and where the configuration says ``detect_mutation``. Or a hook or a backward
-    computation wrote into a gradient that a sweep records.
+    The latter is detected in debug mode, and if the configuration entry ``detect_mutation`` is set. It is also raised
+    if a hook or a backward computation writes to a gradient that a sweep records.
     """

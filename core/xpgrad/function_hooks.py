@@ -1,4 +1,4 @@
-"""Ready-made function hooks (``xpgrad.function_hooks``): one measures time, one prints."""
+"""Function hooks that measure time and print arrays (``xpgrad.function_hooks``)."""
 
 import sys
 import time
@@ -18,13 +18,13 @@ UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 class TimerHook(FunctionHook):
     """Measures how long every function takes, forward and backward.
 
-    Devices that run behind are waited for before and after each function, so the times are of the work, and the program
-    is slower than without the hook.
+    Asynchronous devices are synchronized before and after each function, so that the times are those of the work; the
+    program is slower than without the hook.
 
     Attributes
     ----------
     call_history : list of (str, float)
-        Name of the function and seconds, in the order in which they ended.
+        Names of functions and seconds, in the order in which the functions finished.
     """
 
     name = "TimerHook"
@@ -33,10 +33,10 @@ class TimerHook(FunctionHook):
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
         self._total = 0.0
-        self._running: list[tuple[int, float]] = []  # the function's id: to hold it would keep its graph alive
+        self._running: list[tuple[int, float]] = []  # ids: a reference would keep the graph alive
 
     def added(self, function: FunctionNode | None) -> None:
-        """Forget functions that began before, but did not end because of an error."""
+        """Discard functions that were started before, but not finished because of an error."""
         self._running.clear()
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
@@ -64,17 +64,17 @@ class TimerHook(FunctionHook):
         stopped = time.perf_counter()
         while self._running:
             started_by, started = self._running.pop()
-            if started_by == id(function):  # others above it have raised
+            if started_by == id(function):  # those above it on the stack have raised
                 self.call_history.append((function._impl_name, stopped - started))
                 self._total += stopped - started if not self._running else 0.0
                 return
 
     def total_time(self) -> float:
-        """Return the seconds that all functions took; of functions inside others, only the outermost count."""
+        """Return the total time of all functions in seconds; of nested functions, only the outermost counts."""
         return self._total
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return, by the function's name, its seconds as `elapsed_time` and its calls as `occurrence`."""
+        """Return the seconds (`elapsed_time`) and the number of calls (`occurrence`) of each function, by name."""
         found: dict[str, dict[str, Any]] = {}
         for name, seconds in self.call_history:
             record = found.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
@@ -88,7 +88,7 @@ class TimerHook(FunctionHook):
         Parameters
         ----------
         unit : {"auto", "auto_foreach", "sec", "ms", "us", "ns"}
-            "auto" chooses one that suits the longest time, "auto_foreach" one for each line.
+            "auto" chooses a unit for the longest time, "auto_foreach" one for each line.
         file : text stream, optional
             By default the standard output.
         """
@@ -120,12 +120,12 @@ def _wait(arrays: tuple[Any, ...]) -> None:
 
 
 class PrintHook(FunctionHook):
-    """Prints the inputs of every function, and the gradients of its outputs on the way back.
+    """Prints the inputs of every function, and in the backward pass the gradients of its outputs.
 
     Parameters
     ----------
     sep : None
-        Deprecated, it never had an effect.
+        Deprecated; it has no effect.
     end : str
         What follows each text.
     file : text stream, optional
@@ -147,7 +147,7 @@ class PrintHook(FunctionHook):
         self._print_all("input data", in_data)
 
     def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
-        """Print the function's label, those of its inputs that were kept, and the gradients of its outputs."""
+        """Print the function's label, the inputs that were kept, and the gradients of the outputs."""
         self.forward_preprocess(function, in_data)
         self._print_all("output gradient", out_grad)
 

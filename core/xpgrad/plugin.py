@@ -1,4 +1,4 @@
-"""Everything that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
+"""All that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,44 +22,28 @@ from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
 __all__ = [
-    "API_VERSION",
-    "CHAPTERS",
-    "FACTS",
-    "ArrayAPIBackend",
-    "Backend",
-    "BackendUnavailable",
-    "Capabilities",
-    "Device",
-    "FloatLimits",
-    "Geometry",
-    "Spec",
-    "block",
-    "check_cast",
-    "class_name",
-    "config",
-    "flat_index",
-    "hookimpl",
-    "register",
-    "scatter_add_by_sorting",
-]
+    "API_VERSION", "CHAPTERS", "FACTS", "ArrayAPIBackend", "Backend", "BackendUnavailable", "Capabilities", "Device",
+    "FloatLimits", "Geometry", "Spec", "block", "check_cast", "class_name", "config", "flat_index", "hookimpl",
+    "register", "scatter_add_by_sorting",
+]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 def register(plugin: Any, name: str) -> Backend:
-    """Return the backend of a plugin that no installed distribution announces; for notebooks and tests.
+    """Register a plugin that is not installed by a distribution and return its backend; for notebooks and tests.
 
     Parameters
     ----------
     plugin : module or object
-        What has the hooks.
+        The object that has the hooks.
     name : str
-        The name of the backend, as an entry point would give it.
+        The name of the backend, as in an entry point.
 
     Raises
     ------
     PluginError
-        The plugin breaks the contract; nothing is registered then.
+        The plugin breaks the contract; nothing is registered.
     BackendUnavailable
         The plugin says that its library or hardware is missing.
     """

@@ -152,7 +152,7 @@ def hess(
 ) -> Callable[..., Array]:
     """Return the function for ``minimize(..., hess=)``: the Hessian as a float64 NumPy matrix.
 
-    Parameters are those of `value_and_grad`. It takes a sweep for each row.
+    Parameters are those of `value_and_grad`. It takes one sweep per row.
     """
     return jac(grad(f, allow_constant=allow_constant), like, device, mode="reverse", allow_constant=allow_constant)
 
@@ -212,7 +212,7 @@ def jac(
 
 
 def _on_host(x: Any) -> Array:
-    """Return a leaf as a float64 array of the host, in memory of its own."""
+    """Return a leaf as a float64 array on the host that shares no memory with it."""
     host = plugins.host
     array = unwrap(x)
     if plugins.is_scalar(array):

@@ -1,20 +1,20 @@
-"""Names for what the core cannot type: the arrays, dtypes and namespaces of libraries it has never heard of."""
+"""Type aliases for the arrays, dtypes and namespaces of array libraries, which the core does not import."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 Array: TypeAlias = Any
-"""An array of any library that a backend serves, as rules and kernels compute with it."""
+"""An array of any supported library, as rules and kernels use it."""
 
 
 class AnyArray(Protocol):
-    """What a public function takes for an array: a Variable, or an array of any library, but no list and no scalar.
+    """An array argument of a public function: a Variable or an array of any library, not a list or scalar.
 
-    It has what the types of all libraries declare for each dtype; indexing and ``-x`` are not among that.
+    It has the members that all libraries declare for all dtypes; indexing and ``-x`` are not among them.
     """
 
-    if TYPE_CHECKING:  # a protocol with members takes a third of a millisecond to make
+    if TYPE_CHECKING:  # a protocol with members takes a third of a millisecond to create
 
         @property
         def shape(self) -> Any:
@@ -53,18 +53,18 @@ Dtype: TypeAlias = Any
 Namespace: TypeAlias = Any
 """An Array API namespace: the library's own, extended by kernels, or the differentiable one."""
 DeviceHandle: TypeAlias = Any
-"""What an array library itself calls a device; `xpgrad.Device` is ours."""
+"""An array library's own device object; `xpgrad.Device` is xpgrad's."""
 Scalar: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = AnyArray | Scalar
-"""An input of an elementwise function of several: an array, or a Python scalar where another input is an array."""
+"""An input of an elementwise function of more than one: an array, or a Python scalar next to an array."""
 RealOperand: TypeAlias = AnyArray | float
-"""As `Operand`, for functions of real numbers."""
+"""Like `Operand`, for functions of real numbers."""
 Shape: TypeAlias = tuple[int, ...]
 Size: TypeAlias = int | Sequence[int]
 """One number for all axes, or one for each."""
 WHOLE = (int, Integral)
-"""The classes of whole numbers, Python's and those of libraries."""
+"""The classes of integers, Python's and those of libraries."""
 Index: TypeAlias = Any
-"""Anything that may stand between square brackets."""
+"""Any index, as in ``x[index]``."""
 Kernel: TypeAlias = Callable[..., Any]
-"""A named function of raw arrays, which a backend may replace."""
+"""A named function of raw arrays that a backend may replace."""

@@ -73,7 +73,7 @@ def crelu(x: AnyArray, axis: int = 1) -> Variable:
 
 
 def maxout(x: AnyArray, pool_size: int, axis: int = 1) -> Variable:
-    """Return the maximum of each `pool_size` neighbours along `axis`; elements that tie share the gradient equally.
+    """Return the maximum of each group of `pool_size` neighbours along `axis`; ties share the gradient equally.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     l, u : float
         Range of the slopes, one for each element. Outside of training all are its midpoint.
     r : array, shape and dtype of `x`, optional
-        Slopes to use in training instead of drawing some from `xpgrad.random`.
+        Slopes to use in training instead of random ones from `xpgrad.random`.
     return_r : bool
         Return the slopes too, for use in another call.
 
@@ -231,7 +231,7 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
     ----------
     x : Variable or array, real floating-point
     beta : Variable, array or float
-        Broadcasts with `x`: one for each feature in Chainer's use.
+        Broadcasts with `x`; in Chainer one for each feature.
     """
     x = as_variable(x)
     return x * sigmoid(x * beta)

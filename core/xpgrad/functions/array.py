@@ -18,12 +18,12 @@ __all__ = [
 
 
 def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
-    """Return the arrays, stretched to the shape to which they broadcast."""
+    """Broadcast the arrays against each other."""
     return array_api.broadcast_arrays(*args)
 
 
 def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
-    """Return `x` stretched to `shape`."""
+    """Broadcast `x` to `shape`."""
     return array_api.broadcast_to(x, shape=tuple(shape))
 
 
@@ -57,7 +57,7 @@ def expand_dims(x: AnyArray, axis: int) -> Variable:
 
 
 def flatten(x: AnyArray) -> Variable:
-    """Return the elements of `x` in one axis."""
+    """Return `x` reshaped to one axis."""
     return reshape(x, shape=(-1,))
 
 
@@ -77,7 +77,7 @@ def flipud(x: AnyArray) -> Variable:
 
 
 def get_item(x: AnyArray, slices: Index) -> Variable:
-    """Return ``x[slices]``; what repeated positions get back is added up."""
+    """Return ``x[slices]``; gradients of repeated positions are added up."""
     return as_variable(x)[slices]
 
 
@@ -88,7 +88,7 @@ def hstack(xs: Sequence[AnyArray]) -> Variable:
 
 
 def vstack(xs: Sequence[AnyArray]) -> Variable:
-    """Return the arrays `xs` one below the other, along axis 0; vectors become rows."""
+    """Concatenate the arrays `xs` along axis 0; vectors become rows first."""
     return concat([_at_least(x, 2) for x in xs], 0)
 
 
@@ -99,7 +99,7 @@ def dstack(xs: Sequence[AnyArray]) -> Variable:
 
 
 def _at_least(x: Any, ndim: int) -> Variable:
-    """Return `x` with axes of length 1 in front, up to `ndim`."""
+    """Return `x` with leading axes of length 1, so that it has at least `ndim` axes."""
     v = as_variable(x)
     if v.ndim >= ndim:
         return v
@@ -118,7 +118,7 @@ def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
-    """Return `x` with `axis` moved to in front of the axis `start`."""
+    """Return `x` with `axis` moved to the position before the axis `start`."""
     ndim = len(x.shape)
     axis, start = axis % ndim, start + ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if axis < start else start)
@@ -141,14 +141,14 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
 
 
 def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
-    """Return the parts of `x` along `axis`, without that axis."""
+    """Return the subarrays of `x` along `axis`, without that axis."""
     return unstack(x, axis=axis)
 
 
 def split_axis(
     x: AnyArray, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:
-    """Return `x` cut into parts along `axis`.
+    """Split `x` along `axis`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def split_axis(
     length = x.shape[axis]
     if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ValueError(f"split_axis: {length} elements cannot be cut into {indices_or_sections} equal parts")
+            raise ValueError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:

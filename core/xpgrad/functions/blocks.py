@@ -1,4 +1,4 @@
-"""Blocks of an image's pixels as channels, and back."""
+"""Rearrangement of blocks of pixels to channels, and back."""
 
 from xpgrad.array_api import permute_dims, reshape
 from xpgrad.functions.checks import invalid, real_floating

@@ -59,7 +59,7 @@ def require_axis(spec: Spec, axis: int, function: str) -> int:
 
 
 def require_option(function: str, option: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Raise a ValueError unless an option of `function` has one of its values."""
+    """Raise a ValueError unless the value of an option is one of `choices`."""
     if value not in choices:
         *first, last = map(repr, choices)
         raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
@@ -123,7 +123,7 @@ class KnownCombinations:
         return combination in self._known
 
     def add(self, combination: Any) -> None:
-        """Remember a combination, which holds specs by identity."""
+        """Add a combination of specs, which are compared by identity."""
         if len(self._known) >= MAX_SPECS:
             self._known.clear()
         self._known.add(combination)

@@ -123,7 +123,7 @@ def _convolved(
     function: str, ndim: int | None, x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1,
     pad: Size = 0, cover_all: bool = False, dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of images with filters: a correlation, because filters are not turned around.
+    """Return the convolution of images with filters, which are not reversed: a cross-correlation.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _convolved(
     stride, pad, dilate : int, or one for each axis D
         Distances of the windows, zeros around the images, and distances of the elements of one window.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
     groups : int
         Number of groups into which the channels are cut, each with its own filters and outputs.
 

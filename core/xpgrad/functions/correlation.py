@@ -1,4 +1,4 @@
-"""Losses of correlation: what features have in common and should not."""
+"""Losses that penalize correlated features."""
 
 import operator
 from typing import Any

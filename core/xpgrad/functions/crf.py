@@ -127,7 +127,7 @@ def _checked(function: str, cost: Any, xs: Sequence[Any]) -> list[int]:
         raise invalid(function, "cost of shape (K, K) and xs of shapes (B_t, K)", f"cost is {moves!r}, xs is {steps!r}")
     batches = [step.shape[0] for step in steps]
     if batches != sorted(batches, reverse=True):
-        raise invalid(function, "xs of shapes (B_t, K), with no B_t greater than the one before", f"xs is {steps!r}")
+        raise invalid(function, "xs of shapes (B_t, K), in descending order of B_t", f"xs is {steps!r}")
     return batches
 
 

@@ -50,7 +50,7 @@ def connectionist_temporal_classification(
     InvalidType
         Dtypes or shapes are not as above.
     TypeError
-        `x` is no list or tuple.
+        `x` is not a list or tuple.
     ValueError
         An option has another value.
 

@@ -151,7 +151,7 @@ def softmax_cross_entropy(
     normalize : bool
         Divide by the number of labels that are not ignored, not by N. If all are ignored, the loss is 0.
     cache_score : bool
-        Keep the logarithms of the probabilities for the gradient, which are computed again otherwise.
+        Keep the logarithms of the probabilities for the gradient, instead of computing them again.
     class_weight : array, shape (C,), optional
         Factors for the losses of each class, which do not change the divisor.
     ignore_label : int

@@ -161,7 +161,7 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
-    """Return `x` summed over the axes that broadcasting from `shape` would add or stretch."""
+    """Return `x` summed to `shape`, over the axes that broadcasting from `shape` would add or expand."""
     return _sum_to(x, shape=tuple(shape))
 
 

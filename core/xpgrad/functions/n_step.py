@@ -68,8 +68,8 @@ def n_step_lstm(
         those for the output before of shape (N, N).
     bs : list of L lists of 8 Variables or arrays, shape (N,)
     xs : sequence of Variables or arrays, shapes (B_t, I)
-        The inputs of each step. Sequences are sorted by their length, the longest first, so B_0 is B, and no B_t is
-        greater than the one before.
+        The inputs of each step. Sequences are sorted by length, the longest first, so that B_0 is B and the B_t are in
+        descending order.
 
     Returns
     -------
@@ -286,7 +286,7 @@ def _check(unit: Unit, runs: int, states: tuple[Any, ...], ws: Any, bs: Any, xs:
     first, start = inputs[0], starts[0]
     batches = [spec.shape[0] if spec.ndim == 2 else -1 for spec in inputs]
     if -1 in batches or sorted(batches, reverse=True) != batches or len({spec.shape[1] for spec in inputs}) > 1:
-        raise invalid(name, "xs of shapes (B_t, I), with no B_t greater than the one before", f"xs is {inputs!r}")
+        raise invalid(name, "xs of shapes (B_t, I), in descending order of B_t", f"xs is {inputs!r}")
     for spec, key in zip(starts, ("hx", "cx"), strict=False):
         if spec.ndim != 3 or spec.shape != (runs, batches[0], start.shape[-1]):
             raise invalid(name, f"{key} of shape ({runs}, {batches[0]}, N)", f"{key} is {spec!r}")

@@ -24,7 +24,7 @@ def dropout(
 
 
 def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
-    """Return `x` with a part of its elements set to 0 and the others scaled up, while `config.train` is True.
+    """Set random elements of `x` to 0 and scale up the others, while `config.train` is True.
 
     Parameters
     ----------

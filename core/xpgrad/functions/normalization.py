@@ -1,4 +1,4 @@
-"""Normalizations: mean 0 and variance 1 over a batch, a layer or groups of channels; length 1; local responses."""
+"""Normalization: over a batch, a layer or groups of channels, to length 1, and by local responses."""
 
 import operator
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Ar
 def standardize(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
     """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_std`.
 
-    `x` gets the gradient of the whole, `mean` and `inverse` get none.
+    `x` gets the whole gradient, `mean` and `inverse` get none.
     """
     return (x - mean) * inverse
 
@@ -80,7 +80,7 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
 
 
 def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
-    """Return `x` with mean 0 and variance 1 over `axis`, and its mean and variance, all with that axis."""
+    """Return `x` normalized to mean 0 and variance 1 over `axis`, and its mean and variance with `axis` kept."""
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     xp = spec.backend.xp
@@ -108,9 +108,9 @@ def batch_normalization(
     eps : float
         Added to the variance.
     running_mean, running_var : array or Variable, shape of `gamma`, optional
-        Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, but not
-        when a checkpoint computes again. An array is written to; a Variable gets a new array, which works for
-        libraries whose arrays cannot be written to, too.
+        Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, except in
+        the recomputation of a checkpoint. An array is written to; a Variable gets a new array, which also works for
+        libraries with read-only arrays.
     decay : float
         Weight of the previous moving averages.
     axis : int or sequence of int, optional
@@ -252,7 +252,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     if not isinstance(groups, WHOLE):
         raise TypeError(f"{name}: expected groups to be an int, got {type(groups).__name__}")
     if groups < 1 or spec.shape[1] % groups:
-        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be cut into {groups} equal groups")
+        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
     rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
     flat = reshape(x, shape=rows)
     y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
@@ -350,7 +350,7 @@ def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: 
 
 
 def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:
-    """Let moving averages follow ``latest * factor``."""
+    """Update moving averages with ``latest * factor``."""
     array = as_array(averages)
     backend = plugins.backend_of(array)
     moved = backend.restore(backend.follow(_moved)(backend.xp, array, latest, factor, decay))

@@ -100,15 +100,15 @@ def _max_pooling(
     pad : int, or one for each axis D
         How far windows reach beyond the images; elements outside are ignored.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
     return_indices : bool
         Return also the row-major index of each maximum in its window, the first of those that tie.
 
     Returns
     -------
     Variable, or tuple of Variable and array; shape (N, C, *O)
-        Elements that tie share the gradient equally (Chainer gives it to the first). A window without any element of
-        its image has ``-inf``.
+        Elements that tie share the gradient equally (Chainer gives it to the first). The result for a window
+        without any element of its image is ``-inf``.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _average_pooling(
     InvalidType
         The shape or dtype of `x` is another, or no window fits.
     ValueError
-        An option is out of range, or `pad_value` is something else.
+        An option is out of range, or `pad_value` is neither 0 nor None.
     """
     if pad_value is not None and pad_value != 0:
         raise ValueError(f"{function}: pad_value must be 0 or None, got {pad_value!r}")

@@ -19,7 +19,7 @@ def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     Parameters
     ----------
     c_prev : Variable or array, shape (B, N, *D), real floating-point
-        Cell of the step before.
+        Cell of the previous step.
     x : Variable or array, shape (B', 4 * N, *D), of the dtype of `c_prev`, with B' at most B
         Sources of input a and of input, forget and output gate i, f and o, interleaved along axis 1: ``a, i, f, o`` of
         the first, then of the second, ...
@@ -87,7 +87,7 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
 
 
 def tree_lstm(*inputs: AnyArray) -> tuple[Variable, Variable]:
-    """Return cell and output of a unit with a long short-term memory that has any number of children, in an order.
+    """Return cell and output of a unit with a long short-term memory that has any number of ordered children.
 
     Parameters
     ----------

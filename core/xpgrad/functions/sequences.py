@@ -54,14 +54,14 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ValueError(f"pad_sequence: length must be at least {longest}, as long as the longest array; got {length}")
+        raise ValueError(f"pad_sequence: length must be at least {longest}, that of the longest array; got {length}")
     widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
     padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)
 
 
 def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
-    """Return for each position the elements that the sequences have there.
+    """Transpose sequences: return for each position the elements of all sequences that are longer.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
     Raises
     ------
     InvalidType
-        The lengths are not in descending order, or the shapes differ beyond axis 0.
+        The lengths are not in descending order, or the shapes differ in other axes than axis 0.
     """
     specs = [known_spec(x, "transpose_sequence") for x in xs]
     lengths = [spec.shape[0] if spec.ndim else -1 for spec in specs]
@@ -90,17 +90,17 @@ def transpose_sequence(xs: Sequence[AnyArray]) -> tuple[Variable, ...]:
 
 
 def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) -> Variable:
-    """Return `x` in another order along `axis`.
+    """Permute `x` along `axis`.
 
     Parameters
     ----------
     x : Variable or array
     indices : Variable or array, shape (N,), integer
-        Each number from 0 to N - 1 once.
+        A permutation of 0 to N - 1.
     axis : int
         Of length N.
     inv : bool
-        Undo the permutation instead.
+        Apply the inverse permutation instead.
     """
     spec, order = known_spec(x, "permutate"), integral(indices, "permutate", "indices")
     axis = require_axis(spec, axis, "permutate")

@@ -1,4 +1,4 @@
-"""Special functions, Fourier transforms and Einstein sums under Chainer's names; loaded when first asked for."""
+"""Special functions, Fourier transforms and Einstein sums under Chainer's names."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def fmod(x: AnyArray, divisor: Operand) -> Variable:
     Parameters
     ----------
     x, divisor : Variable or array, real floating-point
-        The gradient of `divisor` is minus the quotient without its fraction.
+        The gradient of `divisor` is minus the quotient, truncated.
     """
     real_floating(x, "fmod")
     return ops.fmod(x, divisor)

@@ -13,13 +13,13 @@ def forget(func: Any, *xs: Any) -> Any:
     Parameters
     ----------
     func : callable
-        Takes Variables, returns a Variable or a tuple of Variables. It must compute the same when called again.
+        Takes Variables, returns a Variable or a tuple of Variables. It must return the same result when called again.
     *xs : Variable or array
 
     Returns
     -------
     Variable or tuple of Variable
-        A tuple of one is returned as its Variable, as Chainer does.
+        A tuple with one element is returned as that Variable, as in Chainer.
 
     Raises
     ------
@@ -28,8 +28,8 @@ def forget(func: Any, *xs: Any) -> Any:
 
     Notes
     -----
-    It is `xpgrad.transforms.checkpoint`: random numbers are replayed, Variables that `func` has from elsewhere get
-    their gradients, and, other than in Chainer, gradients can be differentiated again.
+    It is `xpgrad.transforms.checkpoint`: random numbers are replayed, Variables in the closure of `func` get their
+    gradients, and, unlike in Chainer, gradients can be differentiated again.
     """
     from xpgrad.transforms.recomputed import checkpoint  # few programs use it, and `import xpgrad` stays light
 
@@ -45,7 +45,7 @@ def forget(func: Any, *xs: Any) -> Any:
         for i, y in enumerate(ys):
             if not isinstance(y, Variable):
                 raise TypeError(
-                    f"forget: element {i} of the tuple that func returned is no Variable: {type(y).__name__}"
+                    f"forget: element {i} of the tuple that func returned is not a Variable: {type(y).__name__}"
                 )
         return ys
 

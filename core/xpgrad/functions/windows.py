@@ -1,6 +1,6 @@
 """Windows on images of any number of axes: the gather and the sum that convolution and pooling are based on.
 
-`windows` and `fold` are each other's gradient, and so are `sum_pool` and `unpool`. All take a `Geometry`.
+`windows` and `fold` are each other's gradients, as are `sum_pool` and `unpool`. All take a `Geometry`.
 """
 
 import inspect
@@ -115,7 +115,7 @@ def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) ->
     values = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
     if len(values) != ndim or any(v < least for v in values):
         raise ValueError(
-            f"{function}: expected {name} to be an int or {ndim} of them, each at least {least}, got {value!r}"
+            f"{function}: expected {name} to be an int or {ndim} ints, each at least {least}, got {value!r}"
         )
     return values
 
@@ -208,7 +208,7 @@ def im2col(
         Height and width of the windows, their distances, zeros around the picture, and the distances of the elements of
         one window.
     cover_all : bool
-        Let windows reach beyond the end, so that every element is in one.
+        Let windows exceed the end, so that every element is in one.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def test_copy_crosses_devices_with_its_gradient():
 
 
 def test_split_axis_into_parts_that_are_not_equal_is_refused():
-    with pytest.raises(ValueError, match="7 elements cannot be cut into 3 equal parts"):
+    with pytest.raises(ValueError, match="7 elements cannot be split into 3 equal parts"):
         F.split_axis(np.ones(7), 3, 0)
 
 

@@ -32,7 +32,7 @@ def test_a_chain_of_one_step_is_a_softmax():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: F.crf1d(COST, XS[::-1], YS[::-1]), "no B_t greater than the one before"),
+        (lambda: F.crf1d(COST, XS[::-1], YS[::-1]), "in descending order of B_t"),
         (lambda: F.crf1d(COST, XS, YS[:2]), "ys of a label for each row of xs"),
         (lambda: F.crf1d(COST[:1], XS, YS), r"cost of shape \(K, K\)"),
         (lambda: F.crf1d(COST.astype("f"), XS, YS), r"cost of shape \(K, K\)"),

@@ -139,8 +139,8 @@ def test_integers_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"stride": 0}, "stride to be an int or 2 of them, each at least 1, got 0"),
-        ({"pad": (1, -1)}, "pad to be an int or 2 of them, each at least 0"),
+        ({"stride": 0}, "stride to be an int or 2 ints, each at least 1, got 0"),
+        ({"pad": (1, -1)}, "pad to be an int or 2 ints, each at least 0"),
         ({"dilate": (1, 1, 1)}, "dilate to be an int or 2"),
         ({"groups": 0}, "groups to be at least 1"),
     ],

@@ -104,7 +104,7 @@ def test_what_is_refused():
         F.fixed_batch_normalization(x, four, four, four, three)
     with pytest.raises(InvalidType, match=r"(?s)layer_normalization .*x of shape \(N, D\)"):
         F.layer_normalization(x, three, three)
-    with pytest.raises(ValueError, match="4 channels cannot be cut into 3 equal groups"):
+    with pytest.raises(ValueError, match="4 channels cannot be split into 3 equal groups"):
         F.group_normalization(x, 3, four, four)
     with pytest.raises(TypeError, match="groups to be an int, got float"):
         F.group_normalization(x, 2.0, four, four)

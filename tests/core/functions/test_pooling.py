@@ -76,7 +76,7 @@ def test_what_is_refused():
         F.average_pooling_2d(x, 5)
     with pytest.raises(ValueError, match="average_pooling_2d: pad_value must be 0 or None, got 1"):
         F.average_pooling_2d(x, 2, pad_value=1)
-    with pytest.raises(ValueError, match="ksize to be an int or 2 of them"):
+    with pytest.raises(ValueError, match="ksize to be an int or 2 ints"):
         F.max_pooling_2d(x, (2, 2, 2))
     with pytest.raises(InvalidType, match=r"indexes of the shape of x, \(1, 1, 4, 4\)"):
         F.upsampling_2d(x, np.zeros((1, 1, 2, 2), int), 2)

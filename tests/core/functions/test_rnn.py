@@ -72,7 +72,7 @@ def test_sequences_that_end_early_keep_their_state():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"xs": XS[::-1]}, r"xs of shapes \(B_t, I\), with no B_t greater"),
+        ({"xs": XS[::-1]}, r"xs of shapes \(B_t, I\), in descending order of B_t"),
         ({"xs": []}, "at least one layer and one step"),
         ({"n_layers": 0}, "at least one layer"),
         ({"xs": [np.ones((2, 4), int)]}, r"xs\[0\] of a real floating-point dtype"),
@@ -142,7 +142,7 @@ def test_in_debug_mode_numbers_without_a_row_are_refused(device):
 
 
 def test_lengths_of_sequences():
-    with pytest.raises(ValueError, match="length must be at least 2, as long as the longest array; got 1"):
+    with pytest.raises(ValueError, match="length must be at least 2, that of the longest array; got 1"):
         F.pad_sequence([np.ones(2)], length=1)
     with pytest.raises(ValueError, match="expected at least one array"):
         F.pad_sequence([])

@@ -279,7 +279,7 @@ def test_forget_can_be_differentiated_twice(x):
     [
         (3, "forget: func must be a callable, got int"),
         (lambda x: [x], "forget: expected a Variable or a tuple of Variables from func, got list"),
-        (lambda x: (x, 3), "forget: element 1 of the tuple that func returned is no Variable: int"),
+        (lambda x: (x, 3), "forget: element 1 of the tuple that func returned is not a Variable: int"),
     ],
 )
 def test_forget_refuses_what_chainer_refuses(x, func, text):
