@@ -18,12 +18,13 @@ NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys()
 
 def find(name: str) -> Kernel | None:
     """Return CuPy's function for the kernel `name`, None where it has none."""
-    if name not in NAMES:
+    extension, _, own = name.partition(".")
+    if extension != "special" or own not in NAMES:
         return None
-    found = getattr(_library(), ORDERED.get(name, name), None)
+    found = getattr(_library(), ORDERED.get(own, own), None)
     if found is None:
         return None
-    return _of_order(found) if name in ORDERED else found
+    return _of_order(found) if own in ORDERED else found
 
 
 @functools.cache
