@@ -365,5 +365,10 @@ class InternalNode(VariableNode):
 
     __slots__ = ()
 
-    __new__ = object.__new__
-    __init__ = object.__init__
+    if TYPE_CHECKING:
+
+        def __init__(self) -> None: ...
+
+    else:
+        __new__ = object.__new__
+        __init__ = object.__init__

@@ -1,7 +1,7 @@
 """PyTorch's products of matrices, linear algebra and Fourier transforms, with its names of arguments, for Variables."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from xpgrad import array_api as xp
 from xpgrad import ops
@@ -102,6 +102,12 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     return xp.linalg.solve(a.mT, b.mT).mT
 
 
+@torch_function("linalg_qr")
+def linalg_qr(A: Any, mode: Literal["reduced", "complete"] = "reduced") -> Any:
+    """Return the QR decomposition."""
+    return xp.linalg.qr(variable(A), mode=mode)
+
+
 def _transform(name: str) -> None:
     @torch_function(f"fft_{name}")
     def along(input: Any, n: Any = None, dim: int = -1, norm: str | None = None) -> Any:
@@ -139,7 +145,6 @@ ROWS: dict[str, Function] = {
     "slogdet linalg_slogdet": lambda A: Sign(*xp.linalg.slogdet(variable(A))),
     "linalg_cholesky cholesky": lambda A, upper=False: xp.linalg.cholesky(variable(A), upper=upper),
     "linalg_svd": lambda A, full_matrices=True, *, driver=None: xp.linalg.svd(variable(A), full_matrices=full_matrices),
-    "linalg_qr": lambda A, mode="reduced": xp.linalg.qr(variable(A), mode=mode),
     "linalg_matrix_power matrix_power": lambda A, n: xp.linalg.matrix_power(variable(A), n),
     "linalg_matrix_rank": lambda A, tol=None, *, rtol=None: xp.linalg.matrix_rank(
         variable(A), rtol=rtol if tol is None else tol
