@@ -41,8 +41,13 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
 
 
 def softmax(x: Array, /, axis: Any) -> Array:
-    """Return exponentials normalised along `axis`; PyTorch's takes one axis."""
-    return torch.softmax(x, axis) if type(axis) is int else NotImplemented
+    """Return exponentials normalised along `axis`; PyTorch's own function takes one axis."""
+    if type(axis) is int:
+        return torch.softmax(x, axis)
+    if x.dtype in HALF:
+        return softmax(x.float(), axis).to(x.dtype)
+    e = _below_maximum(x, axis).exp_()
+    return e.div_(e.sum(_axes(x, axis), keepdim=True))
 
 
 def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
@@ -55,8 +60,22 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
-    """Return the logarithm of `softmax`; PyTorch's takes one axis."""
-    return torch.log_softmax(x, axis) if type(axis) is int else NotImplemented
+    """Return the logarithm of `softmax`; PyTorch's own function takes one axis."""
+    if type(axis) is int:
+        return torch.log_softmax(x, axis)
+    if x.dtype in HALF:
+        return log_softmax(x.float(), axis).to(x.dtype)
+    y = _below_maximum(x, axis)
+    return y.sub_(torch.exp(y).sum(_axes(x, axis), keepdim=True).log_())
+
+
+def _axes(x: Array, axis: Any) -> tuple[int, ...]:
+    return tuple(range(x.ndim)) if axis is None else tuple(axis)
+
+
+def _below_maximum(x: Array, axis: Any) -> Array:
+    """Return `x` minus its maximum over `axis`, in a new tensor."""
+    return x - torch.amax(x, _axes(x, axis), keepdim=True)
 
 
 def affine(x: Array, W: Array, b: Array | None, /) -> Array:
