@@ -53,7 +53,7 @@ def test_the_wheel_of_xpgrad_holds_what_users_run(own: zipfile.ZipFile) -> None:
     assert not [name for name in own.namelist() if re.search(r"conformance/|faults|cases|test_(?!conformance)", name)]
 
 
-def test_the_import_package_is_at_most_30_000_lines(own: zipfile.ZipFile) -> None:
+def test_the_import_package_has_at_most_30_000_lines_that_are_not_blank(own: zipfile.ZipFile) -> None:
     modules = [name for name in own.namelist() if name.startswith("xpgrad/") and name.endswith(".py")]
     lines = [line for name in modules for line in own.read(name).decode().splitlines()]
     assert len([line for line in lines if line.strip()]) <= MAX_LINES
