@@ -82,12 +82,18 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
             lead = kind
         if plan is None or kind is not lead:
             return None
-        spec = node.spec if node is not None else _spec_of(plan, array)
-        if spec is None:
+        if node is not None:
+            spec = node.spec
+            device = spec.device
+        elif kind in plugins.carriers:  # the array may have its own graph
             return None
+        else:
+            plan.backend.check(array)
+            device = plan.backend.handle_of(array)
+            spec = plan.backend.spec(array) if bit else None
         if place is None:
-            place = spec.device
-        elif not (plan.takes_any_array or (spec.device == place and _together(plan, arrays, array))):
+            place = device
+        elif not (plan.takes_any_array or (device == place and _together(plan, arrays, array))):
             return None
         if bit and not spec.differentiable:
             floats = False
@@ -98,14 +104,6 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
         arrays.append(array)
         nodes.append(node)
     return None if plan is None or (scalar is not None and not floats) else (plan, arrays, nodes, scalar, needed, rank)
-
-
-def _spec_of(plan: Plan, array: Any) -> Any:
-    """Return the spec of an array that is not in a Variable; None if it may have its own graph."""
-    if type(array) in plugins.carriers:
-        return None
-    plan.backend.check(array)
-    return plan.backend.spec(array)
 
 
 def _together(plan: Plan, arrays: list[Any], array: Any) -> bool:
