@@ -57,6 +57,7 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
     plan: Any = None
     arrays: list[Any] = []
     nodes: list[Any] = []
+    spec: Any
     lead = place = scalar = None
     needed = rank = 0
     floats = definition.elementwise  # a scalar meets floats only
