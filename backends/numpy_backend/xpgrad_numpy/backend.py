@@ -10,7 +10,8 @@ import xpgrad
 from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
-from xpgrad_numpy.kernels import KERNELS, NETWORKS, special
+from xpgrad_numpy import elementwise
+from xpgrad_numpy.kernels import KERNELS, network, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
 
@@ -47,6 +48,7 @@ class NumPyBackend(Backend):
         }
     )
     in_place_from = 4096  # below that a fresh array is faster than adding in place
+    blocks_from = 2**18  # from which on new memory is slower than memory in use
 
     restore = staticmethod(np.asarray)  # type: ignore[assignment]  # NumPy's scalars become the 0-d arrays that they were
 
@@ -60,7 +62,11 @@ class NumPyBackend(Backend):
 
     def lazy_override(self, name: str) -> Kernel | None:
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
-        return NETWORKS.get(name) or special.find(name)
+        return network(name) or special.find(name)
+
+    def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
+        """Return the vjps of an elementwise function of large arrays, in blocks."""
+        return elementwise.vjps(names, rules)
 
     def devices(self) -> Sequence[Device]:
         """Return the host."""
@@ -133,6 +139,46 @@ class NumPyBackend(Backend):
         """Return a new array from scalars, nested lists, or an array."""
         return np.array(obj, dtype)
 
+    def is_fresh(self, function: Kernel) -> bool:
+        """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        if type(function) is np.ufunc:
+            return True
+        if getattr(function, "__self__", None) is self and function.__name__ == "asarray":
+            return True
+        return programs.is_fresh(function)
+
+    def writer(self, function: Kernel) -> Kernel | None:
+        """Return the ufunc that a function or operator is, if it computes element by element, with one result."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        return programs.writer(function)
+
+    def is_elementwise(self, function: Kernel) -> bool:
+        """Return whether a function is a ufunc of one result, or a kernel that is like one."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        return programs.writer(function) is not None or programs.is_elementwise(function)
+
+    def in_blocks(self, function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
+        """Return what a function computes from blocks of arrays, which stay in the cache."""
+        return elementwise.in_blocks(function, arrays, specs)
+
+    def on_scalars(
+        self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
+    ) -> tuple[str, tuple[Any, ...]] | None:
+        """Return the expression of scalars for sums, differences, products, squares, and elements of an array."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        return programs.on_scalars(function, args, kwargs, dtype)
+
+    def takes_scalars(self, function: Kernel) -> bool:
+        """Return whether a function may be called with NumPy's scalars instead of 0-d arrays."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        return programs.takes_scalars(function)
+
     def ones(self, spec: Spec) -> Array:
         """Return ones of this shape and dtype."""
         return np.ones(spec.shape, spec.dtype)
@@ -180,6 +226,6 @@ class NumPyBackend(Backend):
         """Return the values as NumPy prints them."""
         return np.array2string(array, prefix=prefix, separator=separator)
 
-    def generator(self, seed: int | None) -> np.random.Generator:
+    def generator(self, seed: int | None) -> "np.random.Generator":  # not evaluated: it would import numpy.random
         """Return a new stream of random numbers for the random kernels' defaults."""
         return np.random.default_rng(seed)

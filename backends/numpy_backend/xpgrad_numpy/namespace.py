@@ -1,13 +1,38 @@
 """NumPy as the Array API standard has it: array_api_compat's namespace, with what NumPy 2.0 lacks."""
 
 import functools
+import importlib
 import types
 from typing import Any
 
-import array_api_compat.numpy as compat
 import numpy as np
 
-from xpgrad.types import Array, Kernel, Namespace, Shape
+from xpgrad.types import Array, Dtype, Kernel, Namespace, Shape
+
+COMPAT = "array_api_compat.numpy"
+UNCHANGED = frozenset(
+    (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128", "e", "inf", "nan", "newaxis", "pi"),
+        *("broadcast_arrays", "broadcast_to", "can_cast", "expand_dims", "isdtype", "moveaxis", "repeat"),
+        *("result_type", "roll", "squeeze", "take", "tile"),
+    )
+)
+"""Names that array_api_compat takes from NumPy unchanged, and that many programs need."""
+SAME = frozenset(
+    (
+        *("arange", "asarray", "empty", "empty_like", "eye", "full", "full_like", "linspace"),
+        *("ones", "ones_like", "zeros", "zeros_like"),
+    )
+)
+"""Functions that array_api_compat wraps for older versions of NumPy; NumPy's do the same since 2.0."""
+
+
+def astype(x: Array, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Return `x` in another dtype; NumPy 2.0 has no argument `device`."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"astype: NumPy's arrays are on the device 'cpu', got {device!r}")
+    return x.astype(dtype, copy=copy)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -41,20 +66,32 @@ def _of_integers_too(function: Kernel) -> Kernel:
     return rounded
 
 
-def _with(**names: Any) -> Namespace:
-    made = types.ModuleType(compat.__name__, compat.__doc__)
-    vars(made).update({**vars(compat), **names})
+_REPLACED: dict[str, Kernel] = {"astype": astype}
+if np.lib.NumpyVersion(np.__version__) < "2.1.0b1":
+    _REPLACED |= {
+        "ceil": _of_integers_too(np.ceil),
+        "floor": _of_integers_too(np.floor),
+        "from_dlpack": from_dlpack,
+        "reshape": reshape,
+        "trunc": _of_integers_too(np.trunc),
+    }
+
+
+def _lazy() -> types.ModuleType:
+    """Return array_api_compat's namespace, which is imported when a name is first needed that is not NumPy's own.
+
+    That takes 60 ms, since it imports all that NumPy itself imports late: `numpy.f2py`, `numpy.testing` and others.
+    """
+    made = types.ModuleType(COMPAT)  # a library recognises the namespace by its name
+
+    def find(name: str) -> Any:
+        found = getattr(np if name in UNCHANGED or name in SAME else importlib.import_module(COMPAT), name)
+        return vars(made).setdefault(name, found)
+
+    for name in ("__loader__", "__package__", "__spec__"):
+        del vars(made)[name]
+    vars(made).update(_REPLACED, __getattr__=find, __dir__=lambda: dir(importlib.import_module(COMPAT)))
     return made
 
 
-NAMESPACE: Namespace = (
-    compat
-    if np.lib.NumpyVersion(np.__version__) >= "2.1.0b1"
-    else _with(
-        ceil=_of_integers_too(np.ceil),
-        floor=_of_integers_too(np.floor),
-        from_dlpack=from_dlpack,
-        reshape=reshape,
-        trunc=_of_integers_too(np.trunc),
-    )
-)
+NAMESPACE: Namespace = _lazy()

@@ -9,6 +9,7 @@ import typing as _typing
 
 from xpgrad.functions.activation import *
 from xpgrad.functions.array import *
+from xpgrad.functions.attention import *
 from xpgrad.functions.blocks import *
 from xpgrad.functions.connection import *
 from xpgrad.functions.convolution import *

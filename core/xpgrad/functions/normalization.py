@@ -9,13 +9,14 @@ from xpgrad.array_api.shared.axes import kept_shape, reduced_count
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import kernel
+from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
 from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable, inside
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
 
 __all__ = [
@@ -79,20 +80,48 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
     return xp.mean(x, axis=axis, keepdims=True), xp.var(x, axis=axis, keepdims=True)
 
 
-def _standardized(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Variable, Array, Array]:
-    """Return `x` normalized to mean 0 and variance 1 over `axis`, and its mean and variance with `axis` kept."""
+def _statistics(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Array, Array, Array]:
+    """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1."""
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     xp = spec.backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
-    inverse = narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
-    return standardize(x, mean, inverse, axis=axis, eps=eps), mean, var
+    return mean, var, narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
 
 
 @elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
 def scale_and_shift(xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray, /) -> Array:
     """``x * gamma + beta``, elementwise; one new array instead of two."""
     return x * gamma + beta
+
+
+def _normalized_rule(
+    xp: Namespace, gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float
+) -> Array:
+    direction = xp.standardize(x, mean, inverse, axis=axis, eps=eps)
+    return xp.standardize_backward(gy * gamma, direction, xp.inverse_std(x, inverse, axis=axis, eps=eps), axis=axis)
+
+
+def _normalized_gamma_rule(
+    xp: Namespace, gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float
+) -> Array:
+    return xp.sum_to(gy * xp.standardize(x, mean, inverse, axis=axis, eps=eps), shape=gamma_spec.shape)
+
+
+@primitive(
+    x=_normalized_rule,
+    gamma=_normalized_gamma_rule,
+    beta=lambda xp, gy, beta_spec: xp.sum_to(gy, shape=beta_spec.shape),
+)
+def normalized(
+    xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes,
+    eps: float,
+) -> Array:  # fmt: skip
+    """`standardize` of `x`, times `gamma`, plus `beta`, which broadcast to the shape of `x`.
+
+    The standardized array is computed again for the gradients, so that the graph does not keep it.
+    """
+    return xp.scale_and_shift(xp.standardize(x, mean, inverse, axis=axis, eps=eps), gamma, beta)
 
 
 def batch_normalization(
@@ -138,11 +167,13 @@ def batch_normalization(
     spec = real_floating(x, name)
     axes = _axes(name, spec, known_spec(gamma, name), axis)
     shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta)
+    running_mean, running_var = _within(running_mean), _within(running_var)
     for averages, which in (running_mean, "running_mean"), (running_var, "running_var"):
         if averages is not None:
             _check_averages(name, spec, averages, which, gamma)
-    y, mean, var = _standardized(x, spec, axes, eps)
-    y = scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
+    mean, var, inverse = _statistics(x, spec, axes, eps)
+    gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
+    y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps)
     if config.train and not config.in_recomputing:
         count = reduced_count(spec, axes)
         for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
@@ -213,8 +244,8 @@ def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float
     if spec.ndim != 2:
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
-    y, _, _ = _standardized(x, spec, (1,), eps)
-    return scale_and_shift(y, gamma, beta)
+    mean, _, inverse = _statistics(x, spec, (1,), eps)
+    return normalized(x, gamma, beta, mean, inverse, axis=(1,), eps=eps)
 
 
 def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
@@ -255,8 +286,8 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
         raise ValueError(f"{name}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
     rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
     flat = reshape(x, shape=rows)
-    y, _, _ = _standardized(flat, flat.node.spec, (1,), eps)
-    y = reshape(y, shape=spec.shape)
+    mean, _, inverse = _statistics(flat, flat.node.spec, (1,), eps)
+    y = reshape(standardize(flat, mean, inverse, axis=(1,), eps=eps), shape=spec.shape)
     return scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
 
 
@@ -347,6 +378,11 @@ def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: 
             f"{function}: {name} is an array of {found.backend.name}, which cannot be written to; give a Variable, "
             "which gets a new array"
         )
+
+
+def _within(averages: Any) -> Any:
+    """Return an array or a Variable as one of the innermost active transformation, or None."""
+    return averages if averages is None else inside(averages) if isinstance(averages, Variable) else entered(averages)
 
 
 def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:

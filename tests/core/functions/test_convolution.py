@@ -8,6 +8,7 @@ import xpgrad.functions as F
 from xpgrad.testing.arrays import on_host
 from xpgrad.utils.type_check import InvalidType
 from xpgrad_numpy.kernels import convolution as kernels
+from xpgrad_numpy.kernels import patches
 
 
 def ones(*shape, dtype=np.float32):
@@ -64,15 +65,33 @@ def _assert_torch(torch, function, options, got, *arrays):
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2])
-def test_images_that_the_cache_does_not_hold_are_done_in_parts(rng, monkeypatch, stride, groups):
-    x, W = rng.standard_normal((2, 4, 13, 11)), rng.standard_normal((2, 4 // groups, 3, 3))
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"CACHED": 4096, "MIN_COLUMNS": 8, "LONG": 16, "MAX_SHEARED": 0},  # a part of an image
+        {
+            "CACHED": 2**14,
+            "MIN_COLUMNS": 8,
+            "LONG": 8,
+            "MAX_SHEARED": 64,
+            "MIN_FILTERS": 1,
+            "MIN_LINE": 1,
+            "SMALL_PRODUCT": 2500,
+        },
+        {"CACHED": 2**16, "MIN_COLUMNS": 200, "LONG": 400, "MAX_SHEARED": 64},  # two images in one matrix
+    ],
+)
+def test_images_are_convolved_in_parts_and_together(rng, monkeypatch, stride, groups, limits):
+    x, W = rng.standard_normal((3, 4, 13, 11)), rng.standard_normal((2, 4 // groups, 3, 3))
 
     def function(x, W):
         return F.convolution_2d(x, W, stride=stride, pad=1, groups=groups)
 
     whole = gradients(function, x, W)
-    monkeypatch.setattr(kernels, "CACHED", 4096)
-    monkeypatch.setattr(kernels, "MAX_TURNED", 0)
+    monkeypatch.setattr(patches, "layout", patches.layout.__wrapped__)  # without those cached for other limits
+    for name, value in limits.items():
+        monkeypatch.setattr(patches, name, value)
+    monkeypatch.setattr(kernels, "MAX_TURNED", 0 if limits["MAX_SHEARED"] else 6)
     for one, two in zip(gradients(function, x, W), whole, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12)
 

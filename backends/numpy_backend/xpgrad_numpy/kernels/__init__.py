@@ -1,18 +1,15 @@
 """NumPy's kernels, by chapter of the standard."""
 
+import importlib
+
 from xpgrad.types import Kernel
-from xpgrad_numpy.kernels.convolution import CONVOLUTION
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.kernels.linalg import LINALG
 from xpgrad_numpy.kernels.linear import LINEAR
 from xpgrad_numpy.kernels.manipulation import MANIPULATION
-from xpgrad_numpy.kernels.neural import NEURAL
-from xpgrad_numpy.kernels.normalization import NORMALIZATION
-from xpgrad_numpy.kernels.pooling import POOLING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
-from xpgrad_numpy.kernels.windows import WINDOWS
 
 KERNELS: dict[str, Kernel] = {
     **ELEMENTWISE,
@@ -25,5 +22,26 @@ KERNELS: dict[str, Kernel] = {
     "scatter_add": scatter_add,
 }
 """Kernels that replace those of `xpgrad.array_api` and of the graph."""
-NETWORKS: dict[str, Kernel] = {**CONVOLUTION, **NEURAL, **NORMALIZATION, **POOLING, **WINDOWS}
-"""Kernels that replace those of `xpgrad.functions`, which is imported late."""
+NETWORKS = {
+    "attention": "attention attention_backward",
+    "convolution": "convolution transposed_convolution convolution_filter_backward",
+    "neural": """
+        relu gate special.expit special.expit.x softmax softmax.x log_softmax log_softmax.x logsumexp logsumexp.x
+        affine affine.x affine.b softmax_from_log softmax_from_log.x labels_one_hot labels_weight labels_count
+        masked_product cross_entropy cross_entropy.x""",
+    "normalization": """
+        moments normalized normalized.x normalized.gamma standardize standardize_backward scale_and_shift""",
+    "pooling": "max_pool max_pool_backward max_pool_gather",
+    "windows": "windows fold sum_pool unpool",
+}
+"""Names of the kernels that replace those of `xpgrad.functions`, by the modules that have them: imported late, too."""
+_MODULES = {name: module for module, names in NETWORKS.items() for name in names.split()}
+
+
+def network(name: str) -> Kernel | None:
+    """Return the kernel `name` of `xpgrad.functions`, or None; its module is imported at the first use."""
+    module = _MODULES.get(name)
+    if module is None:
+        return None
+    found: dict[str, Kernel] = getattr(importlib.import_module(f"{__name__}.{module}"), module.upper())
+    return found[name]

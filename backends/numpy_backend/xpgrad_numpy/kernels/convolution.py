@@ -1,126 +1,27 @@
-"""Convolution: image by image, the elements of windows are laid in rows of a matrix that stays in the cache.
+"""Convolution as products of filters and of the windows on a few images at a time, which stay in the cache.
 
-Where all strides are 1, a row is a stretch of the padded image's memory as it is: one long copy, at the price of some
-columns too many, where a window would begin in the padding. Else, or where those would be many, rows have no gaps.
+Windows are copied again in each function: that takes less time than it takes to write those of a batch to memory.
 """
 
 import functools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype, Kernel
+from xpgrad_numpy.kernels.patches import Patches
+from xpgrad_numpy.kernels.precision import wide
 
-CACHED = 2**19  # bytes of a part of the matrix; from a quarter to twice that makes little difference
-MAX_TURNED = 6  # ratio of filters to channels up to which copying rows is faster than adding them
-MAX_SURPLUS = 1.5  # ratio of computed to needed columns
-
-
-class Layout:
-    """How the elements of windows lie in the memory of one padded image, in elements from its start.
-
-    Attributes
-    ----------
-    padded : tuple of int
-        Lengths of the padded image's axes.
-    runs : tuple of int
-        Shape of one row of the matrix: one long run, or the numbers of windows.
-    window_steps, run_steps : tuple of int
-        How far apart the elements of a window, and of a row, are.
-    room : int
-        Elements of memory for one channel, with what the last run takes beyond the image.
-    """
-
-    __slots__ = ("geometry", "inside", "padded", "room", "run_steps", "runs", "window_steps")
-
-    def __init__(self, geometry: Geometry) -> None:
-        g = self.geometry = geometry
-        behind = g.behind
-        self.padded = tuple(n + p + b for n, p, b in zip(g.size, g.pad, behind, strict=True))
-        self.inside = tuple(slice(p, p + n) for n, p in zip(g.size, g.pad, strict=True))
-        steps = [math.prod(self.padded[i + 1 :]) for i in range(g.ndim)]
-        self.window_steps = tuple(d * step for d, step in zip(g.dilate, steps, strict=True))
-        self.runs, self.run_steps = g.out, tuple(s * step for s, step in zip(g.stride, steps, strict=True))
-        straight = g.out[0] * steps[0]
-        if set(g.stride) == {1} and straight <= MAX_SURPLUS * math.prod(g.out):
-            self.runs, self.run_steps = (straight,), (1,)
-        last = sum(
-            step * (n - 1)
-            for n, step in zip((*g.ksize, *self.runs), (*self.window_steps, *self.run_steps), strict=True)
-        )
-        self.room = max(math.prod(self.padded), last + 1)
-
-    @property
-    def columns(self) -> int:
-        """Columns of the matrix."""
-        return math.prod(self.runs)
-
-    def outputs(self, rows: Array) -> Array:
-        """Return a view of rows, shape (..., columns), in the shape of the windows, without superfluous columns."""
-        g = self.geometry
-        if self.runs == g.out:
-            return rows.reshape((*rows.shape[:-1], *g.out))
-        whole = rows.reshape((*rows.shape[:-1], g.out[0], *self.padded[1:]))
-        return whole[(..., *[slice(o) for o in g.out])]
-
-    def parts(self, rows: int, itemsize: int) -> Iterator[tuple[int, int]]:
-        """Yield start and stop of each part of the matrix along the first axis of the runs."""
-        row = math.prod(self.runs[1:]) * rows * itemsize
-        step = max(1, CACHED // max(row, 1))
-        count = -(-self.runs[0] // step)
-        for i in range(count):  # of nearly the same size
-            yield self.runs[0] * i // count, self.runs[0] * (i + 1) // count
-
-
-layout = functools.lru_cache(256)(Layout)
-
-
-class Image:
-    """A padded copy of one image, and the matrix of its windows, one part at a time."""
-
-    def __init__(self, geometry: Geometry, channels: int, groups: int, dtype: Dtype) -> None:
-        found = self.layout = layout(geometry)
-        each = channels // groups
-        self.memory = np.zeros((channels, found.room), dtype)
-        whole = self.memory[:, : math.prod(found.padded)].reshape((channels, *found.padded))
-        self.inside = whole[(slice(None), *found.inside)]
-        item, channel = self.memory.itemsize, self.memory.strides[0]
-        self.windows: Array = np.ndarray(  # shape (groups, *ksize, channels of a group, *runs)
-            (groups, *geometry.ksize, each, *found.runs),
-            dtype,
-            self.memory,
-            0,
-            (each * channel, *[s * item for s in found.window_steps], channel, *[s * item for s in found.run_steps]),
-        )
-        self.groups, self.rows = groups, math.prod(geometry.ksize) * each
-        self.parts = list(found.parts(groups * self.rows, item))
-        self.most = max(b - a for a, b in self.parts) if self.parts else 0
-        self.rest = math.prod(found.runs[1:])
-        self.matrix = np.empty(groups * self.rows * self.most * self.rest, dtype)
-
-    def part(self, a: int, b: int) -> tuple[Array, Array, slice]:
-        """Return a part's windows, the part of the matrix for them in their shape, and its columns."""
-        source = self.windows[(..., slice(a, b), *[slice(None)] * (len(self.layout.runs) - 1))]
-        return source, self.matrix[: source.size].reshape(source.shape), slice(a * self.rest, b * self.rest)
-
-    def as_matrix(self, part: Array) -> Array:
-        """Return a part in its shape as matrices, shape (groups, rows, columns)."""
-        return part.reshape((self.groups, self.rows, -1 if part.size else 0))
+MAX_TURNED = 4  # ratio of filters to channels up to which copying rows is faster than adding them
 
 
 def _filters(W: Array, groups: int, dtype: Dtype) -> Array:
     """Return filters as matrices, shape (groups, filters, elements), the channels varying fastest."""
     count, channels, *ksize = W.shape
-    moved = np.moveaxis(W.reshape((groups, count // groups, channels, *ksize)), 2, -1)
+    moved = W.reshape((groups, count // groups, channels, *ksize)).transpose((0, 1, *range(3, W.ndim + 1), 2))
     return np.ascontiguousarray(moved, dtype).reshape((groups, count // groups, channels * math.prod(ksize)))
-
-
-def _work(dtype: Dtype) -> Dtype:
-    """Return the dtype to compute in: there are no fast products in half precision."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def _bias(b: Array | None, ndim: int) -> Array | None:
@@ -129,26 +30,40 @@ def _bias(b: Array | None, ndim: int) -> Array | None:
 
 def convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
     """Return the products of windows and filters."""
-    found = layout(geometry)
     result = np.result_type(*[a for a in (x, W, b) if a is not None])
-    dtype = _work(result)
+    dtype, b = wide(result), _bias(b, geometry.ndim)
     y = np.empty((x.shape[0], W.shape[0], *geometry.out), result)
     if not y.size or not W.size:
-        y[...] = 0 if b is None else _bias(b, geometry.ndim)
+        y[...] = 0 if b is None else b
         return y
-    image, filters, b = Image(geometry, x.shape[1], groups, dtype), _filters(W, groups, dtype), _bias(b, geometry.ndim)
-    made = np.empty((groups, W.shape[0] // groups, found.columns), dtype)
-    outputs = found.outputs(made.reshape((W.shape[0], found.columns)))
-    parts = [image.part(*part) for part in image.parts]
-    for one, out in zip(x, y, strict=True):
-        image.inside[...] = one
-        for source, part, columns in parts:
-            part[...] = source
-            np.matmul(filters, image.as_matrix(part), out=made[..., columns])
-        if b is None:
-            out[...] = outputs
+    filters = _filters(W, groups, dtype)
+    patches = Patches(geometry, x.shape, groups, filters.shape[1], dtype, "multiply")
+    beside = patches.beside
+    filters = filters if beside else filters[:, None]
+    spare: Array = None
+    if patches.layout.by_line:
+        spare = np.empty((patches.together, *y.shape[1:]), dtype)
+        filters = np.ascontiguousarray(W.transpose((2, 0, 3, 1)), dtype).reshape((geometry.ksize[0], len(W), -1))
+    columns, apart = patches.layout.columns, beside or dtype != result or patches.layout.columns != geometry.out
+    memory = np.empty(patches.together * W.shape[0] * math.prod(columns) if apart else 0, dtype)
+    products = found = memory[:0]
+    for chunk in patches.chunks(len(x)):
+        out = y[chunk]
+        if not apart:
+            products = found = out
+        elif len(found) != len(out):
+            shape = (out.shape[1], out.shape[0]) if beside else out.shape[:2]
+            products = memory[: math.prod(shape) * math.prod(columns)].reshape((*shape, *columns))
+            found = (products.swapaxes(0, 1) if beside else products)[patches.within]
+        if spare is not None:
+            patches.by_line(x[chunk], filters, products, spare[: len(out)])
         else:
-            np.add(outputs, b, out=out, casting="same_kind")
+            for matrices, into in zip(patches.of(x[chunk]), patches.columns(products), strict=True):
+                np.matmul(filters, matrices, out=into)
+        if b is not None:
+            np.add(found, b, out=out, casting="same_kind")
+        elif apart:
+            out[...] = found
     return y
 
 
@@ -166,7 +81,7 @@ def _turned_filters(W: Array, groups: int) -> Array:
     """Return filters with channels and outputs swapped in each group, and all spatial axes reversed."""
     count, channels, *ksize = W.shape
     swapped = np.swapaxes(W.reshape((groups, count // groups, channels, *ksize)), 1, 2)
-    return np.flip(swapped, tuple(range(3, swapped.ndim))).reshape((groups * channels, count // groups, *ksize))
+    return swapped[(..., *[slice(None, None, -1)] * len(ksize))].reshape((groups * channels, count // groups, *ksize))
 
 
 def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
@@ -174,57 +89,48 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geo
     around = turned(geometry)
     if around is not None and W.shape[0] <= MAX_TURNED * W.shape[1] * groups:
         return convolution(x, _turned_filters(W, groups), b, around, groups)
-    found = layout(geometry)
     result = np.result_type(*[a for a in (x, W, b) if a is not None])
-    dtype, channels = _work(result), W.shape[1] * groups
-    y = np.empty((x.shape[0], channels, *geometry.size), result)
+    dtype, b = wide(result), _bias(b, geometry.ndim)
+    y = np.empty((x.shape[0], W.shape[1] * groups, *geometry.size), result)
     if not y.size or not x.size:
-        y[...] = 0 if b is None else _bias(b, geometry.ndim)
+        y[...] = 0 if b is None else b
         return y
-    image, b = Image(geometry, channels, groups, dtype), _bias(b, geometry.ndim)
     filters = np.ascontiguousarray(_filters(W, groups, dtype).mT)
-    given = np.zeros((groups, W.shape[0] // groups, found.columns), dtype)
-    inputs = found.outputs(given.reshape((W.shape[0], found.columns)))
-    parts = [image.part(*part) for part in image.parts]
-    numbers = list(np.ndindex(geometry.ksize))
-    for one, out in zip(x, y, strict=True):
-        inputs[...] = one
-        image.memory[...] = 0
-        for target, part, columns in parts:
-            np.matmul(filters, given[..., columns], out=image.as_matrix(part))
-            for number in numbers:
-                into = target[(slice(None), *number)]
-                into += part[(slice(None), *number)]
+    patches = Patches(geometry, y.shape, groups, filters.shape[2], dtype, "add")
+    filters = filters if patches.beside else filters[:, None]
+    for chunk in patches.chunks(len(x)):
+        columns = patches.columns(patches.given(x[chunk]))
+        patches.memory[...] = 0
+        for given, (windows, copied, matrices) in zip(columns, patches.parts, strict=True):
+            np.matmul(filters, given, out=matrices)
+            for number in patches.numbers:
+                into = windows[number]
+                into += copied[number]
+        ((_, image),) = patches.fills
         if b is None:
-            out[...] = image.inside
+            y[chunk] = image
         else:
-            np.add(image.inside, b, out=out, casting="same_kind")
+            np.add(image, b, out=y[chunk], casting="same_kind")
     return y
 
 
 def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Return the sums over batch and windows of windows times `g`."""
-    found = layout(geometry)
     result = np.result_type(x, g)
-    dtype, filters, channels = _work(result), g.shape[1], x.shape[1] // groups
-    shape = (filters, channels, *geometry.ksize)
+    dtype, filters, channels = wide(result), g.shape[1] // groups, x.shape[1] // groups
+    shape = (g.shape[1], channels, *geometry.ksize)
     if not x.size or not g.size:
         return np.zeros(shape, result)
-    image = Image(geometry, x.shape[1], groups, dtype)
-    given = np.zeros((groups, filters // groups, found.columns), dtype)
-    inputs = found.outputs(given.reshape((filters, found.columns)))
-    total = np.zeros((groups, image.rows, filters // groups), dtype)
+    patches = Patches(geometry, x.shape, groups, filters, dtype, "sum")
+    total = np.zeros((groups, patches.layout.rows, filters), dtype)
     product: Any = np.empty_like(total)
-    parts = [image.part(*part) for part in image.parts]
-    for one, gradient in zip(x, g, strict=True):
-        image.inside[...] = one
-        inputs[...] = gradient
-        for source, part, columns in parts:
-            part[...] = source
-            np.matmul(image.as_matrix(part), given[..., columns].mT, out=product)
+    for chunk in patches.chunks(len(x)):
+        columns = patches.columns(patches.given(g[chunk]))
+        for matrix, given in zip(patches.of(x[chunk]), columns, strict=True):
+            np.matmul(matrix, given.mT, out=product)
             total += product
-    moved = total.mT.reshape((groups, filters // groups, *geometry.ksize, channels))
-    return np.moveaxis(moved, -1, 2).reshape(shape).astype(result, copy=False)
+    moved = total.mT.reshape((groups, filters, *geometry.ksize, channels))
+    return moved.transpose((0, 1, -1, *range(2, moved.ndim - 1))).reshape(shape).astype(result, copy=False)
 
 
 CONVOLUTION: dict[str, Kernel] = {

@@ -23,6 +23,17 @@ def tanh_x(gy: Array, y: Array, /) -> Array:
     return gy * (1 - y * y) if one is None else gy * (one - y * y)
 
 
+def square_x(gy: Array, x: Array, /) -> Array:
+    """Return ``gy * (2 * x)``; NumPy computes with scalars in a fifth of the time that 0-d arrays take.
+
+    Complex scalars it multiplies by another loop, which rounds differently.
+    """
+    if x.ndim or x.dtype.kind != "f":
+        return np.multiply(gy, np.add(x, x))
+    x = x[()]
+    return np.asarray(gy[()] * (x + x))
+
+
 def constant_power(x: Array, /, exponent: Any) -> Array:
     """Return ``x**exponent``."""
     y = x**exponent
@@ -30,4 +41,5 @@ def constant_power(x: Array, /, exponent: Any) -> Array:
 
 
 ELEMENTWISE["constant_power"] = constant_power
+ELEMENTWISE["square.x"] = square_x
 ELEMENTWISE["tanh.x"] = tanh_x

@@ -22,6 +22,8 @@ def accumulate(total: Array, g: Array, /) -> Array:
     """
     if type(total) is not np.ndarray or total.dtype is not g.dtype or total.shape != g.shape:
         return total + g
+    if not total.flags.writeable:
+        return total + g
     if not total.flags.c_contiguous and total.strides != g.strides:
         return total + g
     return np.add(total, g, out=total)
@@ -30,10 +32,12 @@ def accumulate(total: Array, g: Array, /) -> Array:
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate."""
     total = np.zeros(spec.shape, spec.dtype)
-    if len(parts) > MANY and len(spec.shape) == 1 and all(type(index) is int for index, _ in parts):
-        places = np.array([index for index, _ in parts])
-        np.add.at(total, places, np.fromiter((value for _, value in parts), spec.dtype, len(parts)))
-        return total
+    if len(parts) > MANY and len(spec.shape) == 1:
+        places = [index for index, _ in parts]
+        if set(map(type, places)) == {int}:
+            values = np.fromiter([value for _, value in parts], spec.dtype, len(parts))
+            np.add.at(total, np.array(places), values)
+            return total
     for index, value in parts:
         if type(index) is int and not value.ndim:
             total[index] += value.item()  # NumPy adds scalars ten times as fast as 0-d arrays

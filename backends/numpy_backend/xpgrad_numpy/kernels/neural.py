@@ -6,6 +6,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.blocks import FROM, blocks, in_order
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
 from xpgrad_numpy.kernels.statistical import sum
@@ -45,12 +46,16 @@ def expit(x: Array, /) -> Array:
     y = np.negative(x) if x.ndim else np.negative(x, out=np.empty_like(x))
     with np.errstate(over="ignore"):  # exp overflows to infinity, whose reciprocal is the right 0
         np.exp(y, out=y)
-    y += ONES.get(x.dtype, 1)
-    return np.reciprocal(y, out=y)
+    one = ONES.get(x.dtype, 1)
+    y += one
+    return np.divide(one, y, out=y)  # the same as the reciprocal, in vectors
 
 
-def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
-    """Return ``gy * y * (1 - y)`` in one new array; 1 - y is computed as ``expit(-x)`` where it would lose digits."""
+def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array:
+    """Return ``gy * y * (1 - y)``, in `out` or one new array; 1 - y is ``expit(-x)`` where it would lose digits.
+
+    `out` may be `gy`.
+    """
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
     gx = np.subtract(ONES.get(y.dtype, 1), y)
@@ -61,6 +66,8 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
         else:
             gx = expit(np.negative(x))
     gx *= y
+    if out is not None:
+        return np.multiply(gx, gy, out=out)
     gx *= gy
     return gx
 
@@ -69,7 +76,17 @@ def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True))
+    if x.nbytes < FROM:
+        return softmax_into(x, None, axis)
+    y = np.empty_like(x, subok=False)
+    for part in blocks(x, axis):
+        softmax_into(x[part], y[part], axis)
+    return y
+
+
+def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
+    """Return `softmax`, in a new array or in `out`, which may be `x` itself."""
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=out)
     np.exp(y, out=y)
     y /= np.add.reduce(y, axis, keepdims=True)
     return y
@@ -79,7 +96,16 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
     if is_half(y.dtype):
         return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    gx = gy * y
+    if y.nbytes < FROM or not in_order(gy, y):
+        return _softmax_x(gy, y, axis)
+    gx = np.empty(y.shape, np.result_type(gy, y))
+    for part in blocks(y, axis):
+        _softmax_x(gy[part], y[part], axis, gx[part])
+    return gx
+
+
+def _softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
+    gx = np.multiply(gy, y, out=out)
     total = np.add.reduce(gx, axis, keepdims=True)
     np.subtract(gy, total, out=gx)
     gx *= y
@@ -105,7 +131,16 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
         y -= np.maximum.reduce(y, 0)
         y -= np.log(np.add.reduce(np.exp(y), 0))
         return y.T
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True))
+    if x.nbytes < FROM:
+        return _log_softmax(x, axis)
+    y = np.empty_like(x, subok=False)
+    for part in blocks(x, axis):
+        _log_softmax(x[part], axis, y[part])
+    return y
+
+
+def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=out)
     y -= np.log(np.add.reduce(np.exp(y), axis, keepdims=True))
     return y
 
@@ -114,7 +149,16 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):
         return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    gx = np.exp(y)
+    if y.nbytes < FROM or not in_order(gy, y):
+        return _log_softmax_x(gy, y, axis)
+    gx = np.empty(y.shape, np.result_type(gy, y))
+    for part in blocks(y, axis):
+        _log_softmax_x(gy[part], y[part], axis, gx[part])
+    return gx
+
+
+def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
+    gx = np.exp(y, out=out)
     gx *= np.add.reduce(gy, axis, keepdims=True)
     return np.subtract(gy, gx, out=gx)
 
@@ -242,14 +286,25 @@ def cross_entropy_x(
     """Return the gradient of the cross entropy: the exponentials of the kept scores, modified in place."""
     score = log_softmax(x, 1) if score is None else score
     t, counted = _labels(t, score.shape[1], ignore_label)
-    gx = np.exp(score)
-    gx[_places(score, t)] -= 1
     share = np.expand_dims(gy, 1) if reduce == "no" else divided(gy, _count(score, t, counted, normalize))
     if weight is not None:
         share = np.expand_dims(weight[t], 1) * share
-    gx *= share
+    if score.nbytes < FROM or score.ndim != 2:
+        gx = _less_one(score, t, share)
+    else:
+        gx = np.empty_like(score, subok=False)
+        for part in blocks(score, 1):
+            _less_one(score[part], t[part], share[part] if share.ndim else share, gx[part])
     if counted is not None:
         np.moveaxis(gx, 1, -1)[~counted] = 0
+    return gx
+
+
+def _less_one(score: Array, t: Array, share: Array, out: Array | None = None) -> Array:
+    """Return the probabilities, that of each label less 1, times `share`."""
+    gx = np.exp(score, out=out)
+    gx[_places(score, t)] -= 1
+    gx *= share
     return gx
 
 

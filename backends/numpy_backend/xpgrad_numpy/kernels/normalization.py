@@ -1,27 +1,18 @@
-"""Normalization in few passes, over blocks of rows that stay in the cache between passes."""
+"""Normalization in few passes, over blocks that stay in the cache between passes."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
+from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.kernels.precision import is_half
+from xpgrad_numpy.kernels.statistical import sum_to
 
 Axes = tuple[int, ...]
 
-CACHED = 2**17  # elements of a block of rows
 _add: Kernel = np.add.reduce
-
-
-def _blocks(shape: tuple[int, ...], axis: Axes) -> Iterator[slice]:
-    """Yield blocks of rows if each row is normalized separately, else all rows at once."""
-    if len(shape) != 2 or axis != (1,):
-        yield slice(None)
-        return
-    step = max(1, CACHED // max(shape[1], 1))
-    for start in range(0, shape[0], step):
-        yield slice(start, start + step)
 
 
 def _count(x: Array, axis: Axes) -> int:
@@ -38,12 +29,12 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
     shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
     mean, var = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
-    for rows in _blocks(x.shape, axis):
-        _add(x[rows], axis, None, mean[rows], True)
-        mean[rows] /= count
-        centred = x[rows] - mean[rows]
+    for part in blocks(x, axis):
+        _add(x[part], axis, None, mean[part], True)
+        mean[part] /= count
+        centred = x[part] - mean[part]
         centred *= centred
-        _add(centred, axis, None, var[rows], True)
+        _add(centred, axis, None, var[part], True)
     var /= count
     return mean, var
 
@@ -51,26 +42,103 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
-    for rows in _blocks(x.shape, axis):
-        part = np.subtract(x[rows], mean[rows], out=y[rows])
-        part *= inverse[rows]
+    for part in blocks(x, axis):
+        to = np.subtract(x[part], mean[part], out=y[part])
+        to *= inverse[part]
     return y
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
-    count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
     y = np.empty(g.shape, np.result_type(g, direction, scale))
-    for rows in _blocks(g.shape, axis):
-        given, along, factor = g[rows], direction[rows], scale[rows]
-        part = np.multiply(given, along, out=y[rows])
-        share = _add(part, axis, wide, None, True) / count
-        mean = _add(given, axis, wide, None, True) / count
-        np.multiply(along, share, out=part)
-        np.subtract(given, part, out=part)
-        part -= mean
-        part *= factor
+    for part in blocks(g, axis):
+        _project(g[part], direction[part], scale[part], axis, y[part])
     return y
+
+
+def _project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array) -> None:
+    """Write the gradient of `standardize` to `out`, which is none of the other arrays."""
+    count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
+    np.multiply(g, direction, out=out)
+    share = _add(out, axis, wide, None, True) / count
+    mean = _add(g, axis, wide, None, True) / count
+    np.multiply(direction, share, out=out)
+    np.subtract(g, out, out=out)
+    out -= mean
+    out *= scale
+
+
+def _part(feature: Array, part: Index) -> Array:
+    """Return what broadcasts with a block, of an array with as many axes that broadcasts with everything."""
+    return feature if not part or feature.shape[len(part) - 1] == 1 else feature[part]
+
+
+def _aligned(feature: Array, ndim: int) -> Array:
+    return feature if feature.ndim == ndim else feature.reshape((1,) * (ndim - feature.ndim) + feature.shape)
+
+
+def _alike(x: Array, *others: Array) -> bool:
+    return all(other.dtype == x.dtype for other in others)
+
+
+def normalized(
+    x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
+) -> Array:  # fmt: skip
+    """Return ``(x - mean) * inverse * gamma + beta`` in one new array."""
+    if not _alike(x, gamma, beta, mean, inverse):
+        return scale_and_shift(standardize(x, mean, inverse, axis, eps), gamma, beta)
+    y = np.empty(x.shape, x.dtype)
+    gamma, beta = _aligned(gamma, x.ndim), _aligned(beta, x.ndim)
+    for part in blocks(x, axis):
+        to = np.subtract(x[part], mean[part], out=y[part])
+        to *= inverse[part]
+        to *= _part(gamma, part)
+        to += _part(beta, part)
+    return y
+
+
+def normalized_x(
+    gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float, /
+) -> Array:  # fmt: skip
+    """Return the gradient of `normalized` for `x` in one new array."""
+    if not _alike(x, gy, gamma, mean, inverse):
+        return NotImplemented
+    gx = np.empty(x.shape, x.dtype)
+    gamma = _aligned(gamma, x.ndim)
+    for part in blocks(x, axis):
+        scale = inverse[part]
+        direction = np.subtract(x[part], mean[part])
+        direction *= scale
+        _project(np.multiply(gy[part], _part(gamma, part)), direction, scale, axis, gx[part])
+    return gx
+
+
+def normalized_gamma(
+    gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
+) -> Array:
+    """Return the sum of the cotangent times the standardized `x`, without an array of the size of `x`."""
+    parts = blocks(x, axis)
+    if not (_alike(x, gy, mean, inverse) and len(parts) > 1 and in_order(gy, x)):
+        return NotImplemented
+    each = (1,) * (x.ndim - len(gamma_spec.shape)) + gamma_spec.shape
+    along = len(parts[0]) - 1
+    if each[along] == 1 and (along or x.ndim != 2):
+        return NotImplemented
+    total = np.empty(each, x.dtype)
+    for place, part in enumerate(parts):
+        block = x[part]
+        memory = np.empty((len(block) + 1, *block.shape[1:]), x.dtype)  # the first row for the sum of those before
+        product = np.subtract(block, mean[part], out=memory[1:])
+        product *= inverse[part]
+        product *= gy[part]
+        if each[along] > 1:
+            total[part] = sum_to(product, total[part].shape)
+        elif place:
+            memory[:1] = total
+            _add(memory, 0, None, total, True)
+        else:
+            _add(product, 0, None, total, True)
+    return total.reshape(gamma_spec.shape)
 
 
 def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
@@ -83,6 +151,9 @@ def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
 
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
+    "normalized": normalized,
+    "normalized.x": normalized_x,
+    "normalized.gamma": normalized_gamma,
     "standardize": standardize,
     "standardize_backward": standardize_backward,
     "scale_and_shift": scale_and_shift,

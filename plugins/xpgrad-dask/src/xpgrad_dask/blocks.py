@@ -72,5 +72,5 @@ def empty(ndim: int, dtype: Dtype) -> Any:
 def computed(module: str, name: str, parameters: dict[str, Any], *blocks: Any) -> Any:
     """Return the result of NumPy's kernel `name` on chunks; a worker may have to import its declaration."""
     importlib.import_module(module)
-    kernel: Any = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.xp)
+    kernel: Any = functools.reduce(getattr, name.split("."), xpgrad.get_device("@numpy").backend.root.xp)
     return np.asarray(kernel(*blocks, **parameters))

@@ -54,7 +54,7 @@ def random_normal(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator
 
 
 def _cofactors(x: Any, d: Any) -> Any:
-    return xpgrad.get_device("@numpy").backend.xp.linalg.cofactors(x, d)
+    return xpgrad.get_device("@numpy").backend.root.xp.linalg.cofactors(x, d)
 
 
 def cofactors(x: Array, d: Array, /) -> Array:
@@ -63,7 +63,7 @@ def cofactors(x: Array, d: Array, /) -> Array:
 
 
 def _cofactor_changes(g: Any, x: Any, d: Any) -> Any:
-    return xpgrad.get_device("@numpy").backend.xp.linalg.cofactor_changes(g, x, d)
+    return xpgrad.get_device("@numpy").backend.root.xp.linalg.cofactor_changes(g, x, d)
 
 
 def cofactor_changes(g: Array, x: Array, d: Array, /) -> Array:
@@ -72,7 +72,7 @@ def cofactor_changes(g: Array, x: Array, d: Array, /) -> Array:
 
 
 def _cofactor_derivatives(gs: Any, x: Any) -> Any:
-    return xpgrad.get_device("@numpy").backend.xp.linalg.cofactor_derivatives(gs, x)
+    return xpgrad.get_device("@numpy").backend.root.xp.linalg.cofactor_derivatives(gs, x)
 
 
 def cofactor_derivatives(gs: Array, x: Array, /) -> Array:

@@ -59,7 +59,7 @@ class DpnpBackend(ArrayAPIBackend):
     @staticmethod
     def loaded() -> "DpnpBackend":
         """Return the backend of this process."""
-        backend = xpgrad.get_device("@dpnp").backend
+        backend = xpgrad.get_device("@dpnp").backend.root
         assert isinstance(backend, DpnpBackend)
         return backend
 

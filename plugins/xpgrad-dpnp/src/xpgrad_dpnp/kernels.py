@@ -96,7 +96,7 @@ def _needs_places(index: Index) -> bool:
 
 
 def _backend() -> Backend:
-    return xpgrad.get_device("@dpnp").backend
+    return xpgrad.get_device("@dpnp").backend.root
 
 
 KERNELS: dict[str, Kernel] = {

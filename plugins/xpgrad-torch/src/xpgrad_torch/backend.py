@@ -148,6 +148,10 @@ class TorchBackend(ArrayAPIBackend):
         """Return a copy of a NumPy array, whatever its strides, on a device."""
         return exchange.from_host(array, device.handle)
 
+    def writes(self, name: str) -> bool:
+        """Return whether this is a method of tensors that computes in place: ``.add_``."""
+        return name.startswith(".") and name.endswith("_")
+
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""
         return bool(array._is_view() or array.is_inference())

@@ -20,7 +20,7 @@ def cofactors(x: Array, d: Array, /) -> Array:
     if not bool(d.any()):
         return NotImplemented
     some = x[singular]
-    by_default = xpgrad.get_device("@torch").backend.xp.linalg.cofactors
+    by_default = xpgrad.get_device("@torch").backend.root.xp.linalg.cofactors  # of tensors, also while they are traced
     result[singular] = by_default(some, torch.zeros_like(d[singular]))
     return result
 

@@ -1,0 +1,181 @@
+"""Gradients of elementwise functions of large arrays: in blocks that stay in the cache, in memory that is in use.
+
+NumPy's loops run at the speed of memory, and new memory costs as much again when it is first touched. So a rule that is
+one loop writes into a cotangent that nobody else sees. Any other rule runs on one block of all its arrays after the
+other, and its intermediate results stay in the cache. Each element gets the operations that it gets without blocks.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.plugin import Spec
+from xpgrad.types import Array, Kernel, Shape
+from xpgrad_numpy.kernels.neural import expit_x
+
+BLOCK = 2**19  # bytes of a cotangent: with less, the calls count; the processor's own cache holds one to four blocks
+BLOCKS_FROM = 16 * BLOCK  # bytes: whole arrays of less stay in the cache, too
+SCALARS = (float, int, bool)
+PLAIN = frozenset(map(np.dtype, ("float32", "float64")))
+
+LOOPS: dict[str, np.ufunc] = {
+    "multiply.x1": np.multiply,
+    "multiply.x2": np.multiply,
+    "divide.x1": np.divide,
+    "subtract.x2": np.negative,
+    "negative.x": np.negative,
+    "exp.x": np.multiply,
+    "log.x": np.divide,
+}
+"""Vjps that are one loop over the cotangent, alone or with one kept array."""
+
+
+def tanh_x(gy: Array, y: Array, out: Array, /) -> None:
+    """Write ``gy * (1 - y * y)`` into `out`, which may be `gy`."""
+    rest = np.multiply(y, y)
+    np.subtract(1, rest, out=rest)
+    np.multiply(gy, rest, out=out)
+
+
+INTO: dict[str, Kernel] = {"tanh.x": tanh_x, "special.expit.x": expit_x}
+"""Vjps of several loops, the last of which writes the result; for arrays of one of the dtypes in `PLAIN`."""
+
+Rules = Sequence[Callable[..., Array]]
+Values = Sequence[Sequence[Any]]
+Arrays = Sequence[Array | None]
+
+
+def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
+    """Return the function that `Backend.blockwise` describes."""
+    into = [INTO.get(name) if name else None for name in names]
+    loops = [LOOPS[name] for name in names if name in LOOPS]
+
+    def compute(gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
+        if len(loops) == len(names):  # whole arrays: a loop over memory takes no longer than one over blocks
+            return _in_place(loops, gy, values) if owned else NotImplemented
+        return _in_blocks(rules, into, gy, values, totals, owned)
+
+    return compute
+
+
+def _in_place(loops: Sequence[np.ufunc], gy: Array, values: Values) -> Any:
+    """Return the result of each loop, the last one in the memory of `gy`, or NotImplemented if that does not fit."""
+    if not _is_writable(gy):
+        return NotImplemented
+    for value in (value for each in values for value in each):
+        if type(value) is np.ndarray:
+            fits = value.dtype is gy.dtype and (
+                not value.ndim or (value.shape == gy.shape and value.flags.c_contiguous)
+            )
+        else:
+            fits = type(value) in SCALARS
+        if not fits:
+            return NotImplemented
+    gxs = [loop(gy, *each) for loop, each in zip(loops[:-1], values[:-1], strict=True)]
+    return [*gxs, loops[-1](gy, *values[-1], out=gy)]
+
+
+def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
+    """Return the results of the rules on all blocks, None for those added to totals, or NotImplemented."""
+    if gy.nbytes < BLOCKS_FROM:
+        return NotImplemented
+    flat, shape = _flat(gy, gy.shape), gy.shape
+    operands = [[_flat(value, shape) for value in each] for each in values]
+    if flat is None or any(value is None for each in operands for value in each):
+        return NotImplemented
+    parts = _parts(gy)
+    first = next(parts)
+    results = [rule(flat[first], *_cut(each, first)) for rule, each in zip(rules, operands, strict=True)]
+    if any(type(gx) is not np.ndarray or gx.shape != flat[first].shape or gx.base is not None for gx in results):
+        return NotImplemented  # it is the cotangent itself, or one number for all
+    writers: list[Callable[[Array, slice], Any]] = []
+    gxs: list[Array | None] = []
+    last = len(rules) - 1
+    for i, (rule, write, each, gx, total) in enumerate(zip(rules, into, operands, results, totals, strict=True)):
+        if total is not None and total.dtype is gx.dtype and total.shape == shape and _is_writable(total):
+            gxs.append(None)
+            output = total.reshape(-1)
+            np.add(output[first], gx, out=output[first])
+            writers.append(_adding(rule, each, output))
+            continue
+        in_place = i == last and owned and gx.dtype is gy.dtype and _is_writable(gy)
+        made = gy if in_place else np.empty(shape, gx.dtype)
+        gxs.append(made)
+        output = made.reshape(-1)
+        output[first] = gx
+        if write is None or gx.dtype not in PLAIN or not all(_like(value, gx) for value in (flat, *each)):
+            writers.append(_storing(rule, each, output))
+        else:
+            writers.append(_writing(write, each, output))
+    for part in parts:
+        block = flat[part]
+        for writer in writers:
+            writer(block, part)
+    return gxs
+
+
+def _adding(rule: Kernel, values: Sequence[Any], total: Array) -> Callable[[Array, slice], Any]:
+    def write(block: Array, part: slice) -> None:
+        out = total[part]
+        np.add(out, rule(block, *_cut(values, part)), out=out)
+
+    return write
+
+
+def _storing(rule: Kernel, values: Sequence[Any], output: Array) -> Callable[[Array, slice], Any]:
+    def write(block: Array, part: slice) -> None:
+        output[part] = rule(block, *_cut(values, part))
+
+    return write
+
+
+def _writing(into: Kernel, values: Sequence[Any], output: Array) -> Callable[[Array, slice], Any]:
+    return lambda block, part: into(block, *_cut(values, part), output[part])
+
+
+def _parts(a: Array) -> Iterator[slice]:
+    step = max(1, BLOCK // a.itemsize)
+    return (slice(start, start + step) for start in range(0, a.size, step))
+
+
+def _cut(values: Sequence[Any], part: slice) -> list[Any]:
+    return [value[part] if type(value) is np.ndarray and value.ndim else value for value in values]
+
+
+def _like(value: Any, a: Array) -> bool:
+    return type(value) is np.ndarray and value.ndim == 1 and value.dtype is a.dtype
+
+
+def _is_writable(a: Array) -> bool:
+    return type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable
+
+
+def _flat(value: Any, shape: Shape) -> Any:
+    """Return an array as a view with one axis, a number, which need not be cut, as it is; None for anything else."""
+    if type(value) is not np.ndarray:
+        return value if type(value) in SCALARS else None
+    if not value.ndim:
+        return value
+    if value.shape != shape or not (value.flags.c_contiguous or not any(value.strides)):
+        return None
+    return value.reshape(-1)
+
+
+def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
+    """Return the results of a function of elements, see `Backend.in_blocks`; whole if arrays are not contiguous."""
+    shape = specs[0].shape
+    flat = [_flat(array, shape) for array in arrays]
+    if any(array is None for array in flat):
+        return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
+    results = [np.empty(shape, spec.dtype) for spec in specs]
+    outputs = [result.reshape(-1) for result in results]
+    size = outputs[0].size
+    step = max(1, BLOCK // max(result.itemsize for result in results))
+    for start in range(0, size, step):
+        part = slice(start, start + step)
+        into = [output[part] for output in outputs]
+        for result, output in zip(function(*_cut(flat, part), *into), into, strict=True):
+            if result is not output:
+                output[...] = result
+    return results

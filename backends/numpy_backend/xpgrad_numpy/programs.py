@@ -1,0 +1,140 @@
+"""NumPy's functions in compiled programs: which return new memory, and which can write into given memory."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from xpgrad.plugin import CHAPTERS
+from xpgrad.types import Dtype, Kernel
+from xpgrad_numpy.kernels import KERNELS
+from xpgrad_numpy.kernels.gathers import scatter_add
+from xpgrad_numpy.kernels.indexing import INDEXING
+from xpgrad_numpy.namespace import NAMESPACE
+
+_VIEWS = {
+    *("broadcast_arrays", "broadcast_to", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims"),
+    *("reshape", "squeeze", "unstack", "asarray", "from_dlpack", "meshgrid", "astype", "getitem", "sum_to", "sum.x"),
+    *("real", "imag", "linalg.diagonal", "linalg.matrix_transpose", "accumulate", "clip", "round"),
+}
+"""Functions that may return their argument, or a view of it."""
+_NETWORKS = {
+    *("affine", "affine_b", "affine_x", "convolution", "cross_entropy", "cross_entropy_x", "expit", "expit_x", "gate"),
+    *("log_softmax", "log_softmax_x", "logsumexp", "normalized", "relu", "softmax", "softmax_x", "softmax_from_log"),
+    *("softmax_from_log_x", "standardize", "standardize_backward", "transposed_convolution"),
+}
+"""Kernels of `xpgrad.functions`, by their names in `xpgrad_numpy.kernels`, that compute their results in new arrays."""
+_CHAPTERS = (
+    "creation",
+    "elementwise",
+    "linear algebra",
+    "manipulation",
+    "indexing",
+    "searching",
+    "statistics",
+    "sorting",
+)
+
+
+def _fresh() -> frozenset[Kernel]:
+    kernels = {kernel for name, kernel in KERNELS.items() if name not in _VIEWS and "einsum" not in name}
+    names = (name for chapter in _CHAPTERS for name in CHAPTERS[chapter] if name not in _VIEWS)
+    found = {getattr(NAMESPACE, name, None) for name in names}
+    return frozenset(kernels | {function for function in found if function is not None})
+
+
+FRESH = _fresh()
+"""Functions other than ufuncs whose results are in new memory."""
+
+
+def is_fresh(function: Kernel) -> bool:
+    """Return whether a function is one of `FRESH`, or of the kernels for networks that are like them."""
+    try:
+        if function in FRESH:
+            return True
+    except TypeError:  # an object that is not hashable
+        return False
+    own = str(getattr(function, "__module__", "")).startswith("xpgrad_numpy.kernels.")
+    return own and function.__name__ in _NETWORKS
+
+
+_OPERATORS: dict[Kernel, Kernel] = {
+    operator.add: np.add,
+    operator.mul: np.multiply,
+    operator.neg: np.negative,
+    operator.sub: np.subtract,
+    operator.truediv: np.divide,
+}
+"""What operators of arrays call. Powers are not among them: ``x ** 2`` is another function than `power`."""
+
+
+def writer(function: Kernel) -> Kernel | None:
+    """Return the ufunc that a function or operator is, if it computes element by element, with one result."""
+    try:
+        function = _OPERATORS.get(function, function)
+    except TypeError:  # an object that is not hashable
+        return None
+    if not isinstance(function, np.ufunc) or function.signature is not None or function.nout != 1:
+        return None
+    return function
+
+
+_SCALAR_DTYPES = frozenset(map(np.dtype, ("float32", "float64")))
+_ON_SCALARS: dict[Kernel, str] = {
+    np.add: "{} + {}",
+    np.subtract: "{} - {}",
+    np.multiply: "{} * {}",
+    np.negative: "-{}",
+    np.square: "{0} * {0}",
+    KERNELS["square.x"]: "{0} * ({1} + {1})",
+}
+"""Expressions that round scalars as the loop over arrays does, in a tenth of the time of a loop over one element."""
+
+
+def on_scalars(
+    function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
+) -> tuple[str, tuple[Any, ...]] | None:
+    """Return the expression that `Backend.on_scalars` describes."""
+    if dtype not in _SCALAR_DTYPES:
+        return None
+    if function is operator.getitem or function is INDEXING["getitem"]:
+        index = kwargs["index"] if kwargs else args[-1]
+        return ("{}[{}]", (args[0], index)) if _are_numbers(index) else None
+    try:
+        found = None if kwargs else _ON_SCALARS.get(writer(function) or function)
+    except TypeError:  # an object that is not hashable
+        return None
+    if found is None:
+        return None
+    operands = tuple(_scalar(item, dtype) for item in args)
+    return None if any(item is None for item in operands) else (found, operands)
+
+
+def _are_numbers(index: Any) -> bool:
+    return all(type(item) is int for item in index) if type(index) is tuple else type(index) is int
+
+
+def _scalar(item: Any, dtype: Dtype) -> Any:
+    """Return a constant operand as a scalar of `dtype`, None if it cannot be; what stands for an array as it is."""
+    if isinstance(item, np.ndarray):
+        if item.dtype != dtype or item.ndim:
+            return None
+        return item if item.flags.writeable or item.base is not None else item[()]  # the first could change
+    if type(item) is float or type(item) is int:
+        return dtype.type(item) if abs(item) < 1e30 else None
+    return None if item is None or isinstance(item, (bool, str, complex, np.generic)) else item
+
+
+def takes_scalars(function: Kernel) -> bool:
+    """Return whether a function takes scalars as it takes 0-d arrays."""
+    return function is scatter_add
+
+
+_ELEMENTWISE = {"tanh_x", "square_x", "expit", "expit_x", "relu", "gate"}
+"""Kernels, by their names, that compute element by element."""
+
+
+def is_elementwise(function: Kernel) -> bool:
+    """Return whether a kernel is one of those that compute element by element."""
+    own = str(getattr(function, "__module__", "")).startswith("xpgrad_numpy.kernels.")
+    return own and function.__name__ in _ELEMENTWISE
