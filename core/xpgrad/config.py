@@ -18,6 +18,7 @@ from typing import Any, TextIO
 NO_GRAD = 1  # mode bit: enable_backprop is False
 WATCHED = 2  # mode bit: debug mode, or function hooks are active
 GUARDED = 4  # mode bit: detect_mutation is True
+LIFTED = 8  # mode bit: a transformation is active, which operands of functions must enter
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")
@@ -100,15 +101,31 @@ class GlobalConfig:
 
 
 class Switches:
-    """The settings of one thread: its overlay of the configuration, its function hooks, and the resulting mode."""
+    """The settings of one thread, and the resulting mode.
 
-    __slots__ = ("__weakref__", "_modes", "_unguarded", "hooks", "mode", "overlay")
+    Attributes
+    ----------
+    overlay : dict
+        Its overlay of the configuration.
+    hooks : dict
+        Its function hooks, by name.
+    level : Level or None
+        The innermost active transformation, whose arrays functions compute with.
+    lifts : bool
+        Whether functions let their operands enter it first; not within a function for whose operands that is done.
+    mode : int
+    """
 
-    def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any]) -> None:
+    __slots__ = ("__weakref__", "_entered", "_modes", "_unguarded", "hooks", "level", "lifts", "mode", "overlay")
+
+    def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any], level: Any = None, lifts: bool = True) -> None:
         self.overlay = overlay
         self.hooks = hooks
+        self.level = level
+        self.lifts = lifts
         self._modes: dict[bool, Switches] = {}
         self._unguarded: Switches | None = None
+        self._entered: Switches | None = None
         self.refresh()
         with _lock:
             _every_switches.add(self)
@@ -118,21 +135,31 @@ class Switches:
         read = global_config.__dict__ | self.overlay
         recording = 0 if read.get("enable_backprop", True) else NO_GRAD
         watched = WATCHED if read.get("debug", False) or self.hooks else 0
-        self.mode = recording | watched | (GUARDED if read.get("detect_mutation", False) else 0)
+        lifted = LIFTED if self.level is not None and self.lifts else 0
+        self.mode = recording | watched | lifted | (GUARDED if read.get("detect_mutation", False) else 0)
 
     def unguarded(self) -> "Switches":
         """Return these switches without the detection of mutations."""
         if self._unguarded is None:
-            self._unguarded = Switches(self.overlay | {"detect_mutation": False}, self.hooks)
+            self._unguarded = self._like(self.overlay | {"detect_mutation": False})
         return self._unguarded
+
+    def entered(self) -> "Switches":
+        """Return these switches for a function whose operands have entered the transformation."""
+        if self._entered is None:
+            self._entered = Switches(self.overlay, self.hooks, self.level, lifts=False)
+        return self._entered
+
+    def _like(self, overlay: dict[str, Any]) -> "Switches":
+        return Switches(overlay, self.hooks, self.level, self.lifts)
 
     def with_entry(self, name: str, value: Any) -> "Switches":
         """Return these switches with one entry set; those with `enable_backprop` are cached for sweeps."""
         if name != "enable_backprop" or type(value) is not bool:
-            return Switches(self.overlay | {name: value}, self.hooks)
+            return self._like(self.overlay | {name: value})
         found = self._modes.get(value)
         if found is None:
-            found = self._modes[value] = Switches(self.overlay | {name: value}, self.hooks)
+            found = self._modes[value] = self._like(self.overlay | {name: value})
         return found
 
 
@@ -153,7 +180,8 @@ switches = _current.get
 
 def set_hooks(hooks: dict[str, Any]) -> None:
     """Replace this thread's function hooks, by name."""
-    _current.set(Switches(_current.get().overlay, hooks))
+    now = _current.get()
+    _current.set(Switches(now.overlay, hooks, now.level, now.lifts))
 
 
 def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., Any], /, *args: Any, **kw: Any) -> Any:
@@ -196,11 +224,33 @@ def unguarded_mode() -> dict[ContextVar[Any], Any]:
     return {_current: _current.get().unguarded()}
 
 
+def at_level(level: Any) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the switches of this thread with `level` as the innermost active transformation.
+
+    Mutations are not detected there: what a transformation's arrays keep is its own.
+    """
+    now = _current.get()
+    return {_current: Switches(now.overlay | {"detect_mutation": False}, now.hooks, level)}
+
+
+def call_entered(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return ``function(*args, **kwargs)``, called in the mode for operands that have entered the transformation.
+
+    For the library's own functions only, which change no settings: this takes a quarter of the time of `called_with`.
+    """
+    now = _current.get()
+    _current.set(now.entered())
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _current.set(now)
+
+
 def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switches:
     """Return the switches that were `changed` since, with the entries `names` as they were `before`."""
     overlay = {name: value for name, value in changed.overlay.items() if name not in names}
     overlay |= {name: value for name, value in before.overlay.items() if name in names}
-    return Switches(overlay, changed.hooks)
+    return Switches(overlay, changed.hooks, before.level, before.lifts)
 
 
 class LocalConfig:
@@ -228,7 +278,8 @@ class LocalConfig:
         now = _current.get()
         if name not in now.overlay:
             raise AttributeError(f"config entry {name!r} is not set in this thread, so it cannot be deleted")
-        _current.set(Switches({k: v for k, v in now.overlay.items() if k != name}, now.hooks))
+        overlay = {k: v for k, v in now.overlay.items() if k != name}
+        _current.set(Switches(overlay, now.hooks, now.level, now.lifts))
 
     def _entries(self) -> dict[str, Any]:
         return global_config.__dict__ | _current.get().overlay

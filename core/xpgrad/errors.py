@@ -88,3 +88,15 @@ class ChangedArray(XpgradError, RuntimeError):
     The latter is detected in debug mode, and if the configuration entry ``detect_mutation`` is set. It is also raised
     if a hook or a backward computation writes to a gradient that a sweep records.
     """
+
+
+class EscapedArray(XpgradError, RuntimeError):
+    """An array of a transformation, such as `compile`, was used after the call that it belongs to had ended."""
+
+
+class TraceError(XpgradError, RuntimeError):
+    """A function cannot be compiled: Python needs a value that is known only when the program runs."""
+
+
+class CompileWarning(UserWarning):
+    """A function that was to be compiled runs without a program; the message says why, and what to write instead."""

@@ -10,10 +10,11 @@ from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import innermost_backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
 from xpgrad.types import WHOLE, AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape
 
 Lengths = int | Shape
@@ -21,13 +22,15 @@ Lengths = int | Shape
 
 def handle_on(backend: Backend, device: Any) -> DeviceHandle:
     """Return the library's object for `device`: a specifier, that object, or None for the current or default device."""
+    backend = innermost_backend(backend)
     if device is None:
         current = current_device()
         return current.handle if current.backend is backend else backend.default_device.handle
-    if not isinstance(device, Device):
-        if any(device is known.handle or device == known.handle for known in backend.devices()):
-            return device
-        device = get_device(device)
+    if not isinstance(device, Device) and any(
+        device is known.handle or device == known.handle for known in backend.devices()
+    ):
+        return device
+    device = get_device(device)
     if device.backend is not backend:
         raise BackendMismatch(
             f"device: this namespace makes arrays of {backend.name}, got {device}; xpgrad.array_api makes arrays there "
@@ -84,7 +87,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         options = {"copy": copy} if copy is not None else {}
         if device is not None:
             options["device"] = handle_on(backend, device)
-        return constant_variable(backend.restore(backend.namespace.from_dlpack(x, **options)))
+        own = innermost_backend(backend)
+        return constant_variable(own.restore(own.namespace.from_dlpack(x, **options)))
 
     def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
         """Return a new Variable filled with one value, which gets a gradient if it is a 0-d Variable."""
@@ -122,6 +126,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
 
 def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
     """Return the result of the library's creation function `name`, as a Variable that requires no gradient."""
+    backend = innermost_backend(backend)
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
     handle = handle_on(backend, device)
     try:
@@ -135,6 +140,7 @@ def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs:
 
 def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | None, device: Any) -> Variable:
     """Return `arange`."""
+    backend = innermost_backend(backend)
     made = _constant(backend, "arange", start, stop, step, dtype=dtype, device=device)
     first = 0 if stop is None else start
     if not made._node.spec.differentiable or not any(
@@ -149,6 +155,7 @@ def _spaced(
     backend: Backend, start: Any, stop: Any, num: int, dtype: Dtype | None, device: Any, endpoint: bool
 ) -> Variable:
     """Return `linspace`."""
+    backend = innermost_backend(backend)
     start, stop = (_as_variable(backend, x, None, None, None) if _is_array(x) else x for x in (start, stop))
     ends = [x for x in (start, stop) if isinstance(x, Variable)]
     if not ends:
@@ -170,6 +177,7 @@ def _spaced(
 
 def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return `asarray`."""
+    backend = innermost_backend(backend)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         if copy is False:
             raise ValueError("asarray: a sequence of arrays is an array only by a copy, and copy=False forbids it")
@@ -184,12 +192,12 @@ def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, c
 def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return a Variable or an array as a Variable with this dtype, on this device."""
     found = plugins.backend_of(as_array(obj))
-    if found is not backend and not isinstance(obj, Variable):
+    if found.root is not backend.root and not isinstance(obj, Variable):
         raise UnknownArray(
-            f"asarray: expected an array of {backend.name}, got {type(obj).__qualname__} of {found.name}; nothing is "
-            "converted silently: use from_dlpack, or to_device on a Variable"
+            f"asarray: expected an array of {backend.root.name}, got {type(obj).__qualname__} of {found.name}; nothing "
+            "is converted silently: use from_dlpack, or to_device on a Variable"
         )
-    x = obj if isinstance(obj, Variable) else constant_variable(obj)
+    x = inside(obj) if isinstance(obj, Variable) else constant_variable(obj)
     y = x if device is None else _placed(backend, x, device)
     y = y if dtype is None else astype(y, dtype, copy=False)
     if copy is False and y is not x:

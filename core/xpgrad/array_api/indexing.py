@@ -1,7 +1,6 @@
 """Indexing: the expression ``x[index]``, assignment as a function, and gathers along one axis."""
 
 import math
-import weakref
 from types import EllipsisType
 from typing import Any
 
@@ -13,9 +12,10 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
+from xpgrad.graph.lifting import entered
 from xpgrad.graph.parameterised import indexed
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable, inside
 from xpgrad.types import AnyArray, Array, Dtype, Index, Namespace, Operand, Shape
 
 PLAIN = frozenset((int, type(None), EllipsisType))
@@ -58,6 +58,7 @@ def prepared(x: Variable, index: Index, operation: str) -> Index:
 
 
 def _prepared(x: Variable, item: Any, operation: str) -> Any:
+    x = inside(x)
     backend = x.node.spec.backend
     if isinstance(item, slice):
         return slice(*(part if part is None else part.__index__() for part in (item.start, item.stop, item.step)))
@@ -65,7 +66,7 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
         item = backend.asarray(_plain(item), device=x.node.spec.device)
         if not item.shape[-1]:  # libraries take an empty list for floats
             item = backend.xp.astype(item, backend.default_dtype("int"))
-    array = as_array(item)
+    array = as_array(entered(item))
     if type(array) not in plugins.by_type and plugins.is_scalar(array):
         return array if isinstance(array, bool) else _whole(array, operation)
     try:
@@ -148,6 +149,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
     GraphError
         `x` is a leaf that requires a gradient, and a graph is recorded: its gradient would be ambiguous.
     """
+    x = inside(x)
     index = prepared(x, index, "setitem")
     node = x.node
     leaf = node.creator_node is None
@@ -161,7 +163,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
         x.array = y.array
         return
     x._array, x._node, x._grad = y._array, y._node, None
-    x._node.variable = weakref.ref(x)
+    x._node.refer_to(x)
     if node.name is not None:
         x._node.name = node.name
 

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from xpgrad.backend.capabilities import Capabilities
 
 MAX_SPECS = 4096
+WRITERS = frozenset(
+    (
+        *(".fill", ".sort", ".partition", ".put", ".itemset"),
+        *("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"),
+    )
+)
+"""NumPy's names of functions and methods that write to their first argument."""
 
 
 class Backend:
@@ -41,6 +48,9 @@ class Backend:
         Whether arrays are read-only, so that they need not be copied.
     in_place_from : float
         Number of elements from which the kernel `accumulate` is used to add in place.
+    blocks_from : float
+        Number of elements from which the gradients of elementwise functions are computed by `blockwise`, and into
+        memory that only the sweep refers to. It may be finite only if every view of an array refers to the array.
     has_current_device : bool
         Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
     carries_graphs : bool
@@ -53,6 +63,8 @@ class Backend:
     has_layouts : bool
         Whether arrays of one shape can be partitioned in different ways; `laid_out` then gives a gradient the layout of
         its array.
+    base : Backend or None
+        For arrays of a transformation, such as those that `compile` records: the backend of the arrays within them.
     """
 
     name: str
@@ -63,11 +75,13 @@ class Backend:
     version: str = "unknown"
     immutable: bool = False
     in_place_from: float = math.inf
+    blocks_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
+    base: "Backend | None" = None
 
     def __init__(self) -> None:
         self._specs: dict[Any, Spec] = {}
@@ -94,6 +108,29 @@ class Backend:
 
     def lazy_override(self, name: str) -> Kernel | None:
         """Return this backend's own kernel `name`, created or imported at its first use, or None."""
+        return None
+
+    def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel | None:
+        """Return a function that computes the vjps of an elementwise function of large arrays, or None.
+
+        It is called as ``vjps(gy, values, totals, owned)``, and returns for each rule a new gradient, or None if it has
+        added that to the total. It may return `NotImplemented` before it has any effect: then the rules run on whole
+        arrays. Each element must get the very operations of the rule.
+
+        Parameters
+        ----------
+        names : sequence of str or None
+            Names of the vjps' kernels; None for one that another package has replaced.
+        rules : sequence of callable
+            ``rule(gy, *values)``, elementwise, for one input each.
+        gy : array
+        values : sequence of sequence
+            What each rule asks for: arrays, scalars or other parameters.
+        totals : sequence of array or None
+            For each rule an array to which its gradient may be added in place, if it has the same shape and dtype.
+        owned : bool
+            Whether `gy` may be overwritten: nobody else refers to it, and it is no view.
+        """
         return None
 
     # Devices
@@ -143,6 +180,15 @@ class Backend:
     def follow(self, function: Kernel) -> Kernel:
         """Return `function` wrapped to compute on the device of its arrays; itself, if the library does so anyway."""
         return function
+
+    def adapted(self, rule: Kernel) -> Kernel:
+        """Return a gradient rule as raw sweeps call it; a transformation may wrap it."""
+        return rule
+
+    @property
+    def root(self) -> "Backend":
+        """The backend of the arrays within those of transformations; this backend itself for plain arrays."""
+        return self if self.base is None else self.base.root
 
     def synchronize(self, device: Device) -> None:
         """Wait until all work on `device` has finished. Synchronous libraries need not override this."""
@@ -211,6 +257,59 @@ class Backend:
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as an array of this backend: some libraries return scalars for 0-d arrays."""
         return result
+
+    def is_fresh(self, function: Callable[..., Any]) -> bool:
+        """Return whether every result of a function of the library is in new memory, which nothing else refers to.
+
+        When in doubt, return False: what may be a view is copied where it leaves a compiled function.
+        """
+        return False
+
+    def writes(self, name: str) -> bool:
+        """Return whether a function of this name writes to its first argument; that of a method begins with a period.
+
+        By default those of libraries with NumPy's protocols that do.
+        """
+        return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.array_types)
+
+    def writer(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return an elementwise function as one that takes ``out=``, an array for its result; or None if there is none.
+
+        That array has the result's shape and dtype, and may be one of the arguments. The result has the same bits
+        wherever it is written.
+        """
+        return None
+
+    def is_elementwise(self, function: Callable[..., Any]) -> bool:
+        """Return whether a function computes each element of one new array from those at its place, to the same bits.
+
+        Then a compiled function may call it on parts of its arrays, through `in_blocks`.
+        """
+        return False
+
+    def in_blocks(
+        self, function: Callable[..., Any], arrays: Sequence[Array], specs: Sequence[Spec]
+    ) -> Sequence[Array]:
+        """Return new arrays of `specs`, which `function` computes from blocks of `arrays`.
+
+        `function` takes arrays, of the shape of the results or 0-d, and behind them memory for the results: for each
+        an array or None. It returns the results, in that memory or elsewhere.
+        """
+        return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
+
+    def on_scalars(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
+    ) -> tuple[str, tuple[Any, ...]] | None:
+        """Return how a 0-d result is computed with the library's scalars, to the same bits, or None.
+
+        It is an expression, ``"{} + {}"``, and its operands. `args` are those of `function`. What they hold for arrays
+        has the `dtype` of the result; what is 0-d may be a scalar in the expression.
+        """
+        return None
+
+    def takes_scalars(self, function: Callable[..., Any]) -> bool:
+        """Return whether a function may be called with the library's scalars instead of 0-d arrays."""
+        return False
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from Python scalars, nested lists of them, or an array of this library."""

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.specifiers import parse
 from xpgrad.config import called_with
@@ -19,9 +20,10 @@ def current_device() -> Device:
     """Return the device on which arrays are created if no other is specified.
 
     It is the first of these that is set: the innermost `using_device` of this thread, or the device of `Device.use`;
-    that of `xpgrad.use`; ``XPGRAD_DEVICE``; the host.
+    that of `xpgrad.use`; ``XPGRAD_DEVICE``; the host. Within a transformation it is that one's device over it.
     """
-    return _current.get() or _default()
+    found, level = _current.get() or _default(), around()
+    return found if level is None else level.device(found)
 
 
 def _default() -> Device:
@@ -55,7 +57,10 @@ def get_device(specifier: Any = None) -> Device:
     TypeError
         It is not of a type that specifies a device.
     """
-    return current_device() if specifier is None else parse(specifier)
+    if specifier is None:
+        return current_device()
+    found, level = parse(specifier), around()
+    return found if level is None else level.device(found)
 
 
 def set_current_device(device: Device | None) -> None:

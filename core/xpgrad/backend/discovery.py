@@ -1,13 +1,10 @@
 """Installed plugins: their entry points, read once at the first use, without importing them."""
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from xpgrad.errors import PluginError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 BACKENDS, MODULES, PREFIXES = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
 HOST = "cpu"
@@ -80,36 +77,10 @@ def _listed(variable: str, backends: Entries) -> set[str] | None:
 
 def _groups() -> list[Entries]:
     """Return the entries of the three groups by name, without the duplicates of editable installs."""
+    from xpgrad.backend.distributions import points  # not needed before the first plugin is looked up
+
     found: dict[str, dict[str, dict[tuple[str, str], Entry]]] = {group: {} for group in GROUPS}
-    titles: dict[int, tuple[str, str]] = {}
-    for point in _entry_points():
-        dist = point.dist
-        if id(dist) not in titles:
-            titles[id(dist)] = _title(dist)
-        entry = Entry(point.name, point.value.strip(), *titles[id(dist)])
+    for point in points(GROUPS):
+        entry = Entry(point.name, point.value, point.distribution, point.version)
         found[point.group].setdefault(point.name, {})[entry.distribution, entry.module] = entry
     return [{name: tuple(entries.values()) for name, entries in found[group].items()} for group in GROUPS]
-
-
-def _entry_points() -> "Iterable[EntryPoint]":
-    from importlib.metadata import distributions, entry_points  # 20 ms that `import xpgrad` does not pay
-
-    try:
-        everything = entry_points()
-        return [point for group in GROUPS for point in everything.select(group=group)]
-    except Exception:  # an unreadable entry_points.txt: read the distributions one by one, and skip that one
-        found: list[EntryPoint] = []
-        for dist in distributions():
-            try:
-                found += [point for point in dist.entry_points if point.group in GROUPS]
-            except Exception:  # as above
-                continue
-        return found
-
-
-def _title(dist: Any) -> tuple[str, str]:
-    try:
-        known = dist.metadata
-        return str(known.get("Name", "unknown")), str(known.get("Version", "unknown"))
-    except Exception:  # unreadable or missing metadata
-        return "unknown", "unknown"

@@ -1,4 +1,4 @@
-"""The contract between xpgrad and a plugin: four hooks, called when a backend or device is selected, not per operation.
+"""The contract between xpgrad and a plugin: five hooks, called when a backend or device is selected, not per operation.
 
 A plugin module may declare the range of versions of this contract that it supports: ``xpgrad_api = (1, 1)``.
 """
@@ -45,3 +45,14 @@ def xpgrad_transfer(source: Device, target: Device) -> Callable[[Array], Array] 
 @hookspec(firstresult=True)
 def xpgrad_device(specifier: Any) -> Device | None:
     """Return the device for a `specifier` that is not of a standard form, or None."""
+
+
+@hookspec
+def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
+    """Return ``executor(program)`` for the programs of `backend`, which returns a function that runs one, or None.
+
+    Called when a function has been compiled. What the executor returns takes the arrays of ``program.inputs`` and
+    returns a tuple of new arrays, those of ``program.outputs``, that share no memory with each other or with anything
+    else. An executor may decline a program by returning `NotImplemented`; then comes the next plugin, and in the end
+    xpgrad itself.
+    """

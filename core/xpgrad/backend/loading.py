@@ -188,6 +188,10 @@ class Loader:
 
     def ask(self, name: str, **given: Any) -> Any:
         """Return the first result of a hook of the loaded plugins that is not None; errors become warnings."""
+        return next((answer for _, answer in self.answers(name, **given) if answer is not None), None)
+
+    def answers(self, name: str, **given: Any) -> Iterator[tuple[str, Any]]:
+        """Yield the names of the loaded plugins and the results of their hook; errors become warnings."""
         for hook in self._loaded_hooks(name):
             try:
                 answer = call(hook, **given)
@@ -195,11 +199,9 @@ class Loader:
                 raise
             except Exception as error:
                 text = f"plugin {hook.plugin_name}: its hook {name} failed: {type(error).__name__}: {error}"
-                warnings.warn(text, PluginWarning, stacklevel=4)
+                warnings.warn(text, PluginWarning, stacklevel=6)
                 continue
-            if answer is not None:
-                return answer
-        return None
+            yield str(hook.plugin_name), answer
 
 
 def root_of(kind: type) -> str:

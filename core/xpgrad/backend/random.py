@@ -13,6 +13,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import kernel
+from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
@@ -50,11 +51,24 @@ def _streams() -> _Streams:
 
 
 def _generator(device: Device) -> Any:
-    streams = _streams()
-    found = streams.by_device.get(device.name)
+    streams, name = _streams(), _stream_of(device)
+    found = streams.by_device.get(name)
     if found is None:
-        found = streams.by_device[device.name] = plugins.host.generator(streams.initial)
+        found = streams.by_device[name] = plugins.host.generator(streams.initial)
     return found
+
+
+def _stream_of(device: Device) -> str:
+    """Return the name of a device's stream: that of the library's device, also within transformations."""
+    while device.backend.base is not None:
+        device = device.backend.base.device_for(device.handle)
+    return device.name
+
+
+def _outside(what: str) -> None:
+    level = around()
+    if level is not None:
+        level.note_outside(f"random.{what} was called", "call it outside of the transformed function")
 
 
 def seed(value: int | None, device: Any = None) -> None:
@@ -68,11 +82,12 @@ def seed(value: int | None, device: Any = None) -> None:
         By default, streams of devices and backends used later are seeded with `value`, too. Other threads have streams
         of their own, which must be seeded there.
     """
+    _outside("seed")
     streams, started = _streams(), plugins.host.generator(value)
     if device is None:
         streams.initial, streams.by_device = value, {}
     else:
-        streams.by_device[get_device(device).name] = started
+        streams.by_device[_stream_of(get_device(device))] = started
 
 
 def get_state(device: Any = None) -> Any:
@@ -80,16 +95,21 @@ def get_state(device: Any = None) -> Any:
 
     The state is an argument for `set_state`, and can be pickled.
     """
+    _outside("get_state")
     return _generator(get_device(device)).bit_generator.state
 
 
 def set_state(state: Any, device: Any = None) -> None:
     """Restore this thread's stream for `device`, by default the current one, to a `state` returned by `get_state`."""
+    _outside("set_state")
     _generator(get_device(device)).bit_generator.state = state
 
 
 def snapshot(devices: Iterable[Device]) -> Snapshot:
     """Return the states of all streams of this thread, those of `devices` included, for `replaying`."""
+    level = around()
+    if level is not None:
+        level.note_snapshot()
     for device in devices:
         _generator(device)
     streams = _streams()
@@ -99,6 +119,23 @@ def snapshot(devices: Iterable[Device]) -> Snapshot:
     return Snapshot(streams.initial, states)
 
 
+def held_states() -> Snapshot:
+    """Return the states of the streams of this thread that have been started, for `restore`."""
+    streams = _streams()
+    states = {name: generator.bit_generator.state for name, generator in streams.by_device.items()}
+    return Snapshot(streams.initial, states)
+
+
+def restore(held: Snapshot) -> None:
+    """Set the streams of this thread back to `held`."""
+    streams = _streams()
+    streams.initial = held.initial
+    for name in streams.by_device.keys() - held.states.keys():
+        del streams.by_device[name]
+    for name, state in held.states.items():
+        streams.by_device[name].bit_generator.state = state
+
+
 def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, streams that start from `held`; those of the thread are not changed."""
     streams = _Streams(held.initial)
@@ -106,6 +143,16 @@ def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
         streams.by_device[name] = plugins.host.generator(0)
         streams.by_device[name].bit_generator.state = state
     return {_replayed: streams}
+
+
+def is_replaying() -> bool:
+    """Return whether random numbers are those of a computation that is repeated."""
+    return _replayed.get() is not None
+
+
+def position(device: Device) -> str:
+    """Return a text that is the same where this thread's stream for `device` gives the same numbers."""
+    return repr(_generator(device).bit_generator.state)
 
 
 def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
@@ -129,8 +176,14 @@ def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array
         dtype = backend.namespace.asarray(0.0, device=device.handle).dtype
     elif not backend.is_kind(dtype, "real floating"):
         raise DtypeError(f"{name}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
-    draw = backend.xp.kernel(name)
-    drawn = draw(shape=tuple(shape), dtype=dtype, device=device.handle, generator=_generator(device))
+    return draw(name, tuple(shape), dtype, device)
+
+
+def draw(name: str, shape: Shape, dtype: Dtype, device: Device) -> Array:
+    """Return numbers drawn by the kernel `name` from this thread's stream for `device`."""
+    backend = device.backend
+    generator = None if backend.base else _generator(device)  # a transformation draws from the stream of its base
+    drawn = backend.xp.kernel(name)(shape=shape, dtype=dtype, device=device.handle, generator=generator)
     return backend.restore(drawn)
 
 

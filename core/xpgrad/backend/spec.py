@@ -28,13 +28,16 @@ class Spec:
     complex : bool
     large : bool
         Whether adding to a total of this shape in place is faster.
+    blocked : bool
+        Whether the rules of elementwise functions of this shape are computed by `Backend.blockwise`.
     constants : dict
         Python scalars that the backend has prepared as operands for arrays of this dtype.
     """
 
     __slots__ = (
-        *("backend", "complex", "constants", "device", "differentiable", "dtype", "half", "large", "shape", "wide"),
-    )
+        "backend", "blocked", "complex", "constants", "device", "differentiable", "dtype", "half", "large", "shape",
+        "wide",
+    )  # fmt: skip
 
     def __init__(self, shape: Shape, dtype: Dtype, device: DeviceHandle, backend: "Backend") -> None:
         self.shape, self.dtype, self.device, self.backend = shape, dtype, device, backend
@@ -42,7 +45,8 @@ class Spec:
         self.differentiable = self.complex or backend.is_kind(dtype, "real floating")
         self.wide = backend.wide(dtype)
         self.half = bool(self.wide != dtype)
-        self.large = self.size >= backend.in_place_from
+        size = self.size
+        self.large, self.blocked = size >= backend.in_place_from, size >= backend.blocks_from
         self.constants: dict[Any, Any] = backend.constants_of(dtype)
 
     @property

@@ -18,9 +18,13 @@ class Application(FunctionNode):
     """One call of a primitive: its input nodes, and what its rules asked to keep.
 
     Slots that no rule asked for stay empty.
+    Few objects that Python's garbage collector tracks make deep graphs fast, so a tuple of the input nodes is made only
+    where somebody asks for it, or where there are more than two.
 
     Attributes
     ----------
+    input, other : VariableNode or None
+        The nodes of the first two inputs; if the primitive takes more or a sequence, `input` is the tuple of all.
     first, second : array
         The first two inputs.
     result : array
@@ -29,11 +33,12 @@ class Application(FunctionNode):
         Further inputs, specs and parameters by name; if there are none, the scalar that an operator met, for its label.
     """
 
-    __slots__ = ("__weakref__", "first", "inputs", "pullback", "rank", "rest", "result", "second")
+    __slots__ = ("__weakref__", "first", "input", "other", "pullback", "rank", "rest", "result", "second")
 
     __new__ = object.__new__
 
-    inputs: tuple[VariableNode | None, ...]
+    input: Any
+    other: VariableNode | None
     pullback: Pullback
     first: Array
     second: Array
@@ -42,6 +47,22 @@ class Application(FunctionNode):
 
     def __reduce__(self) -> Any:
         raise GraphError(f"copy: {self.label} is part of a graph; copy a Variable that it made, or pickle v.array")
+
+    @property
+    def inputs(self) -> Any:
+        """Nodes of the inputs, None for a constant before another input; None if the function was unchained."""
+        node, other = self.input, self.other
+        if other is not None:
+            return node, other
+        return node if node is None or type(node) is tuple else (node,)
+
+    @inputs.setter
+    def inputs(self, nodes: tuple[VariableNode | None, ...] | None) -> None:
+        self.other = None
+        if nodes is None or self.pullback.several:
+            self.input = nodes
+        else:
+            self.input, self.other = (*nodes, None)[:2]
 
     @property
     def outputs(self) -> None:
@@ -60,10 +81,9 @@ class Application(FunctionNode):
         if label.count("_") != 2 or len(pullback.definition.inputs) != 2:
             return label
         left, symbol, right = label.split(" ")
-        inputs = (*self.inputs, None)
-        if inputs[0] is None:
+        if self.input is None:
             left = _operand(getattr(self, "rest", None))
-        elif inputs[1] is None:
+        elif self.other is None:
             right = _operand(getattr(self, "rest", None))
         return f"{left} {symbol} {right}"
 
@@ -83,11 +103,12 @@ class Application(FunctionNode):
         rest = getattr(self, "rest", {})
         with_scalar = not isinstance(rest, dict)
         places = self.pullback.definition.inputs
+        nodes = self.input if self.pullback.several else (self.input, self.other)[: len(places)]
         values = []
-        for place, node in enumerate(self.inputs):
+        for place, node in enumerate(nodes):
             if node is None and with_scalar:
                 continue
-            if len(places) != len(self.inputs) and not with_scalar:
+            if len(places) != len(nodes) and not with_scalar:
                 value = None  # variadic: its rule asks for no arrays
             elif place < 2:
                 value = getattr(self, ("first", "second")[place], None)
@@ -128,7 +149,7 @@ class Application(FunctionNode):
     def unchain(self) -> None:
         """Cut this function out of the graph: it forgets everything, and its output becomes a root."""
         self.release()
-        self.inputs = self.pullback = None  # type: ignore[assignment]  # as in a function that was never applied
+        self.input = self.other = self.pullback = None  # type: ignore[assignment]  # as if it was never applied
 
 
 class DebugApplication(Application):

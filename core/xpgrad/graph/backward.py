@@ -1,15 +1,17 @@
 """`backward` and `grad`: the functions that start a sweep, and store its results."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 from xpgrad.backend.checks import same_place
+from xpgrad.backend.levels import innermost, live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
+from xpgrad.graph.application import Application
 from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.gradients import check_gradient
 from xpgrad.graph.methods.declared import bind
@@ -17,7 +19,7 @@ from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.outputs import output
 from xpgrad.graph.slot import slot
 from xpgrad.graph.sweep import Key, Sweep, key_of
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, constant_variable, inside
 
 Seeds = list[tuple[VariableNode, Any]]
 
@@ -27,6 +29,9 @@ def backward_from(
     retain_graph: bool = True,
 ) -> None:  # fmt: skip
     """Compute the gradients of all that `y` was computed from; this is `Variable.backward`."""
+    if live:
+        y = inside(y)
+        _check_level([y])
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
     y._current("backward")
@@ -72,6 +77,8 @@ def backward(
     """
     outputs = _sequence(outputs, "backward", "outputs")
     starts = _optional(grad_outputs, outputs, "backward", "grad_outputs", "outputs")
+    if live:
+        _check_level(outputs)
     seeds: list[tuple[Variable, Any]] = []
     seen: set[int] = set()
     for i, y in enumerate(outputs):
@@ -95,6 +102,9 @@ def _sweep(
     clear: Sequence[Variable] | None = None,
 ) -> None:  # fmt: skip
     pairs = [(y._node, g) for y, g in seeds]
+    level = innermost()
+    if level is not None:
+        level.note_sweep(node for node, _ in pairs)
     used = [(y, y._grad) for y in ([y for y, _ in seeds] if clear is None else clear)]
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
@@ -110,6 +120,12 @@ def _sweep(
             x._gradient_arrived()
         if loss_scale is not None:
             x._node.own_extra().loss_scale = loss_scale
+
+
+def _check_level(outputs: Iterable[Variable], inputs: Iterable[Variable] | None = None) -> None:
+    level = innermost()
+    if level is not None:
+        level.check_sweep(outputs, inputs)
 
 
 def _deposit(
@@ -252,6 +268,8 @@ def grad(
     inputs = _sequence(inputs, "grad", "inputs")
     starts = _optional(grad_outputs, outputs, "grad", "grad_outputs", "outputs")
     extras = _optional(grad_inputs, inputs, "grad", "grad_inputs", "inputs")
+    if live:
+        _check_level(outputs, inputs)
     seeds: Seeds = []
     for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
         if y._array is None:
@@ -307,23 +325,26 @@ def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[Fun
 
     The value of each is whether it also has inputs that no such path contains, whose gradients are not needed.
     """
-    functions: list[FunctionBase] = []
-    seen: set[FunctionBase] = set()
-    waiting = [f for node in outputs if (f := node.live_creator()) is not None]
+    functions: dict[Any, Any] = {}  # with their inputs
+    waiting: list[Any] = [f for node in outputs if (f := node.live_creator()) is not None]
     while waiting:
         f = waiting.pop()
-        if f in seen:
+        if f in functions:
             continue
-        seen.add(f)
-        functions.append(f)
-        for node in f.inputs or ():
-            if node is not None and node.requires_grad and node.creator_node is not None:
-                waiting.append(node.creator_node)
+        if type(f) is not Application or type(f.input) is tuple:
+            inputs: Any = f.inputs or ()
+        else:  # faster than `f.inputs`
+            inputs = (f.input,) if f.other is None else (f.input, f.other)
+        functions[f] = inputs
+        for node in inputs:
+            if node is not None and node.requires_grad:
+                creator = node.creator_node
+                if creator is not None:
+                    waiting.append(creator)
     active: dict[FunctionBase, bool] = {}
-    functions.sort(key=attrgetter("rank"))  # a function comes after those that made its inputs
-    for f in functions:
+    for f in sorted(functions, key=attrgetter("rank")):  # a function comes after those that made its inputs
         leads = rest = False
-        for node in f.inputs or ():
+        for node in functions[f]:
             if node is not None and node.requires_grad:
                 creator = node.creator_node
                 if node in wanted if creator is None else (creator in active or key_of(node) in wanted):
@@ -364,7 +385,7 @@ def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) 
     for i, each in enumerate(given):
         if not isinstance(each, Variable) and not (optional and each is None):
             raise TypeError(f"{operation}: {name}[{i}] must be a Variable, got {type(each).__name__}")
-    return given
+    return [None if each is None else inside(each) for each in given] if live else given
 
 
 def _optional(given: Any, fellows: Sequence[Any], operation: str, name: str, of: str) -> Sequence[Variable | None]:

@@ -58,7 +58,7 @@ def unary(definition: Definition) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
-        f.inputs = (node,)
+        f.input, f.other = node, None
         if keep_first:
             f.first = array
         if keep_result:
@@ -131,7 +131,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
                 return output(out, spec, None, 0)
             f = Application()
             f.pullback = plan.by_bits[1]
-            f.inputs = (node1,)
+            f.input, f.other = node1, None
             if kind is float or kind is int:
                 f.rest = x2  # for the label
             if keep_first:
@@ -148,7 +148,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[needed]
-        f.inputs = (node1, node2)
+        f.input, f.other = node1, node2
         first, second, result = kept_by_bits[needed]
         if first:
             f.first = array1
@@ -206,7 +206,7 @@ def reflected(definition: Definition) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[2]
-        f.inputs = (None, node)
+        f.input, f.other = None, node
         if is_scalar:
             f.rest = x1  # for the label
         if keeps_constant:

@@ -44,6 +44,8 @@ class Definition:
     same_dtype : bool
         It is elementwise, and a result from inexact inputs of one dtype has that dtype.
     variadic : bool
+    several : bool
+        It takes more than two inputs, or a sequence: its applications hold their input nodes in a tuple.
     label : str
         How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
     paths : dict
@@ -52,7 +54,7 @@ class Definition:
 
     __slots__ = (
         "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "name", "parameters", "paths",
-        "plans", "positional", "required", "rules", "same_dtype", "signature", "variadic", "vjps",
+        "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "variadic", "vjps",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +71,7 @@ class Definition:
             raise PluginError(
                 f"{self.name}: a primitive is defined as f(xp, x, /, ...), its array inputs before the slash"
             )
+        self.several = variadic or len(self.inputs) > 2
         values = body.__defaults__ or ()
         optional = dict(zip(code.co_varnames[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
         optional |= body.__kwdefaults__ or {}

@@ -18,11 +18,11 @@ def fit(gx: Any, spec: Spec, f: FunctionBase, elementwise: bool) -> Any:
     if isinstance(gx, Lazy):
         return gx
     xp: Any = slot.functions if type(gx) is Variable else spec.backend.xp
-    shape = spec.shape
-    if gx.shape != shape:
+    shape, given = spec.shape, gx.shape
+    if given != shape:
         if elementwise and f.pullback is not None:  # other functions may have operands that are not among their inputs
-            _check_inputs(f, gx.shape)
-        if elementwise and (gx.shape[-len(shape) :] == shape or broadcast((shape, gx.shape)) == gx.shape):
+            _check_inputs(f, given)
+        if elementwise and (given[-len(shape) :] == shape or broadcast((shape, given)) == given):
             gx = xp.sum_to(gx, shape=shape)
         if gx.shape != shape:
             raise annotated(ShapeError(_text(f, "shape", shape, tuple(gx.shape))), f)
@@ -45,9 +45,13 @@ def _text(f: FunctionBase, what: str, expected: Any, got: Any) -> str:
 
 def _check_inputs(f: FunctionBase, shape: Shape) -> None:
     """Raise if the inputs, where all are Variables, do not broadcast to `shape`, that of the output."""
-    shapes = [node.spec.shape for node in f.inputs if node is not None]
+    inputs = f.inputs
+    for node in inputs:  # most have an input of this shape
+        if node is not None and node.spec.shape == shape:
+            return
+    shapes = [node.spec.shape for node in inputs if node is not None]
     known = len(shapes) == len(f.pullback.definition.inputs)
-    if known and shape not in shapes and not is_shape(shape, broadcast(shapes)):
+    if known and not is_shape(shape, broadcast(shapes)):
         raise ChangedArray(
             f"{f.label}: the shape of an array was changed in place after the forward computation: inputs of shapes "
             f"{', '.join(map(str, shapes))} gave a gradient of shape {tuple(shape)}"

@@ -56,7 +56,7 @@ class Forward:
 def on_host(arrays: tuple[Any, ...]) -> bool:
     """Return whether the first of `arrays` that is not None is in host memory."""
     first = next((a for a in arrays if a is not None), None)
-    return first is None or plugins.backend_of(first) is plugins.host
+    return first is None or plugins.backend_of(first).root is plugins.host
 
 
 class FunctionNode(FunctionBase, Forward):

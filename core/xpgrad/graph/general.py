@@ -9,11 +9,12 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import GUARDED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
+from xpgrad.config import GUARDED, LIFTED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
 from xpgrad.errors import UnknownArray
 from xpgrad.graph import carried
 from xpgrad.graph.application import Application, DebugApplication
 from xpgrad.graph.definition import Definition
+from xpgrad.graph.lifting import call_lifted
 from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
@@ -27,6 +28,9 @@ from xpgrad.watch.observation import observed
 def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
     """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
     mode = switches().mode
+    if mode & LIFTED:
+        entered: Variable = call_lifted(definition, operands, parameters, "public")
+        return entered
     if mode & (WATCHED | GUARDED) == GUARDED:
         return guarded(definition, operands, parameters)  # type: ignore[no-any-return]  # a Variable
     operands = list(operands[0]) if definition.variadic else operands
@@ -68,7 +72,8 @@ def operate(definition: Definition, x1: Any, x2: Any) -> Any:
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
             return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
         return NotImplemented
-    if switches().mode & (WATCHED | GUARDED) == GUARDED:
+    mode = switches().mode
+    if mode & (LIFTED | GUARDED) and (mode & LIFTED or not mode & WATCHED):
         return guarded(definition, (x1, x2), {}, "operator" if isinstance(x1, Variable) else "reflected")
     return apply(definition, (x1, x2), {})
 
@@ -76,8 +81,10 @@ def operate(definition: Definition, x1: Any, x2: Any) -> Any:
 def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any], path: str = "public") -> Any:
     """Call a primitive as without the detection of mutations, by the same call path, and guard what it keeps.
 
-    So what programs are tested with is what runs without it.
+    So what programs are tested with is what runs without it. Within a transformation, operands enter that first.
     """
+    if switches().mode & LIFTED:
+        return call_lifted(definition, operands, parameters, path)
     y = called_with(unguarded_mode(), definition.paths[path], *operands, **parameters)
     function = y._node.creator_node if isinstance(y, Variable) else None
     if isinstance(function, Application):

@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 
 def n_ary(definition: Definition) -> Function:
     """Return the function of two or more arrays and parameters."""
-    bind, count, plain = definition.bind, len(definition.inputs), not definition.parameters
+    bind, count, plain, several = definition.bind, len(definition.inputs), not definition.parameters, definition.several
     bits = [1 << i if x in definition.rules else 0 for i, x in enumerate(definition.inputs)]
 
     def n_ary(*args: Any, **kwargs: Any) -> Variable:
@@ -45,7 +45,10 @@ def n_ary(definition: Definition) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         pullback = f.pullback = plan.for_bits(needed)
-        f.inputs = tuple(nodes)
+        if several:
+            f.input, f.other = tuple(nodes), None
+        else:
+            f.input, f.other = nodes
         pullback.retention.keep(f, arrays, nodes, out, parameters, scalar)
         return output(out, spec, f, rank)
 
@@ -151,7 +154,7 @@ def sequence(definition: Definition) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         pullback = f.pullback = plan.pullback(needed)
-        f.inputs = tuple(nodes)
+        f.input, f.other = tuple(nodes), None
         pullback.retention.keep(f, arrays, nodes, out, parameters)
         return output(out, spec, f, max([node.rank for node in nodes if node.requires_grad]))
 

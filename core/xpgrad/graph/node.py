@@ -130,7 +130,7 @@ class NodeExtra:
 
     __slots__ = (
         "constant", "data", "declared", "device", "hooks", "index", "loss_scale", "name", "passed", "predecessors",
-        "successor",
+        "successor", "variable",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -145,23 +145,26 @@ class NodeExtra:
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
         self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
+        self.variable: weakref.ref[Variable] | None = None  # one that has taken the place of the node's first
 
 
 def leaf_node(variable: "Variable", spec: Spec | None, requires_grad: bool) -> "VariableNode":
     """Return a new root for `variable`."""
-    node: VariableNode = InternalNode()
+    node: VariableNode = InternalNode(variable)
     node.creator_node, node.rank, node.extra = None, 0, None
-    node.spec, node.variable = spec, weakref.ref(variable)  # type: ignore[assignment]  # None while uninitialised
+    node.spec = spec  # type: ignore[assignment]  # None while uninitialised
     node.requires_grad = requires_grad and (spec is None or spec.differentiable)
     if requires_grad and not node.requires_grad:
         node.own_extra().declared = True
     return node
 
 
-class VariableNode:
+class VariableNode(weakref.ref["Variable"]):
     """Node of the graph for one Variable.
 
-    It holds its creator strongly and its Variable weakly, so that a graph is freed by reference counting.
+    It holds its creator strongly and its Variable weakly, so that a graph is freed by reference counting. It is that
+    weak reference itself, because each object that Python's garbage collector tracks costs a deep graph much time.
+    Unlike other weak references, two nodes are equal only if they are the same.
 
     Parameters
     ----------
@@ -179,14 +182,19 @@ class VariableNode:
         Shape, dtype and device; None while the Variable is uninitialised.
     """
 
-    __slots__ = ("__weakref__", "creator_node", "extra", "rank", "requires_grad", "spec", "variable")
+    __slots__ = ("__weakref__", "creator_node", "extra", "rank", "requires_grad", "spec")
 
     creator_node: FunctionBase | None
     rank: int
     requires_grad: bool
     spec: Spec
-    variable: "weakref.ref[Variable]"
     extra: NodeExtra | None
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    if not TYPE_CHECKING:  # which does not know that objects have these; Python compares fast only if it finds all six
+        __lt__, __le__, __gt__, __ge__ = object.__lt__, object.__le__, object.__gt__, object.__ge__
 
     def __init__(self, variable: "Variable", name: str | None = None, **kwargs: Any) -> None:
         if "grad" in kwargs:
@@ -195,12 +203,22 @@ class VariableNode:
             raise TypeError(f"VariableNode: unexpected argument {next(iter(kwargs))!r}")
         old = variable._node
         self.creator_node, self.rank, self.extra = None, 0, None
-        self.requires_grad, self.spec, self.variable = old.requires_grad, old.spec, weakref.ref(variable)
+        self.requires_grad, self.spec = old.requires_grad, old.spec
         if name is not None:
             self.name = name
 
     def __reduce__(self) -> Any:
         raise GraphError("copy: a VariableNode is part of a graph; copy its Variable, or pickle v.array")
+
+    @property
+    def variable(self) -> "weakref.ref[Variable]":
+        """The weak reference to the Variable: the node itself, unless another Variable has taken its place."""
+        extra = self.extra
+        return self if extra is None or extra.variable is None else extra.variable
+
+    def refer_to(self, variable: "Variable") -> None:
+        """Let `variable` take the place of the Variable for which the node was made."""
+        self.own_extra().variable = weakref.ref(variable)
 
     def own_extra(self) -> NodeExtra:
         """Return the node's extra part, made at the first use."""
@@ -330,7 +348,7 @@ class VariableNode:
         variable = self.get_variable_or_none()
         if variable is None:
             variable = slot.variable_over(self, None if self.extra is None else self.extra.data)
-            self.variable = weakref.ref(variable)
+            self.refer_to(variable)
         return variable
 
     def get_variable_or_none(self) -> "Variable | None":
@@ -367,8 +385,16 @@ class InternalNode(VariableNode):
 
     if TYPE_CHECKING:
 
-        def __init__(self) -> None: ...
+        def __init__(self, variable: Variable) -> None: ...
 
     else:
-        __new__ = object.__new__
-        __init__ = object.__init__
+        __new__ = weakref.ref.__new__
+        __init__ = weakref.ref.__init__
+
+
+def _made(cls: type[VariableNode], variable: "Variable", name: str | None = None, **kwargs: Any) -> VariableNode:
+    return weakref.ref.__new__(cls, variable)
+
+
+if not TYPE_CHECKING:  # which wants methods set in the class
+    VariableNode.__new__ = _made  # only now, as `FunctionNode.__new__`

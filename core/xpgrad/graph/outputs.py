@@ -1,7 +1,6 @@
 """The one place where a result becomes a Variable with its node."""
 
 import functools
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,6 @@ from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
 blank: Callable[[], Variable] = functools.partial(object.__new__, Variable)  # its constructor takes more time
-ref = weakref.ref
 
 
 def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
@@ -31,8 +29,7 @@ def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     y = blank()
     y._array = array
     y._grad = None
-    node = y._node = InternalNode()
-    node.variable = ref(y)
+    node = y._node = InternalNode(y)
     node.spec = spec
     node.extra = None
     node.creator_node = function

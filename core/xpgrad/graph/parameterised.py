@@ -80,7 +80,7 @@ def parameterised(definition: Definition) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
-        f.inputs = (node,)
+        f.input, f.other = node, None
         if keeps:
             keep(f, array, out, parameters)
         return output(out, spec, f, node.rank)
@@ -131,7 +131,7 @@ def indexed(definition: Definition, general: Function) -> Function:
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
-        f.inputs = (node,)
+        f.input, f.other = node, None
         f.rest = {"index": index}
         return output(out, spec, f, node.rank)
 

@@ -38,12 +38,18 @@ class Pullback:
         What the graph keeps for them.
     array_type : type
         Type of the backend's arrays.
+    only_first : bool
+        Whether the first of one or two inputs is needed, and no other.
+    several : bool
+        Whether applications hold their input nodes in a tuple, see `Application`.
+    blocks : Blocks, False or None
+        What the backend computes in blocks where arrays are large, False if nothing; None until that is asked for.
     """
 
     __slots__ = (
         "accumulate",
-        "array_type", "backend", "definition", "elementwise", "needed", "plan", "pull", "record", "restore",
-        "retention",
+        "array_type", "backend", "blocks", "definition", "elementwise", "needed", "only_first", "plan", "pull",
+        "record", "restore", "retention", "several",
     )  # fmt: skip
 
     def __init__(self, plan: "Plan", needed: tuple[bool, ...]) -> None:
@@ -51,9 +57,12 @@ class Pullback:
         self.plan, self.definition, self.backend, self.needed = plan, definition, backend, needed
         self.retention = Retention(definition, needed)
         self.elementwise, self.array_type = definition.elementwise, backend.array_types[0]
+        self.several = definition.several
+        self.only_first = not self.several and needed in ((True,), (True, False))
         self.restore, self.accumulate = backend.restore, backend.xp.accumulate
         self.pull: Pull = backend.follow(_raw(definition, backend, needed))
         self.record = _recorded(definition, backend, needed)
+        self.blocks: Any = None
 
     def __repr__(self) -> str:
         inputs = [x for x, need in zip(self.definition.inputs, self.needed, strict=False) if need]
@@ -91,8 +100,11 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
     xp, inputs = backend.xp, definition.inputs
     if needed not in (list(inputs[:1]), list(inputs)) or len(needed) > 2:
         return None
-    rules = [_rule(definition, backend, x) for x in needed]
-    places = [[_place(definition, name) for name in definition.asks[x]] for x in needed]
+    places = [_places(definition, x) for x in needed]
+    kernel = backend.xp.replacement(definition.vjps[needed[0]]) if len(needed) == 1 else None
+    if kernel is not None and len(places[0]) == 1:
+        return _direct_kernel(kernel, _adapted(definition, backend, needed[0]), xp, places[0])
+    rules = [rule_of(definition, backend, x) for x in needed]
     rule = rules[0]
     if len(rules) == 1:
         if rule is identity:
@@ -105,6 +117,9 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
             return lambda f, gy: (rule(xp, gy, f.second),)
         if places[0] == ["result"]:
             return lambda f, gy: (rule(xp, gy, f.result),)
+        if places[0] == ["own", "rest"] and len(inputs) == 1 and definition.asks[inputs[0]][1] in definition.parameters:
+            parameter = definition.asks[inputs[0]][1]
+            return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[parameter]),)
         return None
     other = rules[1]
     if rule is identity is other:
@@ -113,14 +128,39 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
         return lambda f, gy: (gy, other(xp, gy))
     if places == [["second"], ["first"]]:
         return lambda f, gy: (rule(xp, gy, f.second), other(xp, gy, f.first))
+    if places == [["second", "own"], ["first", "own"]] and not definition.several:
+
+        def pull(f: "Application", gy: Array) -> Sequence[Any]:
+            own: Any = f.other  # never None, as both are needed
+            return rule(xp, gy, f.second, f.input.spec), other(xp, gy, f.first, own.spec)
+
+        return pull
     return None
+
+
+def _direct_kernel(kernel: Kernel, rule: Rule, xp: Namespace, places: list[str]) -> Pull | None:
+    """Return the same for a kernel that takes one value; the rule is for cotangents that it declines."""
+
+    def pull_first(f: "Application", gy: Array) -> Sequence[Any]:
+        gx = kernel(gy, f.first)
+        return (rule(xp, gy, f.first) if gx is NotImplemented else gx,)
+
+    def pull_second(f: "Application", gy: Array) -> Sequence[Any]:
+        gx = kernel(gy, f.second)
+        return (rule(xp, gy, f.second) if gx is NotImplemented else gx,)
+
+    def pull_result(f: "Application", gy: Array) -> Sequence[Any]:
+        gx = kernel(gy, f.result)
+        return (rule(xp, gy, f.result) if gx is NotImplemented else gx,)
+
+    return {"first": pull_first, "second": pull_second, "result": pull_result}.get(places[0])
 
 
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
     """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
     xp, names = backend.xp, definition.asks[x]
-    rule, index = _rule(definition, backend, x), definition.inputs.index(x)
-    places = ["own" if name == f"{x}_spec" else _place(definition, name) for name in names]
+    rule, index = rule_of(definition, backend, x), definition.inputs.index(x)
+    places = _places(definition, x)
     if not names:
         return lambda f, gy: rule(xp, gy)
     if places == ["first"]:
@@ -130,22 +170,29 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     if places == ["result"]:
         return lambda f, gy: rule(xp, gy, f.result)
     if places[1:] == ["own"]:
-        value = _getter(definition, names[0])
-        return lambda f, gy: rule(xp, gy, value(f), f.inputs[index].spec)
-    if len(definition.inputs) == 1 and names[0] == f"{x}_spec" and set(names[1:]) <= definition.parameters.keys():
-        parameters = names[1:]
+        value = getter(definition, names[0])
+        if definition.several:
+            return lambda f, gy: rule(xp, gy, value(f), f.input[index].spec)
+        if index and places[0] == "first":
+            return lambda f, gy: rule(xp, gy, f.first, f.other.spec)
+        if index:
+            return lambda f, gy: rule(xp, gy, value(f), f.other.spec)
+        return lambda f, gy: rule(xp, gy, value(f), f.input.spec)
+    parameters = names[1:]
+    only = len(definition.inputs) == 1 and not definition.variadic
+    if only and names[0] == f"{x}_spec" and set(parameters) <= definition.parameters.keys():
         if not parameters:
-            return lambda f, gy: rule(xp, gy, f.inputs[0].spec)
+            return lambda f, gy: rule(xp, gy, f.input.spec)
         if len(parameters) == 1:
             (one,) = parameters
-            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.rest[one])
+            return lambda f, gy: rule(xp, gy, f.input.spec, f.rest[one])
         if len(parameters) == 2:
             one, two = parameters
-            return lambda f, gy: rule(xp, gy, f.inputs[0].spec, f.rest[one], f.rest[two])
-    getters = [_getter(definition, name) for name in names]
+            return lambda f, gy: rule(xp, gy, f.input.spec, f.rest[one], f.rest[two])
+    getters = [getter(definition, name) for name in names]
     if len(getters) == 1:
-        (only,) = getters
-        return lambda f, gy: rule(xp, gy, only(f))
+        (get,) = getters
+        return lambda f, gy: rule(xp, gy, get(f))
     if len(getters) == 2:
         first, second = getters
         return lambda f, gy: rule(xp, gy, first(f), second(f))
@@ -155,15 +202,23 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
     return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
 
 
-def _rule(definition: Definition, backend: Backend, x: str) -> Rule:
+def rule_of(definition: Definition, backend: Backend, x: str) -> Rule:
     """Return the vjp for input `x`: the rule, or the kernel that the backend has for it.
 
     A kernel that declines leaves the cotangent to the rule.
     """
-    rule, kernel = definition.rules[x], backend.xp.replacement(definition.vjps[x])
+    rule, kernel = _adapted(definition, backend, x), backend.xp.replacement(definition.vjps[x])
     if kernel is None:
         return rule
-    if len(definition.asks[x]) != 1:
+    count = len(definition.asks[x])
+    if count == 2:
+
+        def replaced_of_two(xp: Namespace, gy: Array, one: Any, two: Any) -> Any:
+            gx = kernel(gy, one, two)
+            return rule(xp, gy, one, two) if gx is NotImplemented else gx
+
+        return replaced_of_two
+    if count != 1:
 
         def replaced(xp: Namespace, gy: Array, *values: Any) -> Any:
             gx = kernel(gy, *values)
@@ -178,6 +233,17 @@ def _rule(definition: Definition, backend: Backend, x: str) -> Rule:
     return replaced_of_one
 
 
+def _adapted(definition: Definition, backend: Backend, x: str) -> Rule:
+    """Return the rule for input `x` as raw sweeps of this backend call it."""
+    rule = definition.rules[x]
+    return rule if rule is identity else backend.adapted(rule)
+
+
+def _places(definition: Definition, x: str) -> list[str]:
+    """Return where the values lie that the rule for input `x` asks for: "own" for the spec of `x`, or a slot."""
+    return ["own" if name == f"{x}_spec" else _place(definition, name) for name in definition.asks[x]]
+
+
 def _place(definition: Definition, name: str) -> str:
     """Return the slot of an application that holds `name`."""
     if name == "y":
@@ -187,20 +253,28 @@ def _place(definition: Definition, name: str) -> str:
     return "rest"
 
 
-def _getter(definition: Definition, name: str) -> Getter:
+def getter(definition: Definition, name: str) -> Getter:
+    """Return the function that fetches from an application what a rule asks for as `name`."""
     place = _place(definition, name)
     if place != "rest":
         return attrgetter(place)
     specs = [f"{x}_spec" for x in definition.inputs]
     if name in specs:
-        index = specs.index(name)
+        node_of = _node(definition, specs.index(name))
 
         def spec(f: "Application") -> Any:
-            node = f.inputs[index] if index < len(f.inputs) else None
+            node = node_of(f)
             return node.spec if node is not None else f.rest[name]
 
         return spec
     return lambda f: f.rest[name]
+
+
+def _node(definition: Definition, index: int) -> Getter:
+    """Return what fetches the node of an input, None for a constant."""
+    if definition.several:
+        return lambda f: f.input[index] if index < len(f.input) else None
+    return attrgetter("other" if index else "input")
 
 
 def _operand(node: VariableNode | None, array: Array) -> Any:
@@ -228,12 +302,12 @@ def _recorded_vjp(definition: Definition, backend: Backend, x: str) -> Callable[
 
 def _value(definition: Definition, name: str) -> Callable[..., Any]:
     """Return what fetches a value that a rule asks for, arrays as the Variables that they were."""
-    get = _getter(definition, name)
+    get = getter(definition, name)
     if name == "y":
         return lambda f, node: over(node, get(f))
     if name in definition.inputs:
-        index = definition.inputs.index(name)
-        return lambda f, node: _operand(f.inputs[index] if index < len(f.inputs) else None, get(f))
+        node_of = _node(definition, definition.inputs.index(name))
+        return lambda f, node: _operand(node_of(f), get(f))
     return lambda f, node: get(f)
 
 

@@ -6,9 +6,9 @@ trace.
 Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
-import weakref
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from sys import getrefcount
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -19,6 +19,7 @@ from xpgrad.config import NO_GRAD, WATCHED, backprop_mode, called_with, config, 
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph import hooked
 from xpgrad.graph.application import released
+from xpgrad.graph.blockwise import IN_A_LOCAL, IN_AN_ARGUMENT, blocks_of
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED
 from xpgrad.graph.gradients import check_device
@@ -122,6 +123,7 @@ class Sweep:
         slots, nodes, active, borrowed, queue = self.slots, self.nodes, self.active, self.borrowed, self.queue
         recorded, careful, note_all, release = self.recorded, self.careful, self.note_all, not self.retain_graph
         batch, ranks, push, pop = queue.batch, queue.ranks, queue.push, queue.pop
+        plain = not recorded and not careful
         f: Any = pop()
         while f is not None:
             pullback, candidate = f.pullback, None
@@ -137,26 +139,30 @@ class Sweep:
                 if pullback is None:  # a hook has unchained the function
                     f = pop()
                     continue
-            if careful:
-                inner = getattr(pullback, "inner", pullback)  # without its own hooks, which are among those of `f`
-                gxs = hooked.watched(f, inner, gy, made, inspection.hooks_of(f), recorded=recorded)
-            else:
-                try:
-                    gxs = pullback.record(f, gy, made) if recorded else pullback.pull(f, gy)
-                except Exception as error:
-                    self._explain(error, f)
-                    raise
+            try:
+                if plain:
+                    gxs = pullback.pull(f, gy)
+                else:
+                    gxs = self._watched(f, pullback, gy, made) if careful else pullback.record(f, gy, made)
+            except Exception as error:
+                self._explain(error, f)
+                raise
             if f.pullback is RELEASED:  # by a hook or another thread: the rules may have found None for an array
                 raise released(f)
             elementwise = pullback.elementwise
-            for node, gx in zip(f.inputs, gxs):  # noqa: B905 - a pullback may stop at the last needed input
+            if pullback.only_first:  # a pair of its own takes half of the time
+                pairs: Any = ((f.input, gxs[0]),)
+            else:
+                inputs = f.input if pullback.several else (f.input, f.other)
+                pairs = zip(inputs, gxs)  # noqa: B905 - a pullback may stop at the last needed input
+            for node, gx in pairs:
                 if gx is None or node is None or not node.requires_grad:
                     continue
                 spec, creator = node.spec, node.creator_node
                 if gx.shape != spec.shape or gx.dtype is not spec.dtype:
                     gx = fit(gx, spec, f, elementwise)
                 key = node if creator is None else creator
-                if creator is not None and (note_all or node.extra is not None):
+                if creator is not None and (note_all or spec.blocked or node.extra is not None):
                     key = self._noted(node, creator)
                 held = slots.get(key)
                 if held is not None:
@@ -174,7 +180,7 @@ class Sweep:
             if release:
                 f.release()
             # Large arrays are freed before the next ones are made, in the same place.
-            gxs, gx, gy, held = (), None, None, None
+            pairs, gxs, gx, gy, held = (), (), None, None, None
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
                 candidate = None
@@ -186,17 +192,46 @@ class Sweep:
     ) -> tuple[Any, VariableNode | None, Pullback | None]:
         """Return the complete cotangent of `f`, dense, the node of its output, and the pullback for what is needed."""
         kind = type(gy)
+        node = self.nodes.pop(f, None)
+        large = node is not None and node.spec.blocked and not self.note_all and not self.careful
+        owned = large and getrefcount(gy) <= IN_AN_ARGUMENT
         if kind is not pullback.array_type and kind is not Variable:
             gy = dense(gy, self.recorded) if isinstance(gy, (Gathered, Lazy)) else pullback.restore(gy)
-        node = self.nodes.pop(f, None)
+            owned = False
         if node is not None and (self.wanted or node.extra is not None):
             gy = self._total(f, node, gy)
+            owned = False  # somebody may have kept it
             if f.pullback is None:
                 return gy, node, None
-        return gy, node, self._narrowed(f, pullback) if self.active and self.active[f] else pullback
+        if self.active and self.active[f]:
+            pullback = self._narrowed(f, pullback)
+        if large and type(pullback) is Pullback:
+            return gy, node, self._in_blocks(f, pullback, owned and not pullback.backend.is_view(gy))
+        return gy, node, pullback
+
+    def _watched(self, f: FunctionBase, pullback: Pullback, gy: Any, made: VariableNode | None) -> Sequence[Any]:
+        inner = getattr(pullback, "inner", pullback)  # without its own hooks, which are among those of `f`
+        return hooked.watched(f, inner, gy, made, inspection.hooks_of(f), recorded=self.recorded)
+
+    def _in_blocks(self, f: FunctionBase, pullback: Pullback, owned: bool) -> Any:
+        """Return what runs in the place of `pullback` for a large cotangent, which may be overwritten if `owned`."""
+        blocks = blocks_of(pullback)
+        if blocks is None:
+            return pullback
+        return blocks.with_totals([self._own_total(f.inputs[place]) for place in blocks.places], owned)
+
+    def _own_total(self, node: VariableNode) -> Any:
+        """Return what has arrived at `node` if it is an array that only the sweep refers to, None otherwise."""
+        held = self.slots.get(key_of(node))
+        backend = node.spec.backend
+        if type(held) is not backend.array_types[0] or not node.spec.blocked or backend.is_view(held):
+            return None
+        return held if getrefcount(held) <= IN_A_LOCAL + 1 else None  # and in its slot
 
     def _explain(self, error: Exception, f: FunctionBase) -> None:
         """Say more about an error of the rules of `f`: that these were released meanwhile, or where `f` was applied."""
+        if self.careful:  # it is explained already
+            return
         if f.pullback is RELEASED:
             raise released(f) from None
         inspection.explain(error, f)
@@ -232,7 +267,7 @@ class Sweep:
         self.made.clear()
         for node, g in self.named.items():
             if node.variable() is None:
-                node.variable = weakref.ref(g)
+                node.refer_to(g)
         return self
 
     def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
@@ -279,6 +314,8 @@ class Sweep:
         if not self.recorded:
             self.owned.add(key)
             self.borrowed.discard(key)
+            if spec.blocked and getrefcount(held) <= IN_AN_ARGUMENT + 1 and not spec.backend.is_view(held):
+                return spec.backend.xp.accumulate(held, gx)
         return added(held, gx, spec, self.recorded)
 
     # Completed cotangents
@@ -340,7 +377,9 @@ class Sweep:
             g = self._conjugated(g, spec)
         if spec.backend.has_layouts and type(g) is not Variable:
             g = spec.backend.laid_out(g, spec)
-        if key in self.borrowed:
+        if key in self.borrowed and not (
+            spec.blocked and type(g) is not Variable and getrefcount(g) <= IN_A_LOCAL and not spec.backend.is_view(g)
+        ):
             self.totals[key] = self._copied(g)
         else:
             self.totals[key] = g if key in self.owned else self._private(g)

@@ -3,13 +3,13 @@
 What else a Variable can do is declared in `methods.declared`, and bound by the modules that define it.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import Any, Never
 
 from xpgrad.backend.checks import check_still, same_place, spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import ArrayHolder
+from xpgrad.backend.levels import entered, innermost, live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError
@@ -73,12 +73,14 @@ class Variable(ArrayHolder, Convertible):
             raise TypeError(f"Variable: unexpected keyword argument {next(iter(kwargs))!r}")
         if type(requires_grad) is not bool:
             raise TypeError(f"Variable: requires_grad must be a bool, got {requires_grad!r}")
+        if live:
+            data, grad = (None if array is None else entered(array) for array in (data, grad))
         spec = None if data is None else spec_of(data, "Variable")
         if grad is not None:
             spec_of(grad, "Variable: grad")
         if type(data) in plugins.carriers:
             if carried.enter(self, data, grad, requires_grad):
-                self._node.variable = weakref.ref(self)
+                self._node.refer_to(self)
                 if name is not None:
                     self._node.name = name
                 return
@@ -100,6 +102,8 @@ class Variable(ArrayHolder, Convertible):
 
         Setting an array of another shape, dtype or device gives the Variable a fresh node, a root, and no gradient.
         """
+        if live:
+            self = inside(self)
         array, node = self._array, self._node
         if node.creator_node is not None:
             node.own_extra()  # its shape may be changed from now on; sweeps look at nodes that have this part
@@ -107,6 +111,8 @@ class Variable(ArrayHolder, Convertible):
 
     @array.setter
     def array(self, array: Array | None) -> None:
+        if live:
+            self, array = inside(self), None if array is None else entered(array)
         spec = None if array is None else spec_of(array, "Variable.array")
         if type(array) in plugins.carriers:
             array = carried.held(array, "Variable.array")
@@ -157,6 +163,8 @@ class Variable(ArrayHolder, Convertible):
     @property
     def device(self) -> Device:
         """The device on which the array lies; without an array the last that it was sent to, else the host."""
+        if live:
+            self = inside(self)
         if self._array is None:
             return self._node.intended_device()
         return plugins.backend_of(self._array).device_of(self._array)
@@ -246,10 +254,14 @@ class Variable(ArrayHolder, Convertible):
 
     def unchain(self) -> None:
         """Delete the reference to the creator; the graph before it is not changed."""
+        if live:
+            _check_cut(self)
         self._node.unchain()
 
     def unchain_backward(self) -> None:
         """Delete all references between nodes and functions from here back, for truncated backpropagation in time."""
+        if live:
+            _check_cut(self)
         waiting = [self._node]
         while waiting:
             node = waiting.pop()
@@ -288,6 +300,8 @@ class Variable(ArrayHolder, Convertible):
     @property
     def grad(self) -> Array | None:
         """Array of the gradient, or None; an error for arrays with a graph of their own if no gradient is required."""
+        if live:
+            self = inside(self)
         if type(self._array) in plugins.carriers:
             carried.check_required(self, "Variable.grad")
         grad = self._grad
@@ -300,6 +314,8 @@ class Variable(ArrayHolder, Convertible):
 
     @grad.setter
     def grad(self, grad: Array | None) -> None:
+        if live:
+            self, grad = inside(self), None if grad is None else entered(grad)
         if grad is not None:
             if type(self._array) in plugins.carriers:
                 carried.check_required(self, "Variable.grad")
@@ -313,6 +329,8 @@ class Variable(ArrayHolder, Convertible):
 
         It is the same object at each read.
         """
+        if live:
+            self = inside(self)
         if type(self._array) in plugins.carriers:
             carried.check_required(self, "Variable.grad_var")
         grad = self._grad
@@ -323,6 +341,8 @@ class Variable(ArrayHolder, Convertible):
 
     @grad_var.setter
     def grad_var(self, grad: "Variable | None") -> None:
+        if live:
+            self, grad = inside(self), None if grad is None else inside(grad)
         if grad is not None and type(self._array) in plugins.carriers:
             carried.check_required(self, "Variable.grad_var")
         check_gradient_variable(grad, self._node.spec)
@@ -338,9 +358,24 @@ class Variable(ArrayHolder, Convertible):
 
     def cleargrad(self) -> None:
         """Forget the gradient."""
-        self._grad = None
+        inside(self)._grad = None
 
     __hash__ = object.__hash__
+
+
+def inside(x: Variable) -> Variable:
+    """Return `x` as a Variable of the innermost active transformation: `x` itself if there is none, or it is one."""
+    level = innermost()
+    if level is None or (x._array is not None and level.holds(x._array)):
+        return x
+    found: Variable = level.enter_variable(x)
+    return found
+
+
+def _check_cut(x: Variable) -> None:
+    level = innermost()
+    if level is not None:
+        level.check_cut(x)
 
 
 def _as_gradient(grad: Any) -> Variable | None:
@@ -364,7 +399,7 @@ def over(node: VariableNode | None, array: Array) -> Any:
     """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
     if node is None or array is None:
         return array
-    live = node.variable()
+    live = node() if node.extra is None else node.variable()
     return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
@@ -376,7 +411,7 @@ def constant_variable(array: Array) -> Variable:
 def as_variable(obj: AnyArray) -> Variable:
     """Return `obj` if it is a Variable, else a Variable over the array `obj` that requires no gradient."""
     if isinstance(obj, Variable):
-        return obj
+        return inside(obj) if live else obj
     known = carried.variable_of(obj) if type(obj) in plugins.carriers else None
     return constant_variable(obj) if known is None else known
 

@@ -10,20 +10,19 @@ from xpgrad.errors import DtypeError, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
 
-_ABOUT_SHAPES = re.compile(
-    r"shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
-    r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split",
-    re.IGNORECASE,
+# Expressions are compiled when they are first used, which takes 1 ms in all.
+_ABOUT_SHAPES = (
+    r"(?i)shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
+    r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split"
 )
-_ABOUT_DTYPES = re.compile(
-    r"dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
-    r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)",
-    re.IGNORECASE,
+_ABOUT_DTYPES = (
+    r"(?i)dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
+    r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"
 )
 _ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError)
 """What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype."""
-_NEGATIVE_POWER = re.compile(r"negative (integer )?power", re.IGNORECASE)
-_GUFUNC = re.compile(
+_NEGATIVE_POWER = r"(?i)negative (integer )?power"
+_GUFUNC = (
     r"Input operand \d+ (?:has a mismatch in its core dimension \d+|does not have enough dimensions).*?"
     r"\((?:size (\d+) is different from (\d+)|has (\d+), .* requires (\d+))\)"
 )
@@ -77,8 +76,8 @@ def explained(
     if definition.name == "matmul" and len(shapes) == 2 and (why := _why_no_product(*shapes)):
         dtypes = " and ".join(dict.fromkeys(backend.dtype_name(a.dtype) for a in arrays))
         return ShapeError(f"matmul: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
-    said = _GUFUNC.sub(_without_signature, str(error)).removeprefix(f"{definition.name}: ").rstrip(". ")
-    if _NEGATIVE_POWER.search(said):
+    said = re.sub(_GUFUNC, _without_signature, str(error)).removeprefix(f"{definition.name}: ").rstrip(". ")
+    if re.search(_NEGATIVE_POWER, said):
         return ValueError(
             f"{definition.name}: negative powers of integers are no integers, got {got} on {backend.name}; cast "
             "the base to a floating-point dtype first"
@@ -91,13 +90,13 @@ def explained(
     if isinstance(error, IndexError):
         return IndexError(text)
     if isinstance(error, ValueError):
-        return (ShapeError if _ABOUT_SHAPES.search(said) else ValueError)(text)
+        return (ShapeError if re.search(_ABOUT_SHAPES, said) else ValueError)(text)
     if isinstance(error, RuntimeError):
         return type(error)(text)
     for name, value in parameters.items():
         if name in _INTEGERS and not _integral(value):
             return TypeError(f"{definition.name}: {name} must be an integer or a tuple of integers, got {value!r}")
-    return (DtypeError if _ABOUT_DTYPES.search(said) else TypeError)(text)
+    return (DtypeError if re.search(_ABOUT_DTYPES, said) else TypeError)(text)
 
 
 def _why_no_product(a: Shape, b: Shape) -> str | None:

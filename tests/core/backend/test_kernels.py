@@ -1,4 +1,6 @@
+import functools
 import importlib
+import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -201,3 +203,48 @@ def test_a_vjp_kernel_takes_the_cotangent_and_what_its_rule_asks_for() -> None:
 
 def test_accumulate_returns_the_sum() -> None:
     assert Toy().xp.accumulate(2.0, 3.0) == 5.0
+
+
+FORMS: tuple[Any, ...] = (
+    lambda: 0,
+    lambda a: 0,
+    lambda a, /: 0,
+    lambda a, b: 0,
+    lambda a, /, p: 0,
+    lambda a, /, *, p: 0,
+    lambda a, p=1: 0,
+    lambda a, p, /: 0,
+    lambda a, b, /, p, q=2: 0,
+    lambda a, *, p=1, q: 0,
+    lambda a, b=1, /, p=2: 0,
+    lambda a, b, c=1, /: 0,
+    lambda a=1, b=2, /, *, p=3: 0,
+    lambda a, p, *, q=1: 0,
+    lambda a, b, p, *r, q: 0,
+    lambda p, a: 0,
+    lambda *a, p: 0,
+    lambda a, **k: 0,
+    functools.partial(lambda a, p, b: 0, p=1),
+    functools.wraps(lambda a: 0)(lambda *a: 0),
+    np.negative,
+    np.add,
+    np.matmul,
+    np.sum,
+    len,
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_kernel_is_accepted_if_and_only_if_its_signature_takes_the_arguments(form: Any) -> None:
+    for arrays in range(4):
+        for parameters in ((), ("p",), ("q",), ("p", "q"), ("a",), ("b",)):
+            declaration = Declaration("toy", arrays, parameters, None)
+            try:
+                inspect.signature(form).bind(*[None] * arrays, **dict.fromkeys(parameters))
+            except TypeError:
+                with pytest.raises(PluginError, match="must take"):
+                    declaration.check(form, "me")
+            except ValueError:  # it has no signature
+                declaration.check(form, "me")
+            else:
+                declaration.check(form, "me")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.core.graph.leaves import leaf, seeded, spread
 
-from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, primitive
+from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, primitive, using_config
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError
 from xpgrad.testing.arrays import on_host, placed
@@ -264,6 +264,22 @@ def growth(step) -> float:
     for _ in range(100):
         step()
     return (len(gc.get_objects()) - before) / 100
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [lambda y, x: y * 2.0, lambda y, x: 1.0 - y, lambda y, x: y * x, lambda y, x: xp.tanh(y), lambda y, x: xp.sum(y)],
+    ids=["constant", "reflected", "binary", "unary", "reduction"],
+)
+@pytest.mark.usefixtures("_no_collector")
+def test_an_operation_leaves_two_objects_that_the_collector_tracks(operation) -> None:
+    x, graph = Variable(np.array(1.0)), [Variable(np.array(1.0))]
+
+    def step():
+        graph[0] = operation(graph[0], x)
+
+    with using_config("detect_mutation", False):
+        assert growth(step) == pytest.approx(2, abs=0.1)
 
 
 @pytest.mark.slow

@@ -55,6 +55,21 @@ def test_the_variable_is_held_weakly(device):
     assert node.grad_var is None
 
 
+def test_a_node_is_equal_only_to_itself_also_when_its_variable_is_gone(device):
+    x = variable(device, [1.0])
+    first, second = x.node, VariableNode(x)
+    found = {first: 1, second: 2}
+    for _ in range(2):
+        assert first == first
+        assert first != second
+        assert first != weakref.ref(first)
+        assert (found[first], found[second]) == (1, 2)
+        with pytest.raises(TypeError, match="not supported between"):
+            first < second  # noqa: B015 - as above
+        x = None
+    assert first.get_variable_or_none() is None
+
+
 def test_a_fresh_variable_over_a_node(device):
     x = variable(device, [2.0])
     y = x * x

@@ -123,7 +123,7 @@ def _power(x1: Any, x2: Any, /) -> Any:
     """The operator ``**``: a Python number as the exponent needs neither its gradient nor the general rule."""
     kind = type(x2)
     if kind is int or kind is float or (not isinstance(x2, Variable) and plugins.is_scalar(x2)):
-        exponent = x2.item() if hasattr(x2, "item") else x2
+        exponent = x2.item() if kind is not int and hasattr(x2, "item") else x2
         spec = x1._node.spec
         if spec is not None and spec.differentiable and (spec.complex or not isinstance(exponent, complex)):
             return square(x1) if exponent == 2 else constant_power(x1, exponent=exponent)

@@ -34,7 +34,8 @@ class Scatter(Lazy):
 
     def cost(self) -> int:
         """Return the number of values."""
-        return math.prod(self.values.shape)
+        shape = self.values.shape
+        return math.prod(shape) if shape else 1
 
     @classmethod
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:

@@ -4,9 +4,7 @@ A copy of a Variable in a graph is recorded, so that gradients go through it; a 
 Hooks are not copied. Variables in a graph cannot be pickled.
 """
 
-import copy
 import sys
-import weakref
 from typing import Any
 
 from xpgrad.backend.current import get_device
@@ -51,6 +49,8 @@ def deep(x: Variable, memo: dict[int, Any]) -> Variable:
         copied._array = None if x._array is None else plugins.backend_of(x._array).copy(x._array)
         copied._node = leaf_node(copied, x._node.spec, x.requires_grad)
     _complete(copied, x, {})
+    import copy  # where this is called, it is imported already
+
     _set_attributes(copied, {name: copy.deepcopy(value, memo) for name, value in attributes_of(x).items()})
     return copied
 
@@ -117,7 +117,7 @@ def _record(copied: Variable, x: Variable) -> None:
     """Let `copied` be the output of the function `copy` for `x`."""
     made = slot.functions.copy(x)
     copied._array, copied._node = made._array, made._node
-    copied._node.variable = weakref.ref(copied)
+    copied._node.refer_to(copied)
 
 
 def _caller() -> str:

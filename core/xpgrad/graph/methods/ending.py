@@ -28,9 +28,10 @@ _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 _INSTALLED = os.path.dirname(os.__file__) + os.sep, "<frozen"
 _BINARY_OP = opcode.opmap["BINARY_OP"]
 _REMAINDERS = 6, 19  # arguments of BINARY_OP for % and %=
-_QUESTION = re.compile(r"(\w+\.)?(isnan|isinf|isfinite|isclose)\(")
-_ELEMENT = re.compile(r"\]\s*(//|\*\*|<<|>>|[-+*/@%&|^])?=(?!=)")
-_MATHEMATICS = re.compile(r"\bc?math\.(exp|expm1|log|log1p|log2|log10|sqrt|a?(?:sin|cos|tan)h?|atan2|hypot|pow)\(")
+# Expressions are compiled when they are first used.
+_QUESTION = r"(\w+\.)?(isnan|isinf|isfinite|isclose)\("
+_ELEMENT = r"\]\s*(//|\*\*|<<|>>|[-+*/@%&|^])?=(?!=)"
+_MATHEMATICS = r"\bc?math\.(exp|expm1|log|log1p|log2|log10|sqrt|a?(?:sin|cos|tan)h?|atan2|hypot|pow)\("
 
 
 class Place:
@@ -62,10 +63,10 @@ class Place:
 
     def advice(self) -> str:
         """Return what to write instead."""
-        found = _MATHEMATICS.search(self.text)
+        found = re.search(_MATHEMATICS, self.text)
         if found is not None:
             return f"apply a function of arrays, such as xpgrad.array_api.{found[1]}, to the Variable"
-        if _ELEMENT.search(self.line) is not None:
+        if re.search(_ELEMENT, self.line) is not None:
             return "collect the Variables in a list and stack it (xpgrad.array_api.stack)"
         if self.library is not None:
             return "differentiate a root by xpgrad.transforms.custom_root, an integral by a sum over its nodes"
@@ -250,7 +251,7 @@ def _is_harmless(frame: FrameType) -> bool:
     code, at = frame.f_code.co_code, frame.f_lasti
     if code[at] == _BINARY_OP and code[at + 1] in _REMAINDERS:
         return True
-    return _QUESTION.match(_expression(frame)) is not None
+    return re.match(_QUESTION, _expression(frame)) is not None
 
 
 def _expression(frame: FrameType) -> str:

@@ -14,7 +14,7 @@ from xpgrad.graph.exchange import lock
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, inside
 from xpgrad.types import Array
 
 Moved = Callable[[Any], Any]
@@ -27,7 +27,7 @@ def to_device(x: Variable, device: Any, /, *, stream: Any = None) -> Variable:
     A Variable inside a graph becomes the output of a recorded copy, so that the graph stays whole; one without an array
     remembers the device.
     """
-    target = get_device(device)
+    x, target = inside(x), get_device(device)
     if x._array is None:
         x._node.own_extra().device = target
         return x
@@ -50,7 +50,7 @@ def rebind(x: Variable, copied: Variable, moved: Moved) -> None:
     old = x._node
     _settle(x, copied._array, copied._node, moved)
     _adopt(old, x._node, copied._array, hooks=False)
-    x._node.variable = weakref.ref(x)
+    x._node.refer_to(x)
 
 
 def _settle(x: Variable, array: Array, node: VariableNode, moved: Moved) -> None:

@@ -1,0 +1,128 @@
+"""Levels: the transformations that are active in a thread, each with arrays of its own.
+
+A transformation such as `compile` calls a function with arrays that record what is computed with them. While it is
+active, it is the innermost level of its thread, and whatever functions compute with enters it first: `Level.enter`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xpgrad.backend.device import Device
+from xpgrad.config import LIFTED, at_level, called_with, switches
+from xpgrad.errors import EscapedArray
+from xpgrad.types import Array
+
+
+class Level(ABC):
+    """One active transformation of one thread.
+
+    Parameters
+    ----------
+    title : str
+        What messages call it: ``compile``.
+
+    Attributes
+    ----------
+    outer : Level or None
+        The transformation within which it is active.
+    depth : int
+        1 for the outermost one.
+    live : bool
+        Whether its function is still running.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.outer: Level | None = switches().level
+        self.depth: int = 1 if self.outer is None else self.outer.depth + 1
+        self.live = False
+
+    def __repr__(self) -> str:
+        return f"<{self.title}, level {self.depth}{'' if self.live else ', ended'}>"
+
+    @abstractmethod
+    def holds(self, array: Array) -> bool:
+        """Return whether `array` is of this level."""
+
+    @abstractmethod
+    def enter(self, array: Array) -> Array:
+        """Return an array of a lower level as one of this level."""
+
+    @abstractmethod
+    def enter_variable(self, x: Any) -> Any:
+        """Return a Variable over an array of a lower level as one over an array of this level."""
+
+    @abstractmethod
+    def device(self, device: Device) -> Device:
+        """Return the device of this level over a device of a lower one."""
+
+    def note_sweep(self, nodes: Iterable[Any]) -> None:  # noqa: B027 - only some transformations note it
+        """Note the nodes where a backward computation starts."""
+
+    def check_sweep(  # noqa: B027 - only some transformations cannot go on
+        self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None
+    ) -> None:
+        """Raise if a backward computation from `outputs` would have to go on in the graph of a lower level.
+
+        Parameters
+        ----------
+        outputs, inputs : iterable of Variable
+            Where it starts, and the Variables whose gradients are asked; None for all.
+        """
+
+    def check_cut(self, x: Any) -> None:  # noqa: B027 - only some transformations cannot do so
+        """Raise if the graph of a lower level would have to be cut at `x`."""
+
+    def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
+        """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
+
+    def note_snapshot(self) -> None:  # noqa: B027 - only some transformations note it
+        """Note that the function may repeat the random numbers that it draws from now on."""
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Return ``function(*args, **kwargs)``, called with this as the innermost level; the level ends then."""
+        self.live = True
+        live.add(self)
+        try:
+            return called_with(at_level(self), function, *args, **kwargs)
+        finally:
+            self.live = False
+            live.discard(self)
+
+    def check(self) -> None:
+        """Raise `EscapedArray` if the level has ended."""
+        if not self.live:
+            raise EscapedArray(
+                f"{self.title}: an array of a call that has ended was used; return it from the function, or keep "
+                "x.array of what is returned"
+            )
+
+
+live: set[Level] = set()
+"""The levels of all threads whose functions are running: where there is none, nothing else has to be asked."""
+
+
+def innermost() -> Level | None:
+    """Return the level that arrays must enter now in this thread, or None."""
+    if not live:
+        return None
+    now = switches()
+    return now.level if now.mode & LIFTED else None
+
+
+def around() -> Level | None:
+    """Return the innermost level of this thread, also within a function whose operands have entered it."""
+    return switches().level if live else None
+
+
+def innermost_backend(backend: Any) -> Any:
+    """Return the backend of the innermost level over `backend`; `backend` itself if there is none."""
+    level = innermost()
+    return backend if level is None else level.device(backend.default_device).backend
+
+
+def entered(array: Array) -> Array:
+    """Return `array`, as one of the innermost level if there is one."""
+    level = innermost()
+    return array if level is None or level.holds(array) else level.enter(array)

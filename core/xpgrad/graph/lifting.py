@@ -1,0 +1,41 @@
+"""Operands of functions that enter the innermost active transformation before the function is called."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.levels import Level, innermost
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import call_entered
+from xpgrad.graph.variable import Variable, inside
+
+if TYPE_CHECKING:
+    from xpgrad.graph.definition import Definition
+
+
+def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: dict[str, Any], path: str) -> Any:
+    """Call a primitive by one of its call paths, with operands that have entered the innermost transformation."""
+    level = innermost()
+    if level is not None:
+        operands = [lifted(level, x) for x in operands]
+        parameters = {name: lifted(level, value) for name, value in parameters.items()}
+    return call_entered(definition.paths[path], *operands, **parameters)
+
+
+def entered(x: Any) -> Any:
+    """Return a Variable or an array as one of the innermost transformation; `x` itself if there is none."""
+    level = innermost()
+    return x if level is None else lifted(level, x)
+
+
+def lifted(level: Level, x: Any) -> Any:
+    """Return Variables and arrays, also in lists and tuples, as those of `level`, and any other object unchanged."""
+    if isinstance(x, Variable):
+        return inside(x)
+    if isinstance(x, (list, tuple)):
+        items = [lifted(level, item) for item in x]
+        if all(a is b for a, b in zip(items, x, strict=True)):
+            return x
+        return getattr(x, "_make", type(x))(items)
+    if type(x) in plugins.by_type:
+        return x if level.holds(x) else level.enter(x)
+    return x
