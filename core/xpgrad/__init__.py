@@ -35,8 +35,10 @@ from xpgrad.errors import (
     BackendMismatch,
     BackendUnavailable,
     ChangedArray,
+    CompileWarning,
     DeviceMismatch,
     DtypeError,
+    EscapedArray,
     GradientError,
     GraphEndWarning,
     GraphError,
@@ -46,6 +48,7 @@ from xpgrad.errors import (
     SingularMatrix,
     SpecifierError,
     StructureError,
+    TraceError,
     UnknownArray,
     XpgradError,
 )
@@ -70,9 +73,9 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api",
-    "AnomalyError", "BackendMismatch", "BackendUnavailable", "ChangedArray", "DeviceMismatch", "DtypeError",
-    "GradientError", "GraphEndWarning", "GraphError", "NotANumber", "PluginError", "ShapeError", "SingularMatrix",
-    "SpecifierError", "StructureError", "UnknownArray", "XpgradError",
+    "AnomalyError", "BackendMismatch", "BackendUnavailable", "ChangedArray", "CompileWarning", "DeviceMismatch",
+    "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError", "NotANumber", "PluginError",
+    "ShapeError", "SingularMatrix", "SpecifierError", "StructureError", "TraceError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 
@@ -93,6 +96,8 @@ _LATE = {
     "transforms": "xpgrad.transforms",
 }
 """Modules that are imported at their first use: most programs need few of them."""
+_LATE_FUNCTIONS = {"compile": "xpgrad.transforms.trace.compiled", "debug_print": "xpgrad.transforms.trace.printing"}
+"""Functions of such modules."""
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
@@ -111,6 +116,8 @@ if TYPE_CHECKING:
     from xpgrad import transforms as transforms
     from xpgrad.chainer import cuda as cuda
     from xpgrad.testing import gradient_check as gradient_check
+    from xpgrad.transforms.trace.compiled import compile as compile
+    from xpgrad.transforms.trace.printing import debug_print as debug_print
 else:
 
     def __getattr__(name: str) -> _Any:
@@ -123,6 +130,11 @@ else:
 
             found = globals()[name] = importlib.import_module(_LATE[name])
             return found
+        if name in _LATE_FUNCTIONS:
+            import importlib
+
+            found = globals()[name] = getattr(importlib.import_module(_LATE_FUNCTIONS[name]), name)
+            return found
         if not name.startswith("_"):
             from xpgrad.interop.names import find
 
@@ -134,7 +146,7 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LATE})
+    return sorted({*__all__, *_LATE, *_LATE_FUNCTIONS})
 
 
 _numpy_protocol.bind()

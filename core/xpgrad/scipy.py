@@ -8,9 +8,11 @@ alone or in a tree::
     result = scipy.optimize.minimize(fun, x, jac=True, method="L-BFGS-B")
     unravel(result.x)
 
-All returned functions take the further arguments of SciPy's ``args=``, and pass them to `f`.
+All returned functions take the further arguments of SciPy's ``args=``, and pass them to `f`. Of a compiled function,
+``xpgrad.compile(f)``, its value and derivatives are one program, with the options that it was compiled with.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +120,8 @@ def value_and_grad(
     callable
         Takes a vector, returns a float and the gradient, a float64 NumPy vector.
     """
-    layout, both = Layout(like, device), both_of(f, allow_constant=allow_constant)
+    layout = Layout(like, device)
+    both = _transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
@@ -136,12 +139,17 @@ def hvp(
     """
     layout = Layout(like, device)
 
-    def function(x: Array, p: Array, *args: Any) -> Array:
-        def at(tree: Any) -> Any:
-            return f(tree, *args)
+    def product(f: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(f)
+        def along(x: Any, p: Any, *args: Any) -> Any:
+            return product_of(lambda tree: f(tree, *args), (x,), (p,), allow_constant=allow_constant)
 
-        at_x, along_p = (layout.unraveled(x),), (layout.unraveled(p),)
-        (found,) = product_of(at, at_x, along_p, allow_constant=allow_constant)
+        return along
+
+    along = _transformed(f, product)
+
+    def function(x: Array, p: Array, *args: Any) -> Array:
+        (found,) = along(layout.unraveled(x), layout.unraveled(p), *args)
         return _vector(flatten(found)[0])
 
     return function
@@ -154,7 +162,8 @@ def hess(
 
     Parameters are those of `value_and_grad`. It takes one sweep per row.
     """
-    return jac(grad(f, allow_constant=allow_constant), like, device, mode="reverse", allow_constant=allow_constant)
+    gradient = _transformed(f, lambda f: grad(f, allow_constant=allow_constant))
+    return jac(gradient, like, device, mode="reverse", allow_constant=allow_constant)
 
 
 def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Callable[..., Array]:
@@ -198,17 +207,26 @@ def jac(
     """
     layout = Layout(like, device)
 
-    def function(x: Array, *args: Any) -> Array:
-        rows: list[list[Array]] = []
-
+    def derivatives(f: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(f)
         def values(tree: Any, *args: Any) -> list[Any]:
             return [as_leaf(y, "scipy: what the function returned") for y in flatten(f(tree, *args))[0]]
 
-        for block in jacobian(values, mode=mode, allow_constant=allow_constant)(layout.unraveled(x), *args):
-            rows.append(flatten(block)[0])
+        return jacobian(values, mode=mode, allow_constant=allow_constant)
+
+    blocks = _transformed(f, derivatives)
+
+    def function(x: Array, *args: Any) -> Array:
+        rows: list[list[Array]] = [flatten(block)[0] for block in blocks(layout.unraveled(x), *args)]
         return _matrix(rows, [spec.size for spec, _ in layout.specs] or [len(x)])
 
     return function
+
+
+def _transformed(f: Any, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+    """Return ``transform(f)``; compiled as a whole if `f` is compiled."""
+    compiled = getattr(f, "__xpgrad_transformed__", None)
+    return transform(f) if compiled is None else compiled(transform)
 
 
 def _on_host(x: Any) -> Array:

@@ -17,7 +17,7 @@ from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import leaf_node
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, inside
 from xpgrad.types import Array
 
 STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
@@ -26,6 +26,7 @@ STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
 
 def copydata(target: Variable, source: Variable) -> None:
     """Copy the data of `source` into `target`'s array; if one of the two has none, it is initialised from the other."""
+    target, source = inside(target), inside(source)
     if source is target or (source._array is None and target._array is None):
         return
     with _undone_by_errors(source), _undone_by_errors(target):
@@ -76,6 +77,7 @@ def _undone_by_errors(x: Variable) -> Iterator[None]:
 
 def addgrad(target: Variable, source: Variable) -> None:
     """Add the gradient of `source` to `target`'s, across devices; both stay differentiable if they are."""
+    target, source = inside(target), inside(source)
     if source._grad is None:
         return
     with _undone_by_errors(target) if target._array is None else nullcontext():
@@ -102,6 +104,7 @@ def addgrad(target: Variable, source: Variable) -> None:
 def zerograd(x: Variable) -> None:
     """Fill the gradient of `x` with zeros, in place if there is one."""
     warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
+    x = inside(x)
     if x._array is None:
         return
     grad, backend = x.grad, x._node.spec.backend

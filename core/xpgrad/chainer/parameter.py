@@ -5,13 +5,14 @@ from typing import Any
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import dtype_of
+from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import ShapeError
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
-from xpgrad.graph.variable import Variable, given_gradient
+from xpgrad.graph.variable import Variable, given_gradient, inside
 from xpgrad.types import Array, Dtype, Shape
 
 
@@ -64,10 +65,12 @@ class Parameter(Variable):
 
     @grad.setter
     def grad(self, grad: Array | None) -> None:
+        x = inside(self)
         if grad is not None:
-            check_gradient(grad, self._node.spec)
+            grad = entered(grad)
+            check_gradient(grad, x._node.spec)
             grad = given_gradient(grad)
-        self._grad, self._grad_valid = grad, True
+        x._grad, self._grad_valid = grad, True
 
     @property
     def grad_var(self) -> Variable | None:
@@ -80,8 +83,9 @@ class Parameter(Variable):
 
     @grad_var.setter
     def grad_var(self, grad: Variable | None) -> None:
-        check_gradient_variable(grad, self._node.spec)
-        self._grad, self._grad_valid = grad, True
+        x, grad = inside(self), None if grad is None else inside(grad)
+        check_gradient_variable(grad, x._node.spec)
+        x._grad, self._grad_valid = grad, True
 
     def cleargrad(self) -> None:
         """Forget the gradient; it then starts as None after `initialize`, too."""
@@ -111,7 +115,7 @@ class Parameter(Variable):
             floating = backend.spec(array).differentiable
             grad = xp.full_like(array, float("nan")) if floating else None  # integers have no gradient, and no NaN
         self.array = array
-        self._grad, self._grad_valid, self._zero_grad = grad, True, False
+        inside(self)._grad, self._grad_valid, self._zero_grad = grad, True, False
 
     def _gradient_arrived(self) -> None:
         self._grad_valid = True

@@ -25,6 +25,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 
 @click.command()
 @click.argument("backend", metavar="NAME|DEVICE")
+@click.option("--over", metavar="NAME", help="For trace: the backend whose arrays are traced. [default: numpy]")
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")
@@ -36,8 +37,8 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
-def conform(backend: str, report: Path | None, **options: Any) -> None:
-    """Certify a backend.
+def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
+    """Certify a backend; `trace --over NAME` the arrays that xpgrad.compile records.
 
     Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
     be used, 3 declared and probed capabilities disagree.
@@ -48,6 +49,10 @@ def conform(backend: str, report: Path | None, **options: Any) -> None:
         if (error.name or "").partition(".")[0] != "xpgrad_conformance":
             raise
         raise Unusable(MISSING) from None
+    if backend == "trace":
+        backend = f"trace({over or 'numpy'})"
+    elif over is not None:
+        raise click.UsageError(f"--over is for trace only, got {backend}")
     try:
         devices_of(backend)
     except (XpgradError, TypeError) as error:

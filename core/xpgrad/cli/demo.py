@@ -58,7 +58,8 @@ def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | 
     callback=drawable,
     help="Draw the loss curve into this file.",
 )
-def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
+@click.option("--compile", "compiled", is_flag=True, help="Compile the training step; the results are the same.")
+def digits(device: str, epochs: int, seed: int, plot: Path | None, compiled: bool) -> None:
     """Train a perceptron on 1,797 scans of handwritten digits, and test it on held-out scans."""
     try:
         target = get_device(device)
@@ -79,7 +80,7 @@ def digits(device: str, epochs: int, seed: int, plot: Path | None) -> None:
     bar = Progress(count, BarColumn(), text, TimeElapsedColumn(), console=console, transient=True)
     with threadpool_limits(1), bar:  # more threads for matrices this small cost twenty times the time on a busy machine
         task = bar.add_task("", total=epochs)
-        for epoch in train(target, epochs, seed):
+        for epoch in train(target, epochs, seed, compiled=compiled):
             history.append(epoch)
             line = f"loss {epoch.loss:.4f}  test accuracy {epoch.accuracy:.2%}"
             bar.console.print(f"epoch {epoch.number:3d}  {line}", highlight=False)

@@ -72,27 +72,36 @@ class Perceptron:
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2015), written with operators only, so that it runs on any array."""
+    """Adam (Kingma and Ba, 2015), written with operators only, so that it runs on any array.
+
+    What changes from step to step is in Variables, which a compiled function reads and stores at each call.
+    """
 
     def __init__(self, parameters: list[Parameter]) -> None:
         self.parameters, self.step = parameters, 0
         with xpgrad.using_device(parameters[0].device):
-            self.means = [0.0 * p.array for p in parameters]
-            self.squares = [0.0 * p.array for p in parameters]
+            self.rate = xpgrad.array_api.asarray(0.0, dtype=parameters[0].dtype)
+            self.means = [Variable(0.0 * p.array, requires_grad=False) for p in parameters]
+            self.squares = [Variable(0.0 * p.array, requires_grad=False) for p in parameters]
 
-    def update(self, rate: float) -> None:
-        """Move each parameter against its gradient."""
+    def advance(self, rate: float) -> None:
+        """Begin a step with this learning rate."""
         self.step += 1
         rate *= (1 - 0.999**self.step) ** 0.5 / (1 - 0.9**self.step)
+        with xpgrad.using_device(self.rate.device):
+            self.rate.array = xpgrad.array_api.asarray(rate, dtype=self.rate.dtype).array
+
+    def update(self) -> None:
+        """Move each parameter against its gradient."""
         with xpgrad.using_device(self.parameters[0].device):
-            for i, p in enumerate(self.parameters):
+            for p, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
                 g: Array = p.grad
-                self.means[i] = 0.9 * self.means[i] + 0.1 * g
-                self.squares[i] = 0.999 * self.squares[i] + 0.001 * g * g
-                p.array = p.array - rate * self.means[i] / (self.squares[i] ** 0.5 + 1e-8)
+                mean.array = 0.9 * mean.array + 0.1 * g
+                square.array = 0.999 * square.array + 0.001 * g * g
+                p.array = p.array - self.rate.array * mean.array / (square.array**0.5 + 1e-8)
 
 
-def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[Epoch]:
+def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0, *, compiled: bool = False) -> Iterator[Epoch]:
     """Train a perceptron, and yield the results of each epoch.
 
     Parameters
@@ -101,6 +110,8 @@ def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[E
     epochs : int
     seed : int
         Seed of the initial weights, the order of the scans, their shifts and the dropout.
+    compiled : bool
+        Whether a training step is compiled; the results are the same.
     """
     device, rng = xpgrad.get_device(device), np.random.default_rng(seed)
     xpgrad.random.seed(seed, device)
@@ -108,16 +119,22 @@ def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0) -> Iterator[E
     model = Perceptron(rng, device)
     optimizer = Adam(model.parameters())
     x_held, t_held = device.send((x_test, t_test))
+
+    def step(images: Any, labels: Any) -> Any:
+        loss = F.softmax_cross_entropy(model(images), labels)
+        for parameter in model.parameters():
+            parameter.cleargrad()
+        loss.backward()
+        optimizer.update()
+        return loss.array
+
+    run = xpgrad.compile(step) if compiled else step
     for epoch in range(1, epochs + 1):
         losses = []
         for batch in np.array_split(rng.permutation(len(t)), len(t) // BATCH):
             images, labels = device.send((shifted(x[batch], rng), t[batch]))
-            loss = F.softmax_cross_entropy(model(images), labels)
-            for parameter in model.parameters():
-                parameter.cleargrad()
-            loss.backward()
-            optimizer.update(RATE * DECAY ** (epoch - 1))
-            losses.append(loss.array)  # taking its value would wait for the device at each step
+            optimizer.advance(RATE * DECAY ** (epoch - 1))
+            losses.append(run(images, labels))  # taking its value would wait for the device at each step
         with no_backprop_mode(), using_config("train", False):
             accuracy = F.accuracy(model(x_held), t_held).item()
         yield Epoch(epoch, sum(map(float, losses)) / len(losses), accuracy)

@@ -8,7 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph.function_node import FunctionNode, raw_rule
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, variables_in, zeros_of
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
@@ -108,7 +108,7 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
 
 def _applied(rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
     leaves, structure = flatten(args)
-    inputs: list[Any] = [x if isinstance(x, Variable) else constant_variable(x) for x in leaves if is_differentiable(x)]
+    inputs: list[Any] = [as_variable(x) for x in leaves if is_differentiable(x)]
     node = CustomGradient(rule, leaves, structure, Surroundings(x.device for x in inputs))
     constants = [constant_variable(x._array) for x in inputs]
     output, kept = called_with(backprop_mode(False), node.run, constants)

@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_array, constant_variable
+from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
 from xpgrad.transforms.trees import Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
 
@@ -69,7 +69,7 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     if isinstance(leaf, Variable):
         if leaf._array is None:
             raise UnknownArray(f"{what}: the Variable is uninitialised; set its array first")
-        return leaf
+        return inside(leaf)
     if not plugins.is_scalar(leaf):
         spec_of(leaf, what)
         return constant_variable(leaf)

@@ -8,7 +8,7 @@ from xpgrad.config import called_with, config
 from xpgrad.errors import GraphError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.methods.ending import Standing
-from xpgrad.graph.variable import Variable, constant_variable, variable_over
+from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, is_differentiable, root
@@ -95,7 +95,7 @@ class Replay:
         self.counts = [is_differentiable(leaf) for leaf in leaves]
         pairs = list(zip(leaves, self.counts, strict=True))
         self.rest = [None if counts else leaf for leaf, counts in pairs]
-        self.inputs = [x if isinstance(x, Variable) else constant_variable(x) for x, counts in pairs if counts]
+        self.inputs = [as_variable(x) for x, counts in pairs if counts]
         self.surroundings = Surroundings(x.device for x in self.inputs)
         self.result: Any = None
         self.structure = Structure()

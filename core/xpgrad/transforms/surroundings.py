@@ -1,5 +1,6 @@
 """The state that a computation depends on besides its arguments, saved so that it can be repeated."""
 
+import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -30,6 +31,14 @@ class Surroundings:
         self.device = current_device()
         self.config = {name: getattr(config, name) for name in REPLAYED}
         self.states = random.snapshot({self.device, *devices})
+
+    def drawing(self, states: random.Snapshot | None) -> "Surroundings":
+        """Return the same surroundings with other random streams; None keeps these."""
+        if states is None:
+            return self
+        other = copy.copy(self)
+        other.states = states
+        return other
 
     def again(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, called in the saved state in any thread; ``config.in_recomputing`` is True.

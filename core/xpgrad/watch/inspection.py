@@ -1,9 +1,8 @@
 """Checks of debug mode and of the detection of mutations, on kept arrays and NaNs; and the hooks of a function."""
 
 import os
-import traceback
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
@@ -14,14 +13,19 @@ from xpgrad.watch import anomaly
 from xpgrad.watch.function_hook import FunctionHook
 from xpgrad.watch.watched import WatchedFunction
 
+if TYPE_CHECKING:
+    from traceback import StackSummary
+
 Guards = list[tuple[Array, Any]]
 DEBUG_SAYS_WHERE = " (xpgrad.set_debug(True) before it makes this error name its line)"
 HOW_TO_SEE = "xpgrad.set_debug(True) before the forward computation shows the line that applied it."
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def forward_stack() -> traceback.StackSummary:
+def forward_stack() -> "StackSummary":
     """Return the stack of the caller as far as it is the user's: its last line applied a function."""
+    import traceback  # needed in debug mode only
+
     stack = traceback.extract_stack()
     while stack and stack[-1].filename.startswith(_HERE + os.sep):
         stack.pop()

@@ -1,0 +1,171 @@
+"""Which arrays of a program may share memory: never less than do."""
+
+import functools
+import operator
+from collections.abc import Iterable, Set
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.transforms.trace.calls import Call, Value, values_in
+from xpgrad.transforms.trace.groups import Group
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+    from xpgrad.transforms.trace.program import Program
+
+OUTSIDE = 0
+"""The root of memory that is not the program's: inputs and constants, any of which may share theirs."""
+MAX_ROOTS = 16
+"""A value that could be a view of more arrays than this counts as one that could be a view of any."""
+FRESH_OPERATORS = frozenset(
+    getattr(operator, name)
+    for name in [
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift"),
+        *("rshift", "lt", "le", "gt", "ge", "eq", "ne", "neg", "invert"),
+    ]
+)
+"""Operators that return new arrays in every library. `abs` and `+` may return their argument."""
+COMPUTED = frozenset(
+    [
+        *("add", "subtract", "multiply", "divide", "exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tan", "tanh"),
+        *("matmul", "tensordot", "vecdot", "linalg.inv", "linalg.solve", "linalg.cholesky", "linalg.det"),
+    ]
+)
+"""Names of functions whose results differ from their arguments in general, so that no library returns a view."""
+NEW = "copy", "ones"
+"""Methods of `Backend` that return new arrays."""
+
+Roots = frozenset[int]
+NOTHING: Roots = frozenset()
+
+
+class Aliases:
+    """The arrays of a program by the memory that they may be in.
+
+    The memory that a call returns is new only if its backend says so (`Backend.is_fresh`); else its results may be
+    views of any of its arguments.
+
+    Attributes
+    ----------
+    roots : dict from Value to frozenset of int
+        Numbers of the pieces of memory in which the value may be. Two values share memory only if they have one in
+        common.
+    written : frozenset of int
+        The pieces of memory to which a call writes.
+    anywhere : frozenset of int
+        The roots of values that may be views of too many others.
+    immutable : bool
+        Whether no array can be written to, so that it does not matter which share memory.
+    """
+
+    def __init__(self, program: "Program") -> None:
+        backend = program.backend
+        self.immutable = backend is not None and backend.immutable
+        self._types = () if backend is None else backend.array_types
+        self.anywhere: Roots = frozenset((OUTSIDE, -1))
+        self.roots: dict[Value, Roots] = dict.fromkeys(program.inputs, frozenset((OUTSIDE,)))
+        self._single: dict[int, Roots] = {}
+        number = OUTSIDE
+        for call in program.calls:
+            fresh = self.immutable or (not call.writes and is_fresh(call, backend))
+            taken = NOTHING if fresh else self._taken(call)
+            for value in call.results:
+                number += 1
+                self.roots[value] = frozenset((number,)) if fresh else taken
+        self.written: Roots = frozenset().union(*(self.of(call.writes) for call in program.calls if call.writes))
+
+    def _taken(self, call: Call) -> Roots:
+        """Return the roots of the result of a call that may return a view."""
+        found = {self.roots[value] for value in call.operands()}
+        if not found or self.holds_array(call):
+            found.add(frozenset((OUTSIDE,)))
+        if len(found) == 1:
+            return found.pop()
+        every: Roots = frozenset().union(*found)
+        return self.anywhere if len(every) > MAX_ROOTS or -1 in every else every
+
+    def holds_array(self, call: Call) -> bool:
+        """Return whether a call has a constant array, as an argument or bound to its function."""
+        parts: Any = (call.args, call.kwargs)
+        function = call.function
+        while isinstance(function, functools.partial):
+            parts, function = (parts, function.args, function.keywords), function.func
+        return any(isinstance(leaf, self._types) for leaf in constants_in(parts))
+
+    def of(self, items: Iterable[Any]) -> Roots:
+        """Return the roots of values and constants together."""
+        found: Roots = NOTHING
+        for item in items:
+            found = found | (self.roots[item] if isinstance(item, Value) else frozenset((OUTSIDE,)))
+        return found
+
+    def of_operands(self, call: Call) -> Roots:
+        """Return the roots of all arrays that a call reads."""
+        found = self.of(values_in((call.args, call.kwargs)))
+        return found | {OUTSIDE} if self.holds_array(call) else found
+
+    @staticmethod
+    def meet(one: Set[int], other: Set[int]) -> bool:
+        """Return whether values with these roots may share memory."""
+        return not one.isdisjoint(other) or (-1 in one and bool(other)) or (-1 in other and bool(one))
+
+    def is_written(self, value: Value) -> bool:
+        """Return whether a call may write to the memory of `value`."""
+        return self.meet(self.roots[value], self.written)
+
+    def is_outside(self, item: Any) -> bool:
+        """Return whether the memory of a value may belong to an input or a constant, as that of constants does."""
+        return not isinstance(item, Value) or OUTSIDE in self.roots[item]
+
+
+def is_fresh(call: Call, backend: "Backend | None") -> bool:
+    """Return whether the results of a call are in new memory, each for itself."""
+    if (
+        isinstance(call.function, Group)
+        or call.name in COMPUTED
+        or (call.name in ("sum_to", "astype") and is_other(call))
+    ):
+        return True
+    if backend is not None and getattr(call.function, "__self__", None) is backend and call.function.__name__ in NEW:
+        return True
+    try:
+        if call.function in FRESH_OPERATORS:
+            return True
+    except TypeError:  # an object that is not hashable
+        return False
+    return backend is not None and backend.is_fresh(call.function)
+
+
+def is_other(call: Call) -> bool:
+    """Return whether a sum has fewer elements than its operand, or a cast another dtype: then it is no view."""
+    x, y = call.args[0] if call.args else None, call.results[0]
+    return isinstance(x, Value) and (y.spec.size < x.spec.size or bool(y.spec.dtype != x.spec.dtype))
+
+
+def constants_in(tree: Any) -> Iterable[Any]:
+    """Yield what is neither a value nor a container in nested arguments."""
+    if isinstance(tree, (tuple, list)):
+        for item in tree:
+            yield from constants_in(item)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from constants_in(item)
+    elif isinstance(tree, slice):
+        yield from constants_in((tree.start, tree.stop, tree.step))
+    elif not isinstance(tree, Value):
+        yield tree
+
+
+def to_copy(program: "Program") -> tuple[bool, ...]:
+    """Return for each output whether it must be copied, so that it shares no memory with what is not the caller's."""
+    aliases = Aliases(program)
+    if aliases.immutable:
+        return (False,) * len(program.outputs)
+    taken: set[int] = {OUTSIDE}
+    copied = []
+    public = len(program.outputs) - program.private
+    for item in program.outputs[:public]:
+        roots = aliases.of((item,))
+        copied.append(not taken.isdisjoint(roots))
+        if not copied[-1]:
+            taken |= roots
+    return (*copied, *(False,) * program.private)

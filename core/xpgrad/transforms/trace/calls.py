@@ -1,0 +1,139 @@
+"""`Call` and `Value`: one call of a function of an array library, and the arrays that it takes and returns."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xpgrad.backend.spec import Spec
+
+
+class Value:
+    """One array of a program: an input, or a result of a call. Two values are equal only if they are the same object.
+
+    Attributes
+    ----------
+    spec : Spec
+        Shape, dtype and device, of the library that runs the program.
+    name : str
+        Its name in the source.
+    """
+
+    __slots__ = ("name", "spec")
+
+    def __init__(self, spec: Spec, name: str = "") -> None:
+        self.spec, self.name = spec, name
+
+    def __repr__(self) -> str:
+        return f"{self.name or 'value'}: {self.spec!r}"
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of its elements."""
+        return self.spec.size * itemsize(self.spec)
+
+
+def itemsize(spec: Spec) -> int:
+    """Return the number of bytes of one element of an array of `spec`."""
+    if spec.differentiable:
+        bits: int = spec.backend.finfo(spec.dtype).bits
+        return bits // 8 * (2 if spec.complex else 1)
+    if spec.backend.is_kind(spec.dtype, "integral"):
+        return int(spec.backend.namespace.iinfo(spec.dtype).bits) // 8
+    return 1
+
+
+@dataclass(eq=False, slots=True)  # not frozen, which takes four times as long to make; nothing changes one
+class Call:
+    """One call of a function of the array library, or of a kernel of its backend.
+
+    Attributes
+    ----------
+    name : str
+        How the source calls the function: ``multiply``, ``linalg.inv``, ``x[]``, ``softmax``.
+    function : callable
+        Takes and returns arrays of the library.
+    args, kwargs : tuple, dict
+        The arguments. Arrays of the program are `Value` objects, also inside of tuples, lists, dictionaries and slices;
+        everything else is a constant.
+    results : tuple of Value
+        Its arrays. There is none for a call that only writes.
+    single : bool
+        Whether the function returns the one array itself, not a tuple or list of arrays.
+    writes : tuple of Value
+        The arguments to which it writes.
+    draws : bool
+        Whether it draws random numbers, or has another effect: it is never removed, repeated or moved.
+    line : tuple of (str, int, str) or None
+        File, line and function of the user's code that the call comes from.
+    out : Value or None
+        The argument whose memory takes the result: the pass ``buffers`` says so.
+    frees : tuple of Value
+        What no later call needs, and is dropped after this one.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    results: tuple[Value, ...]
+    single: bool = True
+    writes: tuple[Value, ...] = ()
+    draws: bool = False
+    line: tuple[str, int, str] | None = None
+    out: Value | None = None
+    frees: tuple[Value, ...] = ()
+
+    def operands(self) -> Iterator[Value]:
+        """Yield the values among the arguments, in order; one that occurs twice is yielded twice."""
+        yield from values_in(self.args)
+        if self.kwargs:
+            yield from values_in(self.kwargs)
+
+    @property
+    def pure(self) -> bool:
+        """Whether it has no effect but its results."""
+        return not (self.writes or self.draws)
+
+    def replaced(self, **changes: Any) -> "Call":
+        """Return the call with some attributes replaced."""
+        return replace(self, **changes)
+
+    def substituted(self, values: dict[Value, Any]) -> "Call":
+        """Return the call with arguments replaced by others."""
+        if not any(value in values for value in self.operands()):
+            return self
+        return replace(
+            self,
+            args=substituted(self.args, values),
+            kwargs=substituted(self.kwargs, values),
+            writes=substituted(self.writes, values),
+        )
+
+
+def values_in(tree: Any) -> Iterator[Value]:
+    """Yield the values in nested arguments."""
+    if isinstance(tree, Value):
+        yield tree
+    elif isinstance(tree, (tuple, list)):
+        for item in tree:
+            yield from values_in(item)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from values_in(item)
+    elif isinstance(tree, slice):
+        yield from values_in((tree.start, tree.stop, tree.step))
+
+
+def substituted(tree: Any, values: dict[Value, Any]) -> Any:
+    """Return nested arguments with each value that is a key of `values` replaced."""
+    if isinstance(tree, Value):
+        return values.get(tree, tree)
+    if isinstance(tree, (tuple, list)):
+        items = [substituted(item, values) for item in tree]
+        make = getattr(tree, "_make", type(tree))
+        return make(items)
+    if isinstance(tree, dict):
+        return {key: substituted(item, values) for key, item in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(substituted(part, values) for part in (tree.start, tree.stop, tree.step)))
+    return tree

@@ -1,0 +1,412 @@
+"""`compile`: a function as programs, one for each kind of arguments, which run without the graph's cost."""
+
+import functools
+import inspect
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+
+from xpgrad.backend.levels import around
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.random import Snapshot, held_states, restore
+from xpgrad.config import WATCHED, shared_lock, switches
+from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace.agreement import difference, made_inside
+from xpgrad.transforms.trace.constants import Constant
+from xpgrad.transforms.trace.entry import Entry, entry
+from xpgrad.transforms.trace.level import OuterGraph
+from xpgrad.transforms.trace.passes import PASSES
+from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.reading import arrays_in, constants_of, contents_of
+from xpgrad.transforms.trace.runner import Runner
+from xpgrad.transforms.trace.tracing import Trace
+from xpgrad.transforms.trees import flatten, leaves_in, map_leaves
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CacheInfo(NamedTuple):
+    """How often calls found a program.
+
+    Attributes
+    ----------
+    hits, misses : int
+        Calls that ran a program, and calls that were traced or ran without one.
+    size, maximum : int
+        Number of kinds of arguments that are known, and how many are kept.
+    """
+
+    hits: int
+    misses: int
+    size: int
+    maximum: int
+
+
+class Kind:
+    """The calls of a compiled function that one program serves.
+
+    Attributes
+    ----------
+    entry : callable
+        Collects the inputs of a call of this kind; None for other calls.
+    trace : Trace or None
+        The first recorded run, until a second one has confirmed it.
+    runner : Runner or None
+        What runs the program.
+    eager : str or None
+        Why there is no program.
+    runs : int
+        Number of runs of the program since it was last verified.
+    tries : int
+        How often a run has differed from the one before: what is cached at the first call makes the second differ.
+    """
+
+    __slots__ = ("eager", "entry", "runner", "runs", "trace", "tries")
+
+    def __init__(self, entry: Entry, trace: Trace | None) -> None:
+        self.entry = entry
+        self.trace = trace
+        self.runner: Runner | None = None
+        self.eager: str | None = None
+        self.runs = self.tries = 0
+
+
+class Compiled(Generic[P, R]):
+    """A compiled function; `compile` makes it.
+
+    Attributes
+    ----------
+    function : callable
+        The function as it was written.
+    """
+
+    def __init__(
+        self, f: Callable[P, R], *, strict: bool, verify: int | None, cache_size: int, off: frozenset[str]
+    ) -> None:
+        functools.update_wrapper(self, f)
+        self.function = f
+        self._strict, self._verify, self._cache_size, self._off = strict, verify, cache_size, off
+        self._kinds: list[Kind] = []  # the most recently used first
+        self._lock = shared_lock()
+        self._hits = self._misses = 0
+        self._warned = False
+        self._changes = 0
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}: {len(self._kinds)} programs>"
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else types.MethodType(self, owner)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the function returns: by a program, where there is one."""
+        result: R
+        for kind in self._kinds:
+            runner = kind.runner
+            if runner is None:
+                continue
+            arrays = kind.entry(args, kwargs)
+            if arrays is None:
+                continue
+            if around() is not None:
+                break
+            if self._kinds[0] is not kind:
+                self._use(kind)
+            self._hits += 1
+            if self._verify is not None:
+                kind.runs += 1
+                if kind.runs >= self._verify:
+                    result = self._confirmed(kind, args, kwargs)
+                    return result
+            result = runner.run(arrays, args, kwargs)
+            return result
+        result = self._call(args, kwargs)
+        return result
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function where there is no program yet, or can be none."""
+        if around() is not None:
+            return self.function(*args, **kwargs)  # within another compiled function: a part of its program
+        if switches().mode & WATCHED:
+            if not self._warned:
+                self._warned = True
+                self._warn("debug mode or function hooks are active, so it is not compiled")
+            return self._eager(args, kwargs)
+        self._misses += 1
+        for kind in self._kinds:
+            if kind.entry(args, kwargs) is not None:
+                self._use(kind)
+                if kind.eager is not None:
+                    return self._eager(args, kwargs)
+                return self._confirmed(kind, args, kwargs)
+        return self._traced(args, kwargs)
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        held = held_states()
+        try:
+            trace, constants, changed = self._recorded(args, kwargs)
+        except OuterGraph as error:
+            return self._without_trace(error, held, args, kwargs)
+        if changed and self._changes == 0:  # perhaps it was made at the first call, and stays
+            self._changes = 1
+            return self._result(trace)
+        kind = Kind(entry_of(trace, constants), trace)
+        if changed or trace.failure is not None:
+            self._give_up(kind, trace.failure or self._text_of(changed))
+        with self._lock:
+            self._kinds = [kind, *self._kinds][: self._cache_size]
+        return self._result(trace)
+
+    def _result(self, trace: Trace) -> Any:
+        """Return the result of a run that was recorded."""
+        return Runner(trace, self._off).first(trace)
+
+    def _without_trace(self, error: OuterGraph, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function again, without a level, that uses the graph of Variables which were computed outside."""
+        text = f"{error}; compute it within the function"
+        if self._strict or error.level.watch.recorded:
+            error.level.forget()
+            raise TraceError(f"compile: {self._name}: {text}") from None
+        restore(held)
+        leaves, structure = flatten((args, kwargs))
+        made = Kind(entry(leaves, structure, error.level.sources, constants_of(self.function, leaves)), None)
+        error.level.forget()
+        self._give_up(made, text)
+        with self._lock:
+            self._kinds = [made, *self._kinds][: self._cache_size]
+        return self._eager(args, kwargs)
+
+    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Trace, list[Constant], list[Constant]]:
+        """Trace a call; return that, the constants that it has read, and those among them that it has changed."""
+        constants = constants_of(self.function, leaves_in((args, kwargs)))
+        trace = Trace(self.function, args, kwargs, self._strict, arrays_in(constants))
+        kept: list[Constant] = []
+        changed: list[Constant] = []
+        for constant in constants:
+            (kept if constant.holds() else changed).append(constant)
+        for constant in changed:
+            now = constant.now()
+            if now is not constant and trace.level.escapes_in(now):
+                raise TraceError(
+                    f"compile: {self._name} stored an array in {constant.title}, where it cannot be used after the "
+                    "call; return it, or assign x.array of a Variable x from outside"
+                )
+        if changed and self._strict:
+            raise TraceError(f"compile: {self._name}: {self._text_of(changed)}")
+        return trace, kept, changed
+
+    @staticmethod
+    def _text_of(changed: list[Constant]) -> str:
+        return (
+            f"it changed {changed[0].title} from outside, which no program repeats: return it, or keep it in a "
+            "Variable and assign x.array"
+        )
+
+    def _confirmed(self, kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Trace a kind of calls again, and make its program if the function computes the same."""
+        first, held = kind.trace, held_states()
+        try:
+            trace, constants, changed = self._recorded(args, kwargs)
+        except OuterGraph as error:
+            return self._without_trace(error, held, args, kwargs)
+        if changed and trace.failure is None:
+            trace.failure = self._text_of(changed)
+        other = trace.failure if trace.failure is not None or first is None else difference(first, trace)
+        if other is not None and trace.failure is None and kind.tries == 0 and kind.runner is None:
+            kind.trace, kind.tries = trace, 1
+            kind.entry = entry_of(trace, constants)
+            return self._result(trace)
+        if other is not None:
+            text = (
+                other if trace.failure is not None else f"{other}; a program computes the same at each run: pass what "
+            )
+            if trace.failure is None:
+                text += "changes as an argument, as an array or in a Variable, and draw random numbers by xpgrad.random"
+                if self._strict:
+                    raise TraceError(f"compile: {self._name}: {text}")
+            self._give_up(kind, text)
+            return self._result(trace)
+        if first is not None and made_inside(first, trace):
+            kind.entry = entry_of(trace, constants + contents_of(constants, trace))
+        runner = Runner(trace, self._off)
+        result = runner.first(trace)
+        runner.prepare()
+        kind.trace, kind.runs = trace, 0
+        kind.runner = runner
+        return result
+
+    def _give_up(self, kind: Kind, why: str) -> None:
+        kind.eager, kind.trace, kind.runner = why, None, None
+        self._warn(f"{why}. Calls with such arguments run without a program")
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"compile: {self._name}: {text}", CompileWarning, stacklevel=_depth())
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.function, "__qualname__", type(self.function).__qualname__))
+
+    def _use(self, kind: Kind) -> None:
+        with self._lock:
+            if kind in self._kinds:
+                self._kinds = [kind, *(other for other in self._kinds if other is not kind)]
+
+    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        given = any(isinstance(leaf, Variable) for leaf in leaves)
+        made: dict[int, Variable] = {}
+        for leaf in leaves:
+            if isinstance(leaf, Variable) or id(leaf) in made:
+                continue
+            if is_array(leaf):
+                made[id(leaf)] = Variable(leaf, requires_grad=False)
+            elif (backend := plugins.backend_of_scalar(leaf)) is not None:
+                made[id(leaf)] = Variable(backend.restore(leaf), requires_grad=False)
+        args, kwargs = structure.build([made.get(id(leaf), leaf) for leaf in leaves])
+        result = self.function(*args, **kwargs)
+        return result if given else map_leaves(_array_unless_connected, result)
+
+    def __xpgrad_transformed__(
+        self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> "Compiled[Any, Any]":
+        """Return what `transform` makes of the function, compiled as a whole with the same options.
+
+        ``xpgrad.scipy`` finds this by its name.
+        """
+        f = transform(self.function)
+        return Compiled(f, strict=self._strict, verify=self._verify, cache_size=self._cache_size, off=self._off)
+
+    # Reading
+
+    def cache_info(self) -> CacheInfo:
+        """Return how often calls found a program, and how many there are."""
+        return CacheInfo(self._hits, self._misses, len(self._kinds), self._cache_size)
+
+    def clear_cache(self) -> None:
+        """Forget all programs."""
+        with self._lock:
+            self._kinds = []
+
+    def program(self, *args: P.args, **kwargs: P.kwargs) -> Program:
+        """Return the program for these arguments; if there is none yet, the function is called to record it.
+
+        Raises
+        ------
+        TraceError
+            It has no program for such arguments; the text says why.
+        """
+        return self._runner(args, kwargs).program
+
+    def source(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """Return the generated Python source of the program for these arguments."""
+        return self.program(*args, **kwargs).source()
+
+    def _runner(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runner:
+        for _ in range(3):
+            for kind in self._kinds:
+                if kind.entry(args, kwargs) is None:
+                    continue
+                if kind.eager is not None:
+                    raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
+                if kind.trace is not None:
+                    return kind.runner if kind.runner is not None else Runner(kind.trace, self._off)
+            self(*args, **kwargs)
+        raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
+
+
+def entry_of(trace: Trace, constants: list[Constant]) -> Entry:
+    """Return the entry of the program that a run has recorded."""
+    writes = any(call.writes for call in trace.program.calls)
+    return entry(trace.leaves, trace.arguments, trace.sources, constants, writes=writes)
+
+
+def _array_unless_connected(leaf: Any) -> Any:
+    return leaf._array if isinstance(leaf, Variable) and not leaf._node.requires_grad else leaf
+
+
+def _depth() -> int:
+    """Return the stack level of the caller of the compiled function, for warnings."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("xpgrad"):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+@overload
+def compile(
+    f: Callable[P, R], *, strict: bool = ..., verify: int | None = ..., cache_size: int = ...,
+    without: frozenset[str] | set[str] = ...,
+) -> Compiled[P, R]: ...  # fmt: skip
+@overload
+def compile(
+    *, strict: bool = ..., verify: int | None = ..., cache_size: int = ..., without: frozenset[str] | set[str] = ...
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+def compile(
+    f: Any = None, *, strict: bool = False, verify: int | None = None, cache_size: int = 32,
+    without: frozenset[str] | set[str] = frozenset(),
+) -> Any:  # fmt: skip
+    """Return `f` as a function that is traced once for each kind of arguments, and then runs as a program.
+
+    Parameters
+    ----------
+    f : callable
+        Takes and returns trees of Variables, arrays and other objects. It may compute gradients inside, and store
+        arrays and gradients in Variables. Without it a decorator is returned: ``@compile(strict=True)``.
+    strict : bool
+        Raise `TraceError` for what cannot be in a program, instead of running such calls without one.
+    verify : int, optional
+        Trace again after this many runs, and compare; by default only the second call is compared with the first.
+    cache_size : int
+        How many kinds of arguments to keep programs for; the least recently used is forgotten.
+    without : set of str
+        Names of passes to leave out; see `xpgrad.transforms.trace.passes`.
+
+    Returns
+    -------
+    Compiled
+        Takes the arguments of `f`. Arrays enter as Variables. What `f` returns as a Variable is an array if all
+        arguments are arrays, and it is not connected to a Variable that requires a gradient.
+
+    Raises
+    ------
+    TypeError
+        `f` is no function, or a generator or coroutine function; or, at a call, an argument is neither an array nor
+        hashable.
+    TraceError
+        At a call, with `strict`.
+
+    Notes
+    -----
+    Calls are of one kind if their arguments have the same structure, shapes, dtypes and devices, and equal Python
+    values; if the configuration and the current device are the same; and if what `f` and the user's functions that it
+    calls read by names is as it was: captured Variables and arrays, numbers, strings and flags in closures, globals,
+    defaults of parameters, attributes of objects and modules, lists and dictionaries. All else that Python computes in
+    `f` is constant in the program. The first call of a kind computes as usual and records, the second one does so again
+    and compares.
+
+    A function that changes such a number, or writes to a captured array by an operator between that and a number
+    (``average *= 0.9``), which nothing records, runs without a program. Writes of computed arrays to captured ones
+    (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program.
+    """
+    if f is None:
+        options: dict[str, Any] = {"strict": strict, "verify": verify, "cache_size": cache_size, "without": without}
+        return functools.partial(compile, **options)
+    if not callable(f):
+        raise TypeError(f"compile: expected a function, got {type(f).__name__}")
+    plain = f.function if isinstance(f, Compiled) else f
+    called = plain if inspect.isroutine(plain) or isinstance(plain, functools.partial) else type(plain).__call__
+    checks = inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction
+    if any(check(called) for check in checks):
+        raise TypeError(
+            f"compile: {getattr(f, '__name__', f)} is a generator or a coroutine, which runs in parts; compile the "
+            "function that it calls for each part"
+        )
+    if unknown := set(without) - PASSES.keys():
+        raise ValueError(f"compile: without names no pass: {sorted(unknown)}; the passes are {', '.join(PASSES)}")
+    if cache_size < 1 or (verify is not None and verify < 1):
+        raise ValueError(f"compile: cache_size and verify must be at least 1, got {cache_size} and {verify}")
+    return Compiled(plain, strict=strict, verify=verify, cache_size=cache_size, off=frozenset(without))

@@ -1,0 +1,283 @@
+"""`entry`: a generated function that checks whether a call fits a program, and collects what enters the program."""
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from xpgrad.backend.current import current_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
+from xpgrad.config import global_config, switches
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace.constants import Constant, contents, items, same, same_items
+from xpgrad.transforms.trace.level import Source
+from xpgrad.transforms.trees import Structure
+
+Entry = Callable[[tuple[Any, ...], dict[str, Any]], "list[Any] | None"]
+EXACT = (dict, list, tuple)
+
+
+class Writer:
+    """Source of a function under construction.
+
+    Attributes
+    ----------
+    lines : list of str
+    names : dict
+        The objects that the source names.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {}
+        self._count = 0
+
+    def add(self, line: str) -> None:
+        """Add a line of the function's body."""
+        self.lines.append(f"        {line}")
+
+    def fail_if(self, condition: str) -> None:
+        """Add a check: where `condition` is true, the call does not fit."""
+        self.add(f"if {condition}: return None")
+
+    def name(self, obj: Any, prefix: str = "k") -> str:
+        """Return a name for an object."""
+        made = f"{prefix}{self._count}"
+        self._count += 1
+        self.names[made] = obj
+        return made
+
+    def local(self) -> str:
+        """Return a new name for a local variable."""
+        self._count += 1
+        return f"x{self._count}"
+
+    def made(self, head: str, caught: str = "Exception") -> Callable[..., Any]:
+        """Return the function; any of the exceptions `caught` means that the call does not fit."""
+        source = "\n".join([head, "    try:", *self.lines, f"    except {caught}:", "        return None"])
+        exec(compile(source, "<entry of a program>", "exec"), self.names)
+        made: Callable[..., Any] = self.names.pop(head[4 : head.index("(")])  # else it would be a cycle
+        return made
+
+
+def entry(
+    leaves: Sequence[Any], structure: Structure, sources: Iterable[Source], constants: Iterable[Constant], *,
+    writes: bool = True,
+) -> Entry:  # fmt: skip
+    """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
+
+    Parameters
+    ----------
+    leaves, structure : sequence, Structure
+        Those of the arguments that were traced.
+    sources : iterable of Source
+        The inputs.
+    constants : iterable of Constant
+    writes : bool
+        Whether the program writes to arrays, so that it matters whether two arguments are one array.
+    """
+    w = Writer()
+    sources = list(sources)
+    _check_surroundings(w)
+    places: list[str] = []
+    _open(w, structure, "(args, kwargs)", places)
+    _check_identity(w, leaves, places, writes)
+    for leaf, place in zip(leaves, places, strict=True):
+        _check_leaf(w, leaf, place)
+    variables = dict.fromkeys(s.holder for s in sources if s.kind in ("array", "gradient"))
+    captured = {x: w.name(x, "v") for x in variables}
+    for x, name in captured.items():
+        _check_variable(w, x, name)
+    for constant in constants:
+        _check_constant(w, constant)
+    arrays = []
+    for kind, holder in sources:
+        if kind == "constant":
+            arrays.append(w.name(holder))
+            continue
+        place = captured[holder] if isinstance(holder, Variable) else places[holder]
+        if kind.startswith("gradient"):
+            arrays.append(f"(g if type(g := {place}._grad) is not Variable else g._array)")
+        else:
+            arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
+    w.add(f"return [{', '.join(arrays)}]")
+    w.names["Variable"] = Variable
+    return w.made("def enter(args, kwargs):", "(AttributeError, KeyError, TypeError, ValueError)")
+
+
+def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
+    """Return a function of ``(args, kwargs)`` that returns their leaves; it checks nothing."""
+    w = Writer()
+    pairs = zip(structure.children, ("args", "kwargs"), strict=True)
+    places = [place for child, name in pairs for place in _places(w, child, name)]
+    exec(compile(f"def read(args, kwargs):\n    return [{', '.join(places)}]", "<leaves of a call>", "exec"), w.names)
+    made: Callable[[tuple[Any, ...], dict[str, Any]], list[Any]] = w.names.pop("read")
+    return made
+
+
+def _places(w: Writer, structure: Structure, place: str) -> Iterator[str]:
+    """Yield the expression of each leaf of a tree."""
+    if structure.kind is None:
+        yield place
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        yield from _places(w, child, _child(w, structure, place, key))
+
+
+def _child(w: Writer, structure: Structure, place: str, key: Any) -> str:
+    """Return the expression of a child of a container."""
+    if structure.kind is None or not issubclass(structure.kind, (dict, list, tuple)):
+        return f"{place}.{key}"
+    return f"{place}[{key!r}]" if type(key) in (str, int) else f"{place}[{w.name(key)}]"
+
+
+def _array(w: Writer, leaf: Any, place: str) -> str:
+    """Return the source of the array of a leaf."""
+    if isinstance(leaf, Variable):
+        return f"{place}._array"
+    backend = plugins.backend_of_scalar(leaf)
+    return place if backend is None else f"{w.name(backend.restore)}({place})"
+
+
+def _check_surroundings(w: Writer) -> None:
+    now = switches()
+    entries = global_config.__dict__ | now.overlay
+    w.names |= {"switches": switches, "now": now, "entries": entries, "config": global_config.__dict__}
+    w.names |= {"current_device": current_device, "device": current_device()}
+    w.add("s = switches()")
+    w.fail_if("(s is not now or config != entries) and (s.mode != now.mode or config | s.overlay != entries)")
+    w.fail_if("current_device() != device")
+
+
+def _open(w: Writer, structure: Structure, place: str, places: list[str]) -> None:
+    """Add the lines that take a tree apart, and note the names of its leaves."""
+    if structure.kind is None:
+        places.append(place)
+        return
+    if structure.kind is type(None):
+        w.fail_if(f"{place} is not None")
+        return
+    if place == "(args, kwargs)":
+        for child, name in zip(structure.children, ("args", "kwargs"), strict=True):
+            _open(w, child, name, places)
+        return
+    w.fail_if(f"type({place}) is not {w.name(structure.kind)} or len({place}) != {len(structure.keys)}") if issubclass(
+        structure.kind, EXACT
+    ) else w.fail_if(f"type({place}) is not {w.name(structure.kind)}")
+    names = []
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        name = w.local()
+        w.add(f"{name} = {_child(w, structure, place, key)}")
+        names.append((child, name))
+    if not issubclass(structure.kind, EXACT):
+        _check_rest(w, structure, place)
+    for child, name in names:
+        _open(w, child, name, places)
+
+
+def _check_rest(w: Writer, structure: Structure, place: str) -> None:
+    """Add a check of the fields of a dataclass that belong to its structure."""
+    rest = {name: value for name, value in vars(structure.empty).items() if name not in structure.keys}
+    for name, value in rest.items():
+        w.names["same"] = same
+        known = w.name(value)
+        w.fail_if(f"not same({place}.{name}, {known}) and {place}.{name} != {known}")
+
+
+def _check_identity(w: Writer, leaves: Sequence[Any], places: list[str], writes: bool) -> None:
+    """Add a check of which leaves are one object."""
+    first: dict[int, str] = {}
+    distinct: list[str] = []
+    for leaf, place in zip(leaves, places, strict=True):
+        if not is_array(leaf):
+            continue
+        if id(leaf) in first:
+            w.fail_if(f"{place} is not {first[id(leaf)]}")
+        else:
+            first[id(leaf)] = place
+            if writes or isinstance(leaf, Variable):
+                distinct.append(place)
+    if len(distinct) == 2:
+        w.fail_if(f"{distinct[0]} is {distinct[1]}")
+    elif len(distinct) > 2:
+        w.fail_if(f"len({{{', '.join(f'id({place})' for place in distinct)}}}) != {len(distinct)}")
+
+
+def _check_leaf(w: Writer, leaf: Any, place: str) -> None:
+    if isinstance(leaf, Variable):
+        w.fail_if(f"type({place}) is not {w.name(type(leaf))}")
+        _check_variable(w, leaf, place)
+    elif is_array(leaf):
+        _check_array(w, plugins.backend_of(leaf).spec(leaf), type(leaf), place)
+    elif plugins.backend_of_scalar(leaf) is not None:
+        w.fail_if(f"type({place}) is not {w.name(type(leaf))}")
+    elif type(leaf) in (str, int, bool):
+        w.fail_if(f"type({place}) is not {w.name(type(leaf))} or {place} != {leaf!r}")
+    else:
+        w.names["same"] = same
+        known = w.name(leaf)
+        hashed = (
+            ""
+            if type(leaf) in (float, complex)
+            else f" and not (type({place}) is type({known}) and {place} == {known})"
+        )
+        w.fail_if(f"not same({place}, {known}){hashed}")
+
+
+def _check_array(w: Writer, spec: Spec, kind: type, place: str) -> None:
+    dtype = w.name(spec.dtype)
+    w.fail_if(f"type({place}) is not {w.name(kind)} or {place}.shape != {w.name(spec.shape)}")
+    w.fail_if(f"{place}.dtype is not {dtype} and {place}.dtype != {dtype}")
+    if len(spec.backend.devices()) > 1:
+        w.fail_if(f"{w.name(spec.backend.handle_of)}({place}) != {w.name(spec.device)}")
+
+
+def _check_variable(w: Writer, x: Variable, place: str) -> None:
+    """Add the checks of a Variable: its spec, whether it requires a gradient and has one, and its hooks."""
+    node, spec = x._node, x._node.spec
+    hooks = () if node.extra is None else tuple(node.extra.hooks.values())
+    w.fail_if(f"(n := {place}._node).requires_grad is not {node.requires_grad}")
+    if node.requires_grad:
+        w.fail_if(f"(n.creator_node is None) is not {node.creator_node is None}")
+    w.fail_if(f"({place}._grad is None) is not {x._grad is None}")
+    if spec is None:
+        w.fail_if("n.spec is not None")
+        return
+    known = w.name(spec)
+    w.names["same_spec"] = _same_spec
+    w.fail_if(f"n.spec is not {known} and not same_spec(n.spec, {known})")
+    w.fail_if(f"{place}._array.shape != {w.name(spec.shape)}")
+    if hooks:
+        w.fail_if(f"n.extra is None or tuple(n.extra.hooks.values()) != {w.name(hooks)}")
+    else:
+        w.fail_if("n.extra is not None and n.extra.hooks")
+    if x._grad is not None:
+        w.add(f"g = {place}._grad")
+        w.fail_if(f"(g._array if type(g) is Variable else g).shape != {w.name(spec.shape)}")
+
+
+def _same_spec(a: Spec | None, b: Spec) -> bool:
+    return a is not None and a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
+
+
+def _check_constant(w: Writer, constant: Constant) -> None:
+    w.names |= {"same": same, "items": items, "same_items": same_items, "is_": operator.is_}
+    known = w.name(constant.value)
+    holder = w.name(constant.holder)
+    if constant.kind == "contents":
+        w.names["contents"] = contents
+        w.fail_if(f"contents({holder}) != {known}")
+        return
+    if constant.kind == "items":
+        count = len(constant.holder)
+        pairs = f"all(map(is_, {holder}, {known}))"
+        if isinstance(constant.holder, dict):
+            pairs += f" and all(map(is_, {holder}.values(), {w.name(constant.value[count:])}))"
+        w.fail_if(f"len({holder}) != {count} or not ({pairs}) and not same_items(items({holder}), {known})")
+        return
+    now = {
+        "cell": f"{holder}.cell_contents",
+        "global": f"{holder}[{constant.name!r}]",
+        "attribute": f"{holder}.{constant.name}",
+    }[constant.kind]
+    w.fail_if(f"(c := {now}) is not {known} and not same(c, {known})")

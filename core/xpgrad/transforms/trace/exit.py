@@ -1,0 +1,63 @@
+"""`leaving`: a generated function that makes what a compiled function returns from the arrays of a program."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.graph.variable import constant_variable
+from xpgrad.transforms.trace.entry import Writer
+from xpgrad.transforms.trace.tracing import Leaf
+from xpgrad.transforms.trees import Structure
+
+Exit = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -> Exit:
+    """Return a function of the outputs and the leaves of the arguments, which returns the result.
+
+    Parameters
+    ----------
+    results, structure : sequence of Leaf, Structure
+    variables : bool
+        Whether results that were Variables become Variables; else the user gave arrays, and gets arrays.
+    """
+    w = Writer()
+    w.names["variable"] = constant_variable
+    leaves = []
+    for leaf in results:
+        if leaf.kind == "object":
+            leaves.append(w.name(leaf.content))
+        elif leaf.kind == "argument":
+            leaves.append(f"leaves[{leaf.content}]")
+        elif leaf.kind == "variable" and leaf.connected:
+            leaves.append(f"outputs[{leaf.content}]")  # a Variable already
+        elif leaf.kind == "variable" and variables:
+            leaves.append(f"variable(outputs[{leaf.content}])")
+        else:
+            leaves.append(f"outputs[{leaf.content}]")
+    remaining = iter(leaves)
+    text = _built(w, structure, remaining)
+    source = f"def leave(outputs, leaves):\n    return {text}"
+    exec(compile(source, "<exit of a program>", "exec"), w.names)
+    made: Exit = w.names.pop("leave")  # else it would be a cycle
+    return made
+
+
+def _built(w: Writer, structure: Structure, leaves: Any) -> str:
+    kind = structure.kind
+    if kind is None:
+        return str(next(leaves))
+    if kind is type(None):
+        return "None"
+    if kind is dict:
+        items = [
+            f"{w.name(key)}: {_built(w, child, leaves)}"
+            for key, child in zip(structure.keys, structure.children, strict=True)
+        ]
+        return f"{{{', '.join(items)}}}"
+    children = [_built(w, child, leaves) for child in structure.children]
+    if kind is tuple:
+        return f"({''.join(f'{child}, ' for child in children)})"
+    if kind is list:
+        return f"[{', '.join(children)}]"
+    flat = Structure(kind, structure.keys, tuple(Structure() for _ in children), structure.empty)
+    return f"{w.name(flat)}.build([{', '.join(children)}])"

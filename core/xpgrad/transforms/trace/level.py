@@ -1,0 +1,240 @@
+"""`TraceLevel`: the transformation that records a function, and the arrays and Variables that it has from outside."""
+
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import spec_of
+from xpgrad.backend.device import Device
+from xpgrad.backend.levels import Level
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.variable import Variable, variable_over
+from xpgrad.transforms.trace.array import TracedArray
+from xpgrad.transforms.trace.backend import TraceBackend, over
+from xpgrad.transforms.trace.program import Value
+from xpgrad.transforms.trace.recording import Recording
+from xpgrad.transforms.trace.watch import Watch
+from xpgrad.types import Array
+
+
+class Source(NamedTuple):
+    """Where an input of a program comes from at each call.
+
+    Attributes
+    ----------
+    kind : str
+        "argument": the array of the leaf number `holder` of the arguments, or its gradient ("gradient of an argument");
+        "array", "gradient": those of the Variable `holder`; "constant": the array `holder` itself.
+    holder : int, Variable or array
+    """
+
+    kind: str
+    holder: Any
+
+
+class OuterGraph(BaseException):
+    """A function that is traced computes gradients in a graph from outside, which no program can do.
+
+    It is never seen by users, whose handlers must not catch it.
+    """
+
+    def __init__(self, level: "TraceLevel", text: str) -> None:
+        super().__init__(text)
+        self.level = level
+
+
+class Captured:
+    """A Variable from outside of a traced function, and the one that replaces it while the function runs.
+
+    Attributes
+    ----------
+    outside, inside : Variable
+    number : int or None
+        The leaf of the arguments that it is; None for one that the function has from elsewhere.
+    first : Variable
+        A Variable over the node that `inside` has at the beginning, with which gradients arrive.
+    array, grad : object
+        The array and the gradient of `inside` at the beginning, by which its changes are recognised.
+    """
+
+    __slots__ = ("array", "first", "grad", "inside", "number", "outside")
+
+    def __init__(self, outside: Variable, inside: Variable, number: int | None) -> None:
+        self.outside, self.inside, self.number = outside, inside, number
+        self.array, self.grad = inside._array, inside._grad
+        self.first = variable_over(inside._node, inside._array)
+
+    @property
+    def source(self) -> Source:
+        """Where its array comes from."""
+        return Source("array", self.outside) if self.number is None else Source("argument", self.number)
+
+    @property
+    def array_changed(self) -> bool:
+        """Whether the function has given it another array."""
+        return self.inside._array is not self.array
+
+    @property
+    def grad_changed(self) -> bool:
+        """Whether the function has given it another gradient, or none."""
+        return self.inside._grad is not self.grad
+
+
+class TraceLevel(Level):
+    """One run of a function whose calls are recorded.
+
+    Parameters
+    ----------
+    title : str
+    strict : bool
+        Whether what cannot be in a program is an error; see `Recording`.
+
+    Attributes
+    ----------
+    recording : Recording
+    inputs : list of Value
+        The values that enter, in the order of their first use; `sources` says where they come from.
+    captured : dict from id to Captured
+        The Variables from outside, by their identity and by that of their replacement.
+    swept : weak set of VariableNode
+        Where the function has started backward computations.
+    watch : Watch
+        Notices writes to arrays from outside that are not recorded.
+    """
+
+    def __init__(self, title: str, strict: bool) -> None:
+        super().__init__(title)
+        self.recording = Recording(self, strict)
+        self.inputs: list[Value] = []
+        self.sources: list[Source] = []
+        self.captured: dict[int, Captured] = {}
+        self.swept: weakref.WeakSet[VariableNode] = weakref.WeakSet()
+        self.watch = Watch()
+        self._entered: dict[int, TracedArray] = {}
+
+    def backend(self, base: Backend) -> TraceBackend:
+        """Return the backend of this level over `base`."""
+        return over(base, self.depth)
+
+    def holds(self, array: Array) -> bool:
+        """Return whether `array` is of this level."""
+        return isinstance(array, TracedArray) and array.backend.depth == self.depth
+
+    def input(self, array: Array, source: Source) -> TracedArray:
+        """Return an array from outside as an input of the program."""
+        backend = plugins.backend_of(array)
+        value = Value(backend.spec(array))
+        self.inputs.append(value)
+        self.sources.append(source)
+        made = self.backend(backend).kind(self.recording, value, array)
+        self._entered.setdefault(id(array), made)
+        return made
+
+    def enter(self, array: Array) -> TracedArray:
+        """Return an array that the function has from elsewhere: a constant of the program, by reference."""
+        found = self._entered.get(id(array))
+        if found is None:
+            spec_of(array, self.title)
+            found = self.input(array, Source("constant", array))
+            self.watch.add(array)
+        return found
+
+    def entered(self, x: Any) -> TracedArray:
+        """Return an array of any level as one of this level."""
+        return x if self.holds(x) else self.enter(x)
+
+    def all_entered(self) -> list[TracedArray]:
+        """Return all arrays that have entered."""
+        return list(self._entered.values())
+
+    def escapes_in(self, obj: Any) -> bool:
+        """Return whether an object is an array of this level, or holds one among its items or attributes."""
+        if isinstance(obj, Variable):
+            return obj._array is not None and self.holds(obj._array)
+        if isinstance(obj, (list, tuple, set, frozenset, dict)):
+            return any(map(self.escapes_in, [*obj, *obj.values()] if isinstance(obj, dict) else obj))
+        within = getattr(obj, "__dict__", None)
+        found = [] if not isinstance(within, dict) or callable(obj) else list(within.values())
+        return self.holds(obj) or any(self.holds(x._array if isinstance(x, Variable) else x) for x in found)
+
+    def enter_variable(self, x: Variable) -> Variable:
+        """Return what replaces a Variable from outside: its array and gradient are read at each call of the program."""
+        found = self.captured.get(id(x))
+        return self.capture(x).inside if found is None else found.inside
+
+    def capture(self, x: Variable, number: int | None = None) -> Captured:
+        """Replace a Variable from outside, which is the leaf `number` of the arguments, or from elsewhere."""
+        holder = x if number is None else number
+        kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
+        entered: Any = None if x._array is None else self.input(x._array, Source(kind, holder))
+        inside = Variable(entered, requires_grad=x.requires_grad)
+        if x._node.extra is not None:
+            extra = inside._node.own_extra()
+            extra.name, extra.hooks = x._node.extra.name, x._node.extra.hooks
+        if x._grad is not None:
+            array = x._grad._array if isinstance(x._grad, Variable) else x._grad
+            inside._grad = self.input(array, Source(grad_kind, holder))
+        found = self.captured[id(x)] = self.captured[id(inside)] = Captured(x, inside, number)
+        return found
+
+    def device(self, device: Device) -> Device:
+        """Return the device of this level over a device of a lower one."""
+        own = device.backend
+        if isinstance(own, TraceBackend) and own.depth == self.depth:
+            return device
+        return self.backend(own).over(device)
+
+    def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
+        """Raise `OuterGraph` if a Variable that was computed outside, and could have more gradients, is reached."""
+        border = self._border()
+        if not border:
+            return
+        if inputs is not None:
+            asked = {id(c) for x in inputs if (c := self.captured.get(id(x))) is not None}
+            border = {node: c for node, c in border.items() if asked - {id(c)}}
+        waiting = [y._node for y in outputs]
+        seen: set[VariableNode] = set()
+        while waiting:
+            node = waiting.pop()
+            if node in border:
+                raise OuterGraph(self, "a backward computation reaches a Variable that was computed outside")
+            function = node.live_creator()
+            if node not in seen and function is not None:
+                seen.add(node)
+                waiting.extend(each for each in function.inputs or () if each is not None)
+
+    def check_cut(self, x: Any) -> None:
+        """Raise `OuterGraph` if `x` was computed outside."""
+        found = self.captured.get(id(x))
+        if (x if found is None else found.outside)._node.creator_node is not None and not self._made_here(x):
+            raise OuterGraph(self, "the graph of a Variable that was computed outside is cut")
+
+    def _made_here(self, x: Variable) -> bool:
+        return id(x) not in self.captured and x._array is not None and self.holds(x._array)
+
+    def _border(self) -> dict[VariableNode, Captured]:
+        """Return the nodes, within the function, of Variables that were computed from others outside."""
+        unique = {id(c): c for c in self.captured.values()}.values()
+        found = (c for c in unique if c.first._node.requires_grad and c.outside._node.creator_node is not None)
+        return {c.first._node: c for c in found}
+
+    def forget(self) -> None:
+        """Drop all arrays, after the level has ended."""
+        self._entered, self.captured, self.swept, self.watch = {}, {}, weakref.WeakSet(), Watch()
+        self.recording.calls, self.recording.held = [], None
+        del self.recording  # which refers to the level
+
+    def note_outside(self, what: str, remedy: str) -> None:
+        """Note that the function has done what a program does not, so that there is none."""
+        self.recording.fail(what, remedy)
+
+    def note_snapshot(self) -> None:
+        """Note that random numbers may be drawn again: a repeated draw is the value of the first one."""
+        if self.recording.drawn is None:
+            self.recording.drawn = {}
+
+    def note_sweep(self, nodes: Iterable[VariableNode]) -> None:
+        """Note where a backward computation starts."""
+        self.swept.update(nodes)

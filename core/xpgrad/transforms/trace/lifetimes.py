@@ -1,0 +1,155 @@
+"""When the arrays of a program are needed last, and how many bytes they hold meanwhile."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xpgrad.transforms.trace.aliases import to_copy
+from xpgrad.transforms.trace.calls import Call, Value
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+VIEWS = frozenset(
+    [
+        "broadcast_arrays",
+        "broadcast_to",
+        "expand_dims",
+        "flip",
+        "getitem",
+        "imag",
+        "matrix_transpose",
+        "moveaxis",
+        "permute_dims",
+        "real",
+        "reshape",
+        "squeeze",
+        "unstack",
+        "x[]",
+        "T",
+        "mT",
+        "linalg.matrix_transpose",
+        "linalg.diagonal",
+    ]
+)
+"""Names of functions whose results are views in most libraries and cases: their bytes are not counted again."""
+
+
+MIN_ROOM = 2**20
+"""Bytes that results may hold at a time in any case: no pass saves memory below this."""
+
+
+def last_uses(program: "Program") -> list[tuple[Value, ...]]:
+    """Return for each call the values that no later call needs: those it needs last, and results that nobody needs.
+
+    Outputs are needed at the end, so they are in none of the lists; inputs are the caller's.
+    """
+    seen: set[Value] = {item for item in program.outputs if isinstance(item, Value)}
+    seen.update(program.inputs)
+    found: list[tuple[Value, ...]] = []
+    for call in reversed(program.calls):
+        last: list[Value] = []
+        for value in (*call.operands(), *call.results):
+            if value not in seen:
+                seen.add(value)
+                last.append(value)
+        found.append(tuple(last))
+    found.reverse()
+    return found
+
+
+class Memory:
+    """Counts the bytes that results of calls hold.
+
+    Attributes
+    ----------
+    now, most : int
+        Bytes held now, and at most so far.
+    """
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self._pieces: dict[Value, tuple[int, ...]] = {}
+        self._sizes: list[int] = []
+        self._holders: list[int] = []
+
+    def run(self, call: Call) -> None:
+        """Count what a call allocates and frees."""
+        view = call.name in VIEWS or call.out is not None
+        of = (call.out,) if call.out is not None else tuple(call.operands()) if view else ()
+        shared = tuple({piece for value in of for piece in self._pieces.get(value, ())})
+        for value in call.results:
+            self._pieces[value] = pieces = shared if view else (self._new(value),)
+            for piece in pieces:
+                self._holders[piece] += 1
+        self.most = max(self.most, self.now)
+        for value in call.frees:
+            for piece in self._pieces.pop(value, ()):
+                self._holders[piece] -= 1
+                if not self._holders[piece]:
+                    self.now -= self._sizes[piece]
+
+    def _new(self, value: Value) -> int:
+        self.now += value.nbytes
+        self._sizes.append(value.nbytes)
+        self._holders.append(0)
+        return len(self._sizes) - 1
+
+
+def peak(program: "Program") -> int:
+    """Return the largest number of bytes that results hold at a time, by what the calls free and reuse."""
+    memory = Memory()
+    for call in program.calls:
+        memory.run(call)
+    copied = zip(program.outputs, to_copy(program), strict=True)
+    copies = sum(item.nbytes for item, needed in copied if needed and isinstance(item, Value))
+    return max(memory.most, memory.now + copies)
+
+
+class Profile:
+    """The bytes that results hold after each call, with room up to the largest of them.
+
+    Attributes
+    ----------
+    room : int
+        Largest number of bytes that may be held at any time.
+    """
+
+    BLOCK = 128
+
+    def __init__(self, program: "Program", uses: list[tuple[Value, ...]]) -> None:
+        memory = Memory()
+        self._held: list[int] = []
+        for call, last in zip(program.calls, uses, strict=True):
+            memory.run(call.replaced(frees=last))
+            self._held.append(memory.now)
+        self.room = max(memory.most, MIN_ROOM)
+        blocks = range(0, len(self._held), self.BLOCK)
+        self._most = [max(self._held[i : i + self.BLOCK]) for i in blocks]  # without what is added to whole blocks
+        self._added = [0] * len(self._most)
+
+    def extend(self, start: int, stop: int, size: int) -> bool:
+        """Hold `size` bytes more from one call to another if there is room, and return whether there is."""
+        if self._highest(start, stop) + size > self.room:
+            return False
+        for block, whole, places in self._blocks(start, stop):
+            if whole:
+                self._added[block] += size
+            else:
+                for i in places:
+                    self._held[i] += size
+                self._most[block] = max(self._held[block * self.BLOCK : (block + 1) * self.BLOCK])
+        return True
+
+    def _highest(self, start: int, stop: int) -> int:
+        found = 0
+        for block, whole, places in self._blocks(start, stop):
+            inner = self._most[block] if whole else max(self._held[i] for i in places)
+            found = max(found, inner + self._added[block])
+        return found
+
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[int, bool, range]]:
+        for block in range(start // self.BLOCK, (max(start, stop - 1)) // self.BLOCK + 1):
+            first, end = block * self.BLOCK, min((block + 1) * self.BLOCK, len(self._held))
+            places = range(max(start, first), min(stop, end))
+            if places:
+                yield block, len(places) == end - first, places

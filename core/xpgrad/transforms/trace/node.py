@@ -1,0 +1,158 @@
+"""The node of the graph for one call of a compiled function, whose gradients are a program, too."""
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.random import Snapshot
+from xpgrad.config import GUARDED, switches
+from xpgrad.errors import GraphError
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.outputs import output
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.call import recording
+from xpgrad.transforms.capture import Trace as Captured
+from xpgrad.transforms.leaves import alias, root
+from xpgrad.transforms.trace.absent import without
+from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.tracing import Trace
+from xpgrad.transforms.trees import flatten
+from xpgrad.types import Array
+from xpgrad.watch import anomaly, inspection
+
+
+class Half:
+    """The backward half of a compiled function.
+
+    Parameters
+    ----------
+    trace : Trace
+    compiled : callable
+        Returns the function that runs a program.
+    """
+
+    def __init__(self, trace: Trace, compiled: Callable[[Program], Callable[..., Any]]) -> None:
+        self.pullback, self.compiled = trace.pullback, compiled
+        self.outputs, self.sources = trace.connected, trace.wanted
+        self.function, self.arguments = trace.function, trace.arguments
+        self.results, self.structure = trace.results, trace.structure
+        self.surroundings, self.writes = trace.surroundings, trace.writes
+        self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
+
+    def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
+        """Return the gradients for these cotangents of the connected outputs, None for those that there are not."""
+        absent = tuple([i for i, gy in enumerate(cotangents) if gy is None])
+        if absent not in self._runs:
+            self._runs[absent] = self._made(absent, len(residuals))
+        run, remain = self._runs[absent]
+        found = iter(run(*residuals, *(gy for gy in cotangents if gy is not None)))
+        return [next(found) if remains else None for remains in remain]
+
+    def _made(self, absent: tuple[int, ...], count: int) -> tuple[Callable[..., Any], Sequence[bool]]:
+        """Return what runs the program without some cotangents, which come after `count` residuals."""
+        assert self.pullback is not None
+        program = self.pullback.program
+        starts = program.inputs[count:]
+        program, remain = without(program, starts, [starts[i] for i in absent])
+        return self.compiled(program), remain
+
+    def inputs(self, leaves: Sequence[Any]) -> list[Variable]:
+        """Return the Variables whose gradients it computes, those among the arguments from `leaves`."""
+        return [s.holder if s.kind == "array" else leaves[s.holder] for s in self.sources]
+
+
+def connect(
+    half: Half, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: Snapshot | None
+) -> None:
+    """Replace the connected outputs by Variables of the graph; `streams` are the random numbers of this call."""
+    node = CompiledCall(half, residuals, leaves, streams)
+    inputs = half.inputs(leaves)
+    arrays = tuple(outputs[i] for i in half.outputs)
+    for i, y in zip(half.outputs, node.connected(inputs, arrays), strict=True):
+        outputs[i] = y
+
+
+class CompiledCall(FunctionNode):
+    """One call of a compiled function whose result requires a gradient."""
+
+    of_library = True
+
+    def __init__(self, half: Half, residuals: Sequence[Array], leaves: Sequence[Any], streams: Snapshot | None) -> None:
+        self.half, self.residuals, self.leaves, self.streams = half, tuple(residuals), leaves, streams
+
+    @property
+    def label(self) -> str:
+        """Name that includes the user's function."""
+        return f"compiled {getattr(self.half.function, '__name__', 'function')}"
+
+    def connected(self, inputs: list[Variable], outputs: tuple[Array, ...]) -> tuple[Variable, ...]:
+        """Return the outputs as Variables that this node has made from `inputs`."""
+        arrays = [x._array for x in inputs]
+        results = tuple([output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs])
+        nodes = tuple([x._node for x in inputs])
+        if nodes and recording():  # as `FunctionNode.apply` does, for many inputs in less time
+            self.inputs, self.rank = nodes, max([node.rank for node in nodes])
+            self.outputs = tuple([weakref.ref(self._adopted(y._node, i)) for i, y in enumerate(results)])
+            self._kept_inputs = dict(enumerate(arrays))
+            if switches().mode & GUARDED:
+                self._guards = inspection.guards(arrays)
+        return results
+
+    def release(self) -> None:
+        """Drop what was kept."""
+        super().release()
+        self.residuals, self.leaves = (), ()
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients: by the program, or, where they are to be differentiated, by the function itself."""
+        pullback = self.half.pullback
+        if recording() or pullback is None:
+            return self._again(target_input_indexes, grad_outputs)
+        found = self.half.run(self.residuals, [None if gy is None else gy._array for gy in grad_outputs])
+        return tuple(None if found[i] is None else constant_variable(found[i]) for i in target_input_indexes)
+
+    def _again(self, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call the function again, with a graph, and return its gradients as Variables of that."""
+        half = self.half
+        kept = self.get_retained_inputs()
+        for x, source in zip(kept, half.sources, strict=True):
+            if source.kind == "array" and source.holder._array is not x._array:
+                raise GraphError(
+                    f"{self.label}: a Variable that the function captured has another array now, so that its gradients "
+                    "cannot be differentiated; differentiate before Variables change, or pass it as an argument"
+                )
+        replaced = {s.holder: x for x, s in zip(kept, half.sources, strict=True) if s.kind == "argument"}
+        recorded = recording()
+        roots = {i: alias(x) if recorded else root(x._array) for i, x in replaced.items()}
+        leaves = [
+            roots.get(i, leaf) if isinstance(leaf, Variable) or type(leaf) not in plugins.by_type
+            else constant_variable(leaf)
+            for i, leaf in enumerate(self.leaves)
+        ]  # fmt: skip
+        args, kwargs = half.arguments.build(leaves)
+        numbers = [n for n, leaf in enumerate(half.results) if leaf.connected]
+
+        def run() -> list[Variable]:
+            found, _ = flatten(half.function(*args, **kwargs))
+            return [found[n] for n in numbers]
+
+        order = list(roots.values())
+        surroundings = half.surroundings.drawing(self.streams)
+        stored = [s.holder if s.kind == "array" else leaves[s.holder] for s, _, _ in half.writes]
+        before = [(x._array, x._grad) for x in stored]
+        try:
+            trace: Captured = surroundings.again(anomaly.running.get(), Captured, run, order)
+        finally:  # what it stores, the call has stored already
+            for x, (array, grad) in zip(stored, before, strict=True):
+                x._array, x._grad = array, grad
+        wanted: list[Any] = []
+        places = {id(x._node): i for i, x in enumerate(order)}
+        border = {node: len(order) + i for i, node in enumerate(trace.captured)}
+        for t in targets:
+            source = half.sources[t]
+            node = roots[source.holder]._node if source.kind == "argument" else source.holder._node
+            wanted.append(places.get(id(node), border.get(node)))
+        present = [place for place in wanted if place is not None]
+        gradients = iter(trace.gradients(grad_outputs, present, recorded=recorded))
+        return tuple(None if place is None else next(gradients) for place in wanted)

@@ -1,0 +1,36 @@
+"""Passes: functions that return a program with the same results, to the bit, in less time or memory."""
+
+from collections.abc import Callable, Collection
+
+from xpgrad.transforms.trace.passes.algebra import algebra
+from xpgrad.transforms.trace.passes.blocks import blocks
+from xpgrad.transforms.trace.passes.buffers import buffers
+from xpgrad.transforms.trace.passes.constants import constants
+from xpgrad.transforms.trace.passes.dead_calls import dead_calls
+from xpgrad.transforms.trace.passes.equal_calls import equal_calls
+from xpgrad.transforms.trace.program import Program
+
+PASSES: dict[str, Callable[[Program], Program]] = {
+    "algebra": algebra,
+    "constants": constants,
+    "equal_calls": equal_calls,
+    "dead_calls": dead_calls,
+    "blocks": blocks,
+    "buffers": buffers,
+}
+"""All passes by name, in the order in which they run."""
+
+
+def apply_passes(program: Program, off: Collection[str] = frozenset()) -> Program:
+    """Return the program after all passes except those in `off`."""
+    unknown = set(off) - PASSES.keys()
+    if unknown:
+        raise ValueError(f"apply_passes: unknown passes {sorted(unknown)}; expected some of {list(PASSES)}")
+    for name, change in PASSES.items():
+        if name in off:
+            continue
+        before, program = program, change(program)
+        removed = len(before.calls) - len(program.calls)
+        if removed:
+            program = program.replaced(notes=(*program.notes, f"{name}: {removed:,} calls fewer"))
+    return program

@@ -1,0 +1,223 @@
+"""Calls that return one of their arguments, bit by bit, are left out: ``1 * x``, ``-(-x)``, a transpose's transpose."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.calls import Call, Value, substituted
+from xpgrad.transforms.trace.layouts import Layouts
+from xpgrad.transforms.trace.program import Program
+
+Rule = Callable[["Simplifier", Call], Any]
+SAME_UNITS = frozenset(
+    ("broadcast_to", "reshape", "permute_dims", "expand_dims", "squeeze", "astype", "x[]", "getitem", "sum.x")
+)
+"""Functions that make ones of ones."""
+
+
+class Simplifier:
+    """Finds for a call the argument that it would return.
+
+    Attributes
+    ----------
+    aliases : Aliases
+    makers : dict from Value to Call
+    units : set of Value
+        Arrays of ones.
+    """
+
+    def __init__(self, program: Program) -> None:
+        backend, self.aliases = program.backend, Aliases(program)
+        self.immutable = backend is not None and backend.immutable
+        self.layouts = Layouts(backend)
+        self.makers: dict[Value, Call] = {}
+        self.units: set[Value] = set()
+
+    def add(self, call: Call) -> None:
+        """Take note of a call that stays."""
+        if self.layouts.elementwise(call):
+            self.layouts.add(call)
+        for value in call.results:
+            self.makers[value] = call
+        if call.pure and len(call.results) == 1 and makes_ones(self, call) and not self.written(call):
+            self.units.add(call.results[0])
+
+    def written(self, call: Call) -> bool:
+        """Return whether a call may write to the memory of the results of this one."""
+        return any(map(self.aliases.is_written, call.results))
+
+    def inner(self, call: Call) -> Call | None:
+        """Return the call that made the first argument."""
+        made = self.makers.get(call.args[0]) if call.args and isinstance(call.args[0], Value) else None
+        return made if made is not None and made.args else None
+
+    def has_layout_of_copy(self, x: Value) -> bool:
+        """Return whether a copy of `x` by an elementwise function lies in memory as `x` does.
+
+        With another layout, later sums would be rounded differently.
+        """
+        return self.immutable or x.spec.size <= 1 or x in self.layouts.dense
+
+    def is_one(self, item: Any, x: Value) -> bool:
+        """Return whether an operand next to `x` is 1, or an array of ones."""
+        if isinstance(item, Value):
+            return item in self.units
+        if type(item) is int or type(item) is float:
+            return bool(item == 1)
+        return item is not None and item is x.spec.constants.get(1)  # as the backend has prepared it
+
+
+def makes_ones(found: Simplifier, call: Call) -> bool:
+    """Return whether the result of a call is an array of ones."""
+    if call.name in ("ones", "ones_like"):
+        return True
+    x = call.args[0] if call.args else None
+    return call.name in SAME_UNITS and isinstance(x, Value) and x in found.units
+
+
+def same_spec(x: Any, y: Value) -> bool:
+    """Return whether an argument is a value of the shape and dtype of a result."""
+    return isinstance(x, Value) and x.spec.shape == y.spec.shape and bool(x.spec.dtype == y.spec.dtype)
+
+
+def argument(call: Call, position: int, name: str) -> Any:
+    """Return an argument that is given by position or by name; None if it is not given."""
+    return call.args[position] if len(call.args) > position else call.kwargs.get(name)
+
+
+def times_one(found: Simplifier, call: Call) -> Any:
+    """``x * 1`` and ``1 * x``, but of complex numbers: infinity times 0j is NaN."""
+    if len(call.args) != 2 or call.kwargs:
+        return None
+    first, second = call.args
+    for x, other in ((first, second), (second, first)):
+        if same_spec(x, call.results[0]) and not x.spec.complex and found.is_one(other, x):
+            return x if found.has_layout_of_copy(x) else None
+    return None
+
+
+def by_one(found: Simplifier, call: Call) -> Any:
+    """``x / 1`` and ``x ** 1``."""
+    x, other = argument(call, 0, "x1"), argument(call, 1, "exponent")
+    if len(call.args) + len(call.kwargs) != 2 or not same_spec(x, call.results[0]) or x.spec.complex:
+        return None
+    return x if found.is_one(other, x) and found.has_layout_of_copy(x) else None
+
+
+def double_negation(found: Simplifier, call: Call) -> Any:
+    """``-(-x)``."""
+    inner = found.inner(call)
+    if inner is None or inner.name != call.name or call.kwargs or inner.kwargs or not inner.pure:
+        return None
+    x = inner.args[0]
+    return x if same_spec(x, call.results[0]) and found.has_layout_of_copy(x) else None
+
+
+def unchanged_copy(found: Simplifier, call: Call) -> Any:
+    """``+x``, and a cast of `x` to its own dtype: copies of what nobody writes to."""
+    x = argument(call, 0, "x")
+    return x if same_spec(x, call.results[0]) and found.has_layout_of_copy(x) else None
+
+
+def unchanged_view(found: Simplifier, call: Call) -> Any:
+    """`x` in the shape that it has."""
+    x = argument(call, 0, "x")
+    if not same_spec(x, call.results[0]) or call.kwargs.get("copy") or len(call.args) > 2:
+        return None
+    return x
+
+
+def same_reshape(found: Simplifier, call: Call) -> Any:
+    """`x` reshaped to what it is; of two reshapes of a vector, or of what has no layout, the second one."""
+    x = unchanged_view(found, call)
+    inner = found.inner(call)
+    if x is not None or inner is None or inner.name != call.name or len(inner.args) > 2 or inner.kwargs.get("copy"):
+        return x
+    first = argument(inner, 0, "x")
+    if not isinstance(first, Value) or not (found.immutable or (first.spec.ndim <= 1 and first in found.layouts.dense)):
+        return None
+    if same_spec(first, call.results[0]):
+        return first
+    return call.replaced(args=(first, *call.args[1:]))
+
+
+def axes_of(call: Call) -> tuple[int, ...] | None:
+    """Return the axes of `permute_dims`, from 0, or None if they are not known."""
+    axes = argument(call, 1, "axes")
+    if not isinstance(axes, (tuple, list)) or not all(type(a) is int for a in axes):
+        return None
+    return tuple(a % len(axes) for a in axes)
+
+
+def permuted(found: Simplifier, call: Call) -> Any:
+    """`x` with its axes in the order that they have; of two permutations, one."""
+    x, axes = argument(call, 0, "x"), axes_of(call)
+    if axes is None or not isinstance(x, Value):
+        return None
+    if axes == tuple(range(len(axes))):
+        return x
+    inner = found.inner(call)
+    if inner is None or inner.name != call.name or not inner.pure or (before := axes_of(inner)) is None:
+        return None
+    both = tuple(before[a] for a in axes)
+    if both == tuple(range(len(both))):
+        return inner.args[0]
+    return call.replaced(args=(inner.args[0], both), kwargs={})
+
+
+def transposed_twice(found: Simplifier, call: Call) -> Any:
+    """The transpose of a transpose."""
+    inner = found.inner(call)
+    same = inner is not None and inner.name == call.name and inner.pure and not (call.kwargs or inner.kwargs)
+    return inner.args[0] if same and inner is not None and same_spec(inner.args[0], call.results[0]) else None
+
+
+RULES: dict[str, Rule] = {
+    "T": transposed_twice,
+    "astype": unchanged_copy,
+    "broadcast_to": unchanged_view,
+    "constant_power": by_one,
+    "divide": by_one,
+    "mT": transposed_twice,
+    "matrix_transpose": transposed_twice,
+    "mul": times_one,
+    "multiply": times_one,
+    "neg": double_negation,
+    "negative": double_negation,
+    "permute_dims": permuted,
+    "positive": unchanged_copy,
+    "reshape": same_reshape,
+    "sum_to": unchanged_view,
+    "truediv": by_one,
+}
+"""What is known of the standard's functions, by name."""
+
+
+def algebra(program: Program) -> Program:
+    """Return the program without calls that return one of their arguments.
+
+    Not ``x + 0``, which makes 0 of -0. An array that is written to, and what is computed from one, stays.
+    """
+    found = Simplifier(program)
+    same: dict[Value, Any] = {}
+    kept: list[Call] = []
+    for old in program.calls:
+        call = old.substituted(same)
+        rule = RULES.get(call.name)
+        if rule is not None and call.pure and call.single and len(call.results) == 1:
+            result = rule(found, call)
+            if result is not None and not any(
+                map(
+                    found.aliases.is_written,
+                    (*call.results, *(result.operands() if isinstance(result, Call) else (result,))),
+                )
+            ):
+                if not isinstance(result, Call):
+                    same[call.results[0]] = result
+                    continue
+                call = result
+        found.add(call)
+        kept.append(call)
+    if not same and all(a is b for a, b in zip(kept, program.calls, strict=True)):
+        return program
+    return program.replaced(calls=tuple(kept), outputs=substituted(program.outputs, same))

@@ -1,0 +1,115 @@
+"""Elementwise calls on large arrays are put together, and done on one block after the other, which is in the cache."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.lifetimes import peak
+from xpgrad.transforms.trace.passes.buffers import buffers
+from xpgrad.transforms.trace.program import Program
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+MIN_BYTES = 2**20
+"""Size of a result from which on blocks are faster; smaller arrays stay in the cache as they are."""
+MIN_CALLS, MAX_CALLS = 2, 500
+"""Numbers of calls in a group."""
+
+
+def blocks(program: Program) -> Program:
+    """Return the program with groups of elementwise calls in the place of these.
+
+    A call that needs no result of a group comes before it, one that needs one comes after. Where that would take more
+    memory at a time, or a call writes to an array, nothing is put together.
+    """
+    backend = program.backend
+    if backend is None or any(call.writes for call in program.calls):
+        return program
+    calls = Grouping(program, backend).calls
+    if len(calls) == len(program.calls):
+        return program
+    found = program.replaced(calls=tuple(calls))
+    return found if peak(buffers(found)) <= peak(buffers(program)) else program
+
+
+class Grouping:
+    """Puts the calls of a program together.
+
+    Attributes
+    ----------
+    calls : list of Call
+        What has been put in order so far.
+    """
+
+    def __init__(self, program: Program, backend: "Backend") -> None:
+        self.calls: list[Call] = []
+        self._backend = backend
+        self._uses: dict[Value, list[Call]] = {}
+        self._needed = {item for item in program.outputs if isinstance(item, Value)}
+        self._group: list[Call] = []
+        self._made: set[Value] = set()  # by the group
+        self._after: list[Call] = []
+        self._later: set[Value] = set()  # what calls after the group make
+        for call in program.calls:
+            for value in call.operands():
+                self._uses.setdefault(value, []).append(call)
+        for call in program.calls:
+            self._add(call)
+        self._close()
+
+    def _add(self, call: Call) -> None:
+        waits = any(value in self._later for value in call.operands())
+        if is_member(call, self._backend):
+            shape = call.results[0].spec.shape
+            full = len(self._group) == MAX_CALLS or (self._group and self._group[0].results[0].spec.shape != shape)
+            if waits or full:
+                self._close()
+            self._group.append(call)
+            self._made.update(call.results)
+        elif self._group and (waits or not call.pure or any(value in self._made for value in call.operands())):
+            self._after.append(call)
+            self._later.update(call.results)
+        else:
+            self.calls.append(call)
+
+    def _close(self) -> None:
+        group = self._made_group() if len(self._group) >= MIN_CALLS else None
+        if group is None or not group.outputs:
+            self.calls += self._group
+        else:
+            self.calls.append(group.as_call())
+        self.calls += self._after
+        self._group, self._after = [], []
+        self._made, self._later = set(), set()
+
+    def _made_group(self) -> Group:
+        members = set(self._group)
+        inputs = dict.fromkeys(value for call in self._group for value in call.operands() if value not in self._made)
+        outputs = [value for call in self._group for value in call.results if self._is_needed(value, members)]
+        inner = Program("blocks", tuple(inputs), tuple(outputs), tuple(self._group))
+        return Group(buffers(inner).calls, tuple(inputs), tuple(outputs))
+
+    def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
+        return value in self._needed or any(call not in members for call in self._uses.get(value, ()))
+
+
+def is_member(call: Call, backend: "Backend") -> bool:
+    """Return whether a call can be in a group: elementwise, on arrays of one shape and numbers, with a large result."""
+    if not (call.single and call.pure and len(call.results) == 1) or call.kwargs:
+        return False
+    result = call.results[0]
+    return (
+        result.nbytes >= MIN_BYTES
+        and all(is_operand(item, result) for item in call.args)
+        and any(isinstance(item, Value) and item.spec.shape for item in call.args)
+        and backend.is_elementwise(call.function)
+    )
+
+
+def is_operand(item: object, result: Value) -> bool:
+    """Return whether an argument is an array of the shape of the result, or a number."""
+    if isinstance(item, Value):
+        return item.spec.shape in ((), result.spec.shape)
+    return isinstance(item, (int, float, complex)) or getattr(item, "shape", None) == ()

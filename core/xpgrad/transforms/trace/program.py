@@ -1,0 +1,83 @@
+"""`Program`: the calls of an array library that a traced function made, in order, with what enters and what leaves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted, values_in
+from xpgrad.transforms.trace.dot import dot_of
+from xpgrad.transforms.trace.lifetimes import peak
+from xpgrad.transforms.trace.source import Source, source_of
+from xpgrad.transforms.trace.text import text_of
+
+__all__ = ["Call", "Program", "Value", "itemsize", "substituted", "values_in"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Program:
+    """The calls of a traced function.
+
+    Attributes
+    ----------
+    name : str
+        The function's name.
+    inputs : tuple of Value
+    outputs : tuple
+        A `Value`, or a constant array, for each array that leaves.
+    calls : tuple of Call
+    private : int
+        How many of the last outputs stay within the library: they may share memory with anything.
+    notes : tuple of str
+        What passes have done, for readers.
+    """
+
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Any, ...]
+    calls: tuple[Call, ...]
+    private: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    def replaced(self, **changes: Any) -> "Program":
+        """Return the program with some attributes replaced."""
+        return replace(self, **changes)
+
+    def values(self) -> Iterator[Value]:
+        """Yield all arrays: the inputs, then the results in order."""
+        yield from self.inputs
+        for call in self.calls:
+            yield from call.results
+
+    @property
+    def backend(self) -> Backend | None:
+        """The library whose functions it calls; None if there is no array."""
+        for value in self.values():
+            return value.spec.backend
+        return next((plugins.backend_of(item) for item in self.outputs if not isinstance(item, Value)), None)
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of all results of calls together; views are counted like others."""
+        return sum(value.nbytes for call in self.calls for value in call.results)
+
+    @property
+    def peak_bytes(self) -> int:
+        """Largest number of bytes that results of calls hold at a time: in a run, above inputs and constants."""
+        return peak(self)
+
+    def source(self) -> str:
+        """Return the Python source that the executor ``python`` runs."""
+        return self.compiled().text
+
+    def compiled(self) -> Source:
+        """Return the source together with the objects that its names mean."""
+        return source_of(self)
+
+    def to_graphviz(self) -> Any:
+        """Return the program as a graph: a `graphviz.Source` if that package is installed, else its DOT text."""
+        return dot_of(self)
+
+    def __str__(self) -> str:
+        return text_of(self)

@@ -1,0 +1,142 @@
+"""`Recording`: the calls of an array library that a traced function has made so far."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import TraceError
+from xpgrad.transforms.trace.program import Call, Value
+from xpgrad.types import Array
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.level import TraceLevel
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+"""The folder of this package, whose frames are not the user's."""
+Line = tuple[str, int, str]
+
+
+class NeedsValue(Exception):
+    """A kernel's default body asked for the value of an array that is being traced."""
+
+
+class Recording:
+    """The calls made at one level.
+
+    Attributes
+    ----------
+    level : TraceLevel
+    calls : list of Call
+    strict : bool
+        Whether asking for a value is an error; else it is given, and noted as the reason why there is no program.
+    failure : str or None
+        Why the calls are not the whole computation.
+    bodies : int
+        How many default bodies of kernels are running: one that asks for a value is called as a whole instead.
+    drawn : dict or None
+        The random numbers drawn since the function has begun what it may repeat, by the state of their stream.
+    shared : set of Value
+        Arrays that calls have returned as they had got them.
+    held : dict or None
+        The arrays that calls have been made with since `hold`, by their values, except the results of these calls.
+    """
+
+    __slots__ = ("_made", "_ours", "bodies", "calls", "drawn", "failure", "held", "level", "shared", "strict")
+
+    def __init__(self, level: "TraceLevel", strict: bool) -> None:
+        self.level, self.strict = level, strict
+        self.calls: list[Call] = []
+        self.failure: str | None = None
+        self.bodies = 0
+        self.drawn: dict[Any, Value] | None = None
+        self.held: dict[Value, Array] | None = None
+        self._made: set[Value] = set()
+        self.shared: set[Value] = set()
+        self._ours: dict[str, bool] = {}  # by file: code objects compute their hashes each time
+
+    def __repr__(self) -> str:
+        return f"<recording of {len(self.calls)} calls{'' if self.failure is None else ', not whole'}>"
+
+    def add(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+        results: tuple[Value, ...], *, single: bool = True, writes: tuple[Value, ...] = (), draws: bool = False,
+    ) -> None:  # fmt: skip
+        """Record a call that has been made; the parameters are those of `Call`."""
+        self.calls.append(Call(name, function, args, kwargs, results, single, writes, draws, self.line()))
+        if self.held is not None:
+            self._made.update(results)
+
+    def hold(self, x: Any) -> None:
+        """Hold the array of a traced one that was made before."""
+        if self.held is not None and x.value not in self._made:
+            self.held[x.value] = x.values
+
+    def line(self) -> Line | None:
+        """Return file, line and function of the innermost frame that is not the library's."""
+        frame, ours = sys._getframe(2), self._ours
+        while frame is not None:
+            code = frame.f_code
+            file = code.co_filename
+            own = ours.get(file)
+            if own is None:
+                own = ours[file] = file.startswith((ROOT, "<frozen"))
+            if not own:
+                return file, frame.f_lineno, code.co_name
+            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+        return None
+
+    def needs(self, what: str, remedy: str) -> None:
+        """Note that the function needs a value which only a run has.
+
+        Parameters
+        ----------
+        what, remedy : str
+            What was done with which array, and what to write instead.
+
+        Raises
+        ------
+        NeedsValue
+            Within the default body of a kernel.
+        TraceError
+            The recording is strict.
+        """
+        if self.bodies:
+            raise NeedsValue(what)
+        self.fail(what, remedy)
+
+    def fail(self, what: str, remedy: str, *, here: bool = True) -> None:
+        """Note that the calls are not the whole computation, and why; raise `TraceError` if the recording is strict.
+
+        `here` tells whether the line that is running is the one that did it.
+        """
+        place = self.line() if here else None
+        at = "" if place is None else f" (line {place[1]} of {os.path.basename(place[0])}, in {place[2]})"
+        text = f"{what}{at}; {remedy}"
+        if self.strict:
+            raise TraceError(f"{self.level.title}: {text}")
+        self.failure = self.failure or text
+
+    def whole(self, body: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that calls `body`, or `call` where that asks for a value, after taking back its calls."""
+
+        def either(*args: Any, **kwargs: Any) -> Any:
+            mark = len(self.calls)
+            self.bodies += 1
+            try:
+                return body(*args, **kwargs)
+            except NeedsValue:
+                del self.calls[mark:]
+            finally:
+                self.bodies -= 1
+            return call(*args, **kwargs)
+
+        return either
+
+
+def base_spec(spec: Spec) -> Spec:
+    """Return the spec of the library's array for that of a traced one."""
+    base: Any = spec.backend.base
+    found: Spec = base.spec_for(spec.shape, spec.dtype, spec.device)
+    return found

@@ -1,0 +1,119 @@
+"""`Runner`: runs a program for a compiled function: inputs, outputs, what is stored in Variables, and the graph."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.backend import random
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.trace.entry import reader
+from xpgrad.transforms.trace.executors import executor_for
+from xpgrad.transforms.trace.exit import leaving
+from xpgrad.transforms.trace.node import Half, connect
+from xpgrad.transforms.trace.passes import apply_passes
+from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.tracing import Trace, Write
+from xpgrad.types import Array
+
+Run = Callable[..., Sequence[Array]]
+
+
+class Runner:
+    """What runs the program of one kind of calls.
+
+    Parameters
+    ----------
+    trace : Trace
+    off : set of str
+        Passes to leave out.
+
+    Attributes
+    ----------
+    program : Program
+        As it runs, after all passes.
+    """
+
+    def __init__(self, trace: Trace, off: frozenset[str]) -> None:
+        self._off, self._writes = off, trace.writes
+        self._count = len(trace.program.outputs)
+        recorded = trace.program
+        self._half: Half | None = None
+        if trace.pullback is not None:
+            residuals = trace.pullback.residuals
+            recorded = recorded.replaced(outputs=(*recorded.outputs, *residuals), private=len(residuals))
+        if trace.wanted:
+            self._half = Half(trace, functools.partial(_compiled, off))
+        self._draws = self._half is not None and any(call.draws for call in recorded.calls)
+        self._recorded = recorded
+        self._made: Program | None = None
+        self._variables = trace.variables
+        self._leave = leaving(trace.results, trace.structure, variables=self._variables)
+        needed = any(leaf.kind == "argument" for leaf in trace.results) or any(
+            write.source.kind == "argument" for write in self._writes
+        )
+        self._leaves = reader(trace.arguments) if needed or self._half is not None else None
+        self._run: Run | None = None
+
+    @property
+    def program(self) -> Program:
+        """The program as it runs."""
+        if self._made is None:
+            self._made = apply_passes(self._recorded, self._off)
+        return self._made
+
+    def prepare(self) -> None:
+        """Make the function that runs the program."""
+        self._run = executor_for(self.program, self.program.backend)
+
+    def first(self, trace: Trace) -> Any:
+        """Return the result of the run that was recorded, after storing what it has written."""
+        outputs, residuals, leaves = trace.outputs(), trace.residuals(), trace.leaves
+        trace.forget()
+        return self._finished(outputs, residuals, leaves, trace.surroundings.states)
+
+    def run(self, arrays: list[Array], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the program, and return the result."""
+        streams = random.snapshot(()) if self._draws else None
+        outputs = self._run(*arrays)  # type: ignore[misc]  # `prepare` has been called
+        leaves = self._leaves(args, kwargs) if self._leaves is not None else ()
+        if self._half is None and not self._writes:
+            return self._leave(outputs, leaves)
+        return self._finished(list(outputs[: self._count]), outputs[self._count :], leaves, streams)
+
+    def _finished(
+        self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None
+    ) -> Any:
+        results = outputs
+        if self._half is not None:
+            results = list(outputs)
+            connect(self._half, results, residuals, leaves, streams)
+        result = self._leave(results, leaves)
+        for write in self._writes:
+            store(write, outputs, leaves)
+        return result
+
+
+def _compiled(off: frozenset[str], program: Program) -> Run:
+    made = apply_passes(program, off)
+    return executor_for(made, made.backend)
+
+
+def store(write: Write, outputs: Sequence[Array], leaves: Sequence[Any]) -> None:
+    """Store an output in a Variable from outside, as its array or its gradient."""
+    x: Variable = write.source.holder if write.source.kind == "array" else leaves[write.source.holder]
+    array = None if write.output is None else outputs[write.output]
+    if write.kind == "array":
+        node = x._node
+        if (
+            array is not None
+            and node.extra is None
+            and node.spec is not None
+            and node.spec.backend.spec(array) is node.spec
+        ):
+            x._array = array
+        else:
+            x.array = array
+        return
+    x._grad = array
+    if type(x) is not Variable:
+        x._gradient_arrived()

@@ -1,0 +1,52 @@
+"""0-d results that stay scalars in a run of a program: of libraries whose scalars take less time than 0-d arrays."""
+
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.calls import Call, Value
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+Operation = tuple[str, tuple[Any, ...]]
+
+
+class Scalars:
+    """What a program computes with scalars.
+
+    Attributes
+    ----------
+    operations : dict from Call to (str, tuple)
+        The calls for which an expression of scalars gives the same bits, with that expression and its operands.
+    values : set of Value
+        The results of these that nothing needs as an array.
+    """
+
+    def __init__(self, program: "Program") -> None:
+        self.operations: dict[Call, Operation] = {}
+        self.values: set[Value] = set()
+        backend = program.backend
+        if backend is None or not backend.scalar_types:
+            return
+        aliases = Aliases(program)
+        for call in program.calls:
+            # What is written to later has to be a view until then.
+            if is_plain(call) and not aliases.is_written(call.results[0]):
+                found = backend.on_scalars(call.function, call.args, call.kwargs, call.results[0].spec.dtype)
+                if found is not None:
+                    self.operations[call] = found
+        self.values = {call.results[0] for call in self.operations}
+        self.values.difference_update(item for item in program.outputs if isinstance(item, Value))
+        for call in program.calls:
+            if call not in self.operations and not backend.takes_scalars(call.function):
+                self.values.difference_update(call.operands())
+
+
+def is_plain(call: Call) -> bool:
+    """Return whether a call has one 0-d result of a real dtype, and operands of that dtype."""
+    if not (call.single and call.pure and len(call.results) == 1) or call.out is not None:
+        return False
+    spec = call.results[0].spec
+    if spec.shape or not spec.differentiable or spec.complex:
+        return False
+    return all(value.spec.dtype == spec.dtype for value in call.operands())

@@ -1,0 +1,105 @@
+"""A program as text: one line a call, with what it takes and returns, and the line of the user that it comes from."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.spec import Spec
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.groups import Group, calls_in
+from xpgrad.transforms.trace.names import named
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+UNITS = "B", "kB", "MB", "GB"
+MAX_ITEMS = 8  # of a tuple or list of constants
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes for readers: ``1.5 kB``."""
+    if count < 1000:
+        return f"{count} B"
+    power = min((len(str(count)) - 1) // 3, 3)
+    size = count / 1000**power
+    return f"{size:.3g} {UNITS[power]}" if size < 1000 else f"{size:,.0f} {UNITS[power]}"
+
+
+def spec_text(value: Value) -> str:
+    """Return dtype and shape of a value."""
+    return repr(value.spec)
+
+
+def constant_text(item: Any, names: Callable[[Value], str]) -> str:
+    """Return an argument for readers: the names of values, numbers as they are, arrays by dtype and shape."""
+    if isinstance(item, Value):
+        return names(item)
+    if isinstance(item, (tuple, list)):
+        shown = [constant_text(part, names) for part in item[:MAX_ITEMS]]
+        shown += [f"... {len(item)} in all"] if len(item) > MAX_ITEMS else []
+        left, right = "[]" if isinstance(item, list) else "()"
+        return f"{left}{', '.join(shown)}{',' if len(item) == 1 and left == '(' else ''}{right}"
+    if isinstance(item, dict):
+        return f"{{{', '.join(f'{key!r}: {constant_text(part, names)}' for key, part in item.items())}}}"
+    if isinstance(item, slice):
+        parts = [item.start, item.stop] + ([] if item.step is None else [item.step])
+        return ":".join("" if part is None else constant_text(part, names) for part in parts)
+    if item is Ellipsis:
+        return "..."
+    if isinstance(item, Spec):
+        return f"spec of {item!r}"
+    if hasattr(item, "shape") and hasattr(item, "dtype") and not isinstance(item, type):
+        return f"<{item.dtype} {tuple(item.shape)}>"
+    shown_item = repr(item)
+    return shown_item if len(shown_item) <= 40 else f"{shown_item[:37]}..."
+
+
+def call_text(call: Call, names: Callable[[Value], str]) -> str:
+    """Return the function's name and arguments as in a call."""
+    given = [constant_text(item, names) for item in call.args]
+    given += [f"{key}={constant_text(item, names)}" for key, item in call.kwargs.items()]
+    if call.out is not None:
+        given.append(f"out={names(call.out)}")
+    return f"{call.name}({', '.join(given)})"
+
+
+def line_text(call: Call) -> str:
+    """Return file and line of the user's code, without the folder."""
+    return "" if call.line is None else f"{os.path.basename(call.line[0])}:{call.line[1]}"
+
+
+def text_of(program: "Program") -> str:
+    """Return the program as text."""
+    names = named(calls_in(program)).__getitem__
+    rows = [("input", names(value), spec_text(value), bytes_text(value.nbytes), "", "") for value in program.inputs]
+    calls = [
+        (kind, call)
+        for each in program.calls
+        for kind, call in (
+            *(("block", inner) for inner in (each.function.calls if isinstance(each.function, Group) else ())),
+            ("", each),
+        )
+    ]
+    for kind, call in calls:
+        results = ", ".join(map(names, call.results))
+        specs = ", ".join(map(spec_text, call.results))
+        size = bytes_text(sum(value.nbytes for value in call.results)) if call.results else ""
+        frees = f"  frees {', '.join(map(names, call.frees))}" if call.frees else ""
+        rows.append((kind, results, specs, size, f"{call_text(call, names)}{frees}", line_text(call)))
+    for item in program.outputs:
+        if isinstance(item, Value):
+            rows.append(("output", names(item), spec_text(item), bytes_text(item.nbytes), "", ""))
+        else:
+            rows.append(("output", constant_text(item, names), "", "", "", ""))
+    widths = [min(48, max((len(row[i]) for row in rows), default=0)) for i in range(5)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
+    count = len(program.calls)
+    total = f"{count:,} call{'s' * (count != 1)}, results {bytes_text(program.nbytes)}"
+    total += f", at most {bytes_text(program.peak_bytes)} at a time"
+    return "\n".join(
+        [
+            f"{program.name}: {total}",
+            *(f"  {line}".rstrip() for line in lines),
+            *(f"  {note}" for note in program.notes),
+        ]
+    )

@@ -1,0 +1,336 @@
+"""`Trace`: one recorded run of a function, with its result, its program and what it wrote to Variables."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import TraceError
+from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.trace.array import TracedArray
+from xpgrad.transforms.trace.level import Captured, OuterGraph, Source, TraceLevel
+from xpgrad.transforms.trace.program import Program, Value
+from xpgrad.transforms.trees import Structure, flatten, where
+from xpgrad.types import Array
+
+
+class Write(NamedTuple):
+    """What a function has stored in a Variable from outside.
+
+    Attributes
+    ----------
+    source : Source
+        The Variable: a captured one, or the number of an argument's leaf.
+    kind : str
+        "array" or "gradient".
+    output : int or None
+        Which output of the program; None stores None.
+    """
+
+    source: Source
+    kind: str
+    output: int | None
+
+
+class Leaf(NamedTuple):
+    """One leaf of what a function returned.
+
+    Attributes
+    ----------
+    kind : str
+        "variable" or "array": the output number `content` of the program; "argument": the argument's leaf number
+        `content` itself; "object": `content` itself.
+    content : object
+    connected : bool
+        Whether it requires a gradient.
+    """
+
+    kind: str
+    content: Any
+    connected: bool = False
+
+
+class Pullback(NamedTuple):
+    """The backward half of a recorded run.
+
+    Attributes
+    ----------
+    program : Program
+        From residuals and cotangents to gradients.
+    residuals : tuple of Value
+        The values of the forward half that it needs.
+    """
+
+    program: Program
+    residuals: tuple[Value, ...]
+
+
+class Trace:
+    """One recorded run of ``f(*args, **kwargs)``.
+
+    Parameters
+    ----------
+    f : callable
+    args, kwargs : tuple, dict
+        What the user gave. Arrays enter as Variables.
+    strict : bool
+    watched : iterable of array
+        Arrays from outside that the function may write to.
+
+    Attributes
+    ----------
+    leaves, arguments : list, Structure
+        The leaves of ``(args, kwargs)``, and their structure.
+    variables : bool
+        Whether there are Variables among the arguments.
+    program : Program
+    sources : list of Source
+        Where each input of the program comes from.
+    results : list of Leaf
+    structure : Structure
+        Of the result.
+    writes : list of Write
+    connected : tuple of int
+        The outputs of the program that require a gradient.
+    wanted : tuple of Source
+        The Variables from outside by which they have one.
+    pullback : Pullback or None
+        What computes these gradients, for this call at least; None where they ask for values.
+    surroundings : Surroundings
+        In which it began.
+    failure : str or None
+        Why the program is not the whole computation.
+    """
+
+    def __init__(
+        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool,
+        watched: Iterable[Array] = (),
+    ) -> None:  # fmt: skip
+        self.function = f
+        self.leaves, self.arguments = flatten((args, kwargs))
+        self.variables = any(isinstance(leaf, Variable) for leaf in self.leaves)
+        check_static(self.leaves, self.arguments)
+        self.level = TraceLevel("compile", strict)
+        self.program: Program
+        self.sources = self.level.sources
+        self.results: list[Leaf] = []
+        self.structure: Structure
+        self.writes: list[Write] = []
+        self.connected: tuple[int, ...] = ()
+        self.wanted: tuple[Source, ...] = ()
+        self.pullback: Pullback | None = None
+        self._arrays: list[Array] = []
+        self._connected: list[Variable] = []
+        self._residuals: list[Array] = []
+        self.surroundings = Surroundings(())
+        for array in watched:
+            self.level.watch.add(array)
+        try:
+            self.level.run(self._run, f)
+        except OuterGraph:  # who catches it asks the level
+            raise
+        except BaseException:
+            self.forget()
+            raise
+        self.failure = self.level.recording.failure
+
+    def _run(self, f: Callable[..., Any]) -> None:
+        level = self.level
+        entered = list(self._entered())
+        args, kwargs = self.arguments.build(entered)
+        returned = f(*args, **kwargs)
+        self._check_arguments((args, kwargs), entered)
+        level.watch.check()
+        if level.watch.written:
+            level.recording.fail(
+                "an array from outside was written to by its library, which no program repeats",
+                "keep it in a Variable x, and assign x.array = x.array + ...",
+                here=False,
+            )
+        leaves, self.structure = flatten(returned)
+        outputs: list[Any] = []
+        for leaf in leaves:
+            self.results.append(self._result(leaf, outputs))
+        for captured in {id(c): c for c in level.captured.values()}.values():
+            self._note_writes(captured, outputs)
+        inputs, calls = tuple(level.inputs), tuple(level.recording.calls)
+        name = getattr(f, "__name__", type(f).__name__)
+        self.program = Program(name, inputs, tuple(v for v, _ in outputs), calls)
+        self._arrays = [array for _, array in outputs]
+        libraries = {value.spec.backend.name for value in self.program.values()}
+        if len(libraries) > 1:
+            what = f"it computes with arrays of {' and '.join(sorted(libraries))}, and a program has one library"
+            level.recording.fail(what, "compile a function for each", here=False)
+        if self._connected:
+            unique = {id(c): c for c in level.captured.values()}.values()
+            wanted = [c for c in unique if c.first._node.requires_grad]
+            self.connected = tuple(leaf.content for leaf in self.results if leaf.connected)
+            self.wanted = tuple(c.source for c in wanted)
+            failure, level.recording.failure = level.recording.failure, None
+            self._pull_back(name, wanted)
+            if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
+                self.pullback, self._residuals = None, []
+            level.recording.failure = failure or level.recording.failure
+
+    def _entered(self) -> Iterator[Any]:
+        """Yield the leaves of the arguments as the function gets them."""
+        level = self.level
+        seen: dict[int, Any] = {}
+        for i, leaf in enumerate(self.leaves):
+            if isinstance(leaf, Variable):
+                found = level.captured.get(id(leaf))
+                if found is None:
+                    found = level.capture(leaf, i)
+                yield found.inside
+            elif is_array(leaf):
+                if id(leaf) not in seen:
+                    seen[id(leaf)] = constant_variable(level.input(leaf, Source("argument", i)))
+                yield seen[id(leaf)]
+            elif (backend := plugins.backend_of_scalar(leaf)) is not None:
+                yield constant_variable(level.input(backend.restore(leaf), Source("argument", i)))
+            else:
+                yield leaf
+
+    def _check_arguments(self, arguments: Any, entered: Sequence[Any]) -> None:
+        """Raise if the function has changed a list or a dictionary of its arguments: it gets copies."""
+        leaves, structure = flatten(arguments)
+        paths = list(self.arguments.paths())
+        if paths == list(structure.paths()) and all(a is b for a, b in zip(leaves, entered, strict=True)):
+            return
+        raise TraceError(
+            f"compile: {getattr(self.function, '__name__', 'the function')} changed a list, dictionary or object that "
+            "is an argument, which a program does not; return what changes, or change a copy"
+        )
+
+    def _result(self, leaf: Any, outputs: list[Any]) -> Leaf:
+        """Return how one leaf of the result is made again, and add its value to the outputs."""
+        level = self.level
+        if isinstance(leaf, Variable):
+            captured = level.captured.get(id(leaf))
+            if captured is not None:
+                return (
+                    Leaf("object", captured.outside) if captured.number is None else Leaf("argument", captured.number)
+                )
+            array = leaf._array
+            if array is None or not level.holds(array):
+                return Leaf("object", leaf)
+            connected = leaf._node.requires_grad and leaf._node not in level.swept
+            if connected:
+                self._connected.append(leaf)
+            outputs.append((array.value, array))
+            return Leaf("variable", len(outputs) - 1, connected)
+        if isinstance(leaf, TracedArray) and level.holds(leaf):
+            outputs.append((leaf.value, leaf))
+            return Leaf("array", len(outputs) - 1)
+        if type(leaf) in plugins.by_type:
+            array = level.enter(leaf)
+            outputs.append((array.value, array))
+            return Leaf("array", len(outputs) - 1)
+        if isinstance(leaf, (Iterator, Awaitable)):
+            raise TypeError(
+                f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
+                "runs later and in parts; return a list, or compile the function that is called for each part"
+            )
+        if level.escapes_in(leaf):
+            raise TraceError(
+                f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
+                "holds an array that cannot leave the function in it; return dictionaries, lists, tuples or dataclasses"
+            )
+        return Leaf("object", leaf)
+
+    def _note_writes(self, captured: Captured, outputs: list[Any]) -> None:
+        source = captured.source
+        for kind, changed, now in (
+            ("array", captured.array_changed, captured.inside._array),
+            ("gradient", captured.grad_changed, captured.inside._grad),
+        ):
+            if not changed:
+                continue
+            if isinstance(now, Variable):
+                now = now._array
+            if now is None:
+                self.writes.append(Write(source, kind, None))
+                continue
+            array = now if self.level.holds(now) else self.level.enter(now)
+            outputs.append((array.value, array))
+            self.writes.append(Write(source, kind, len(outputs) - 1))
+
+    def _pull_back(self, name: str, wanted: Sequence[Captured]) -> None:
+        """Record the gradients of the connected results."""
+        level = self.level
+        mark, before = len(level.recording.calls), len(level.inputs)
+        cotangents: list[Variable] = []
+        for y in self._connected:
+            spec = y._array.value.spec
+            array = spec.backend.ones(spec)
+            cotangents.append(constant_variable(level.input(array, Source("cotangent", len(cotangents)))))
+        inside = [c.first for c in wanted]
+        held: dict[Value, Array] = {}
+        level.recording.held = held
+        hooks = [(extra, extra.hooks) for c in wanted if (extra := c.first._node.extra) is not None]
+        for extra, _ in hooks:
+            extra.hooks = {}  # they are called where the sweep goes on outside
+        try:
+            gradients = sweep(self._connected, inside, cotangents) if inside else []
+        finally:
+            for extra, own in hooks:
+                extra.hooks = own
+        calls = tuple(level.recording.calls[mark:])
+        made = {value for call in calls for value in call.results}
+        starts = tuple(level.inputs[before : before + len(cotangents)])
+        del level.inputs[before : before + len(cotangents)], level.sources[before : before + len(cotangents)]
+        ends, sources = [], []
+        for source, g in zip(self.wanted, gradients, strict=True):
+            if g is not None:
+                level.recording.hold(g._array)
+                ends.append(g._array.value)
+                sources.append(source)
+        self.wanted = tuple(sources)
+        needed: dict[Value, None] = {}
+        for call in calls:
+            needed.update(dict.fromkeys(value for value in call.operands() if value not in made))
+        needed.update(dict.fromkeys(value for value in ends if value not in made))
+        residuals = tuple(value for value in needed if value not in starts)
+        self._residuals = [held[value] for value in residuals]
+        program = Program(f"vjp of {name}", (*residuals, *starts), tuple(ends), calls)
+        self.program = self.program.replaced(inputs=tuple(level.inputs))
+        self.pullback = Pullback(program, residuals)
+
+    # The result of this run
+
+    def residuals(self) -> list[Array]:
+        """Return the arrays that the backward half needs."""
+        return self._residuals
+
+    def forget(self) -> None:
+        """Drop all arrays of this run."""
+        self._arrays, self._connected, self._residuals, self.leaves = [], [], [], []
+        self.level.forget()
+
+    def outputs(self) -> list[Array]:
+        """Return the arrays of the outputs, which share no memory with each other or with what entered."""
+        own: list[Array] = []
+        seen = {id(x.values) for x in self.level.all_entered()}
+        for x in self._arrays:
+            backend, array = x.backend.base, x.values
+            if id(array) in seen or backend.is_view(array):
+                array = backend.copy(array)
+            seen.add(id(array))
+            own.append(array)
+        return own
+
+
+def check_static(leaves: Sequence[Any], structure: Structure) -> None:
+    """Raise TypeError for a leaf that is no array and cannot be hashed: programs are found by the values of these."""
+    for leaf, path in zip(leaves, structure.paths(), strict=True):
+        if is_array(leaf):
+            continue
+        try:
+            hash(leaf)
+        except TypeError:
+            raise TypeError(
+                f"compile: the argument{where(path)} is {type(leaf).__name__}, neither an array nor hashable; pass "
+                "arrays, numbers, strings, or nested dicts, lists and tuples of these"
+            ) from None
