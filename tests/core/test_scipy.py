@@ -11,6 +11,7 @@ from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.scipy import hess, hvp, jac, ravel, residuals, value_and_grad
 from xpgrad.transforms.call import Call
+from xpgrad.transforms.trace.compiled import Compiled
 
 optimize = pytest.importorskip("scipy.optimize")
 START = np.array([1.3, 0.7, 0.8, 1.9, 1.2])
@@ -155,3 +156,35 @@ def test_arrays_go_in_the_dtype_of_like_to_a_device_without_float64() -> None:
     like = {"a": np.ones(2, np.float32), "b": np.float32(2.0)}
     value, gradient = value_and_grad(lambda p: (p["a"] * p["b"]).sum(), like, device)(np.arange(3.0))
     assert (value, gradient.dtype, gradient.tolist()) == (2.0, np.float64, [2.0, 2.0, 1.0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("device", ["@numpy", "@strict:device1", "@torch"])
+def test_derivatives_of_a_compiled_function_are_one_program_with_the_same_results(device, monkeypatch):
+    like = {"w": np.ones(3), "b": np.ones((), np.float32)}
+    rng, programs = np.random.default_rng(0), []
+
+    def transformed(self, transform):
+        programs.append(original(self, transform))
+        return programs[-1]
+
+    original = Compiled.__xpgrad_transformed__
+    monkeypatch.setattr(Compiled, "__xpgrad_transformed__", transformed)
+
+    def values(p, a):
+        return [p["w"] ** 2 - a, p["b"] * p["w"]]
+
+    def f(p, a):
+        return xp.sum(xp.sin(values(p, a)[0]) ** 2) + xp.sum(values(p, a)[1])
+
+    for make, g in ((value_and_grad, f), (hess, f), (hvp, f), (residuals, values), (jac, values)):
+        compiled = xpgrad.compile(g, strict=True)
+        expected, found = make(g, like, device_or_skip(device)), make(compiled, like, device)
+        for _ in range(4):
+            x, a = rng.standard_normal(4), device_or_skip(device).send(rng.standard_normal(3))
+            given = (x, rng.standard_normal(4), a) if make is hvp else (x, a)
+            for one, two in zip(expected(*given), found(*given), strict=True):
+                np.testing.assert_array_equal(one, two, strict=True)
+        assert compiled.cache_info().hits == (2 if make is residuals else 0)
+    hits = [program.cache_info().hits for program in programs]
+    assert hits == [2, 0, 2, 2, 2]  # the gradient, of which the Hessian is the Jacobian, is not called by itself

@@ -82,6 +82,32 @@ def test_pde_adjoint_is_the_same_on_another_device(device: str) -> None:
     np.testing.assert_allclose(result.found, expected.found, atol=1e-6)
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two results have the same figures; how long gradients took and how much memory are none."""
+    skipped = ("Timed", "plain_peak", "peak")
+    return all(
+        np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+        for name, a, b in zip(one._fields, one, other, strict=True)
+        if name not in skipped and type(a).__name__ not in (*skipped, "Sea")
+    )
+
+
+@pytest.mark.filterwarnings("error::xpgrad.CompileWarning")
+@pytest.mark.parametrize("device", ["@numpy", "@strict:device1"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__.split(".")[-1])
+def test_every_example_finds_the_same_when_it_runs_compiled(example: Any, device: str) -> None:
+    smaller = {
+        gaussian_process: {"first": 1988, "last": 1993},
+        maximum_likelihood: {"rows": 500, "points": 1},
+        pde_adjoint: {"minutes": 4, "iterations": 4},
+        phase_retrieval: {"steps": 20},
+    }[example]
+    device_or_skip(device)
+    size = {**example.QUICK, **smaller}
+    compiled, eager = example.run(device, **size, compiled=True), example.run(device, **size)
+    assert same(compiled, eager)
+
+
 IN_32_BITS = """
 from examples import gaussian_process, maximum_likelihood, pde_adjoint, phase_retrieval
 result = gaussian_process.run("{device}", **gaussian_process.QUICK)

@@ -10,11 +10,13 @@ import numpy as np
 import torch
 from tests.devices import device_or_skip
 from tests.fuzz import checks
+from tests.fuzz.compiled import compiled, compiled_threads
 
 FAMILIES: dict[str, Callable[..., str | None]] = {
     "graph": checks.graph, "threads": checks.threads, "ties": checks.ties, "half": checks.half,
+    "compiled": compiled, "compiled threads": compiled_threads,
 }  # fmt: skip
-SHARES = {"graph": 0.6, "threads": 0.12, "ties": 0.25, "half": 0.03}
+SHARES = {"graph": 0.4, "threads": 0.08, "ties": 0.2, "half": 0.02, "compiled": 0.28, "compiled threads": 0.02}
 
 
 @click.command()
@@ -23,15 +25,13 @@ SHARES = {"graph": 0.6, "threads": 0.12, "ties": 0.25, "half": 0.03}
 @click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
 def main(count: int, seed: int, devices: str, only: str | None) -> None:
-    """Run random programs against PyTorch and JAX."""
+    """Run random programs against PyTorch and JAX, and compiled against eager."""
     torch.set_num_threads(1)
     places = [device_or_skip(name) for name in devices.split(",")]
     wrong, ran, start = 0, collections.Counter[str](), time.monotonic()
     for number in range(seed, seed + count):
         rng = np.random.default_rng(number)
-        family = str(rng.choice(list(SHARES), p=list(SHARES.values())))
-        if only not in (None, family):
-            continue
+        family = only or str(rng.choice(list(SHARES), p=list(SHARES.values())))
         device = places[number % len(places)]
         try:
             found = FAMILIES[family](rng, device)

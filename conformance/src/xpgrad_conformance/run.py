@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import xpgrad
-from xpgrad import Device, get_device
+from xpgrad import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
 from xpgrad.plugin import Backend, Capabilities
@@ -15,6 +15,7 @@ from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.report import Report
+from xpgrad_conformance.traced import device_named, known, within
 from xpgrad_conformance.workers import Order, outcomes
 
 Progress = Callable[[Outcome, int], None]
@@ -29,12 +30,12 @@ def devices_of(name: str) -> tuple[Device, ...]:
     BackendUnavailable, SpecifierError
         There is no such backend or device, or it cannot be used here.
     """
-    if plugins.knows(name):
+    if plugins.knows(known(name)):
         devices = tuple(plugins.backend(name).devices())
         if not devices:
             raise SpecifierError(f"conform: {name} has no device here")
         return devices
-    return (get_device(name),)
+    return (device_named(name),)
 
 
 def conform(
@@ -101,7 +102,7 @@ def conform(
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
     items = order.plan()
     found: list[Outcome] = []
-    wrong = mismatches(devices, given)
+    wrong = within(backend, mismatches, devices, given)
     while True:
         for each in _outcomes(order, items, given, jobs, timeout):
             found.append(each)
@@ -173,8 +174,8 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
         The check fails.
     """
     check, _, inside = id.partition("[")
-    device = get_device(inside.removesuffix("]").rpartition(",")[2])
+    device = device_named(inside.removesuffix("]").rpartition(",")[2])
     item = next((each for each in plan([device], families=check[:1], quick=quick) if each.id == id), None)
     if item is None:
         raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
-    item.check.function(item.subject(device.backend.capabilities, seed))
+    within(device.backend, item.check.function, item.subject(device.backend.capabilities, seed))

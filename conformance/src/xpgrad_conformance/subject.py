@@ -18,7 +18,7 @@ from xpgrad.types import Array, Namespace
 from xpgrad_conformance.inputs import spread
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
-from xpgrad_conformance.virtual import virtual
+from xpgrad_conformance.traced import pair_of
 
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 """Tolerances, relative to the largest value of the reference."""
@@ -73,8 +73,7 @@ class Subject:
         """Two devices of one library: this and the backend's next one, or two virtual ones if it has only one."""
         own = list(self.backend.devices())
         if len(own) < 2:
-            first, second = virtual(self.backend)
-            return first, second
+            return pair_of(self.backend)
         return self.device, own[(own.index(self.device) + 1) % len(own)]
 
     @functools.cached_property

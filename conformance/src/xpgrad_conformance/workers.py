@@ -10,11 +10,11 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from xpgrad import get_device
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
+from xpgrad_conformance.traced import device_named
 
 MAX_GROWTH = 2**30
 """Bytes by which a process may grow before it is replaced. Libraries that compile keep compiled code: jax, about 10 MB
@@ -43,7 +43,7 @@ class Order:
 
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""
-        devices = [get_device(name) for name in self.devices]
+        devices = [device_named(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
         return plan(devices, families=self.families, quick=self.quick, cases=chosen, share=self.share)
 

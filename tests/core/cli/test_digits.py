@@ -3,14 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tests.devices import DEVICES, device_or_skip
 from threadpoolctl import threadpool_limits
 
+import xpgrad
 from xpgrad.cli import main
 from xpgrad.cli.digits import HELD_OUT, Epoch, train
 
@@ -46,6 +48,30 @@ def test_it_learns_the_same_on_every_device(specifier: str, on_the_host: list[Ep
     for there, here in zip(train(device_or_skip(specifier), epochs=2), on_the_host, strict=True):
         assert there.loss == pytest.approx(here.loss, rel=1e-3)
         assert abs(there.accuracy - here.accuracy) <= 3 / HELD_OUT
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("specifier", ["@numpy", "@strict:device2"])
+def test_compiled_it_learns_the_same_from_programs(specifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def compiled(step: Callable[..., Any]) -> Any:
+        made.append(compile_(step))
+        return made[0]
+
+    compile_ = xpgrad.compile
+    monkeypatch.setattr(xpgrad, "compile", compiled)
+    device = device_or_skip(specifier)
+    assert list(train(device, epochs=3, compiled=True)) == list(train(device, epochs=3))
+    hits, misses, kinds, _ = made[0].cache_info()
+    assert (hits + misses, kinds) == (3 * 22, 3)  # the first step, when there is no gradient; batches of 65 and of 66
+    assert misses <= 6
+
+
+def test_the_command_trains_compiled() -> None:
+    result = CliRunner().invoke(main, ["demo", "digits", "--epochs", "1", "--compile"])
+    assert result.exit_code == 0, result.output
+    assert "Test accuracy 9" in result.output
 
 
 def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:

@@ -27,7 +27,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
-from xpgrad_conformance.virtual import virtual
+from xpgrad_conformance.traced import stranger_to
 
 REFUSALS = XpgradError, ArithmeticError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError
 """Exception types that invalid operations may raise."""
@@ -103,7 +103,7 @@ def mixed_devices_without_axes(s: Subject) -> None:
 def mixed_libraries(s: Subject) -> None:
     """Arrays of two libraries in one operation are refused, and the error names both; nothing is converted."""
     host = plugins.host
-    there = host.default_device if s.backend is not host else virtual(s.backend)[0]
+    there = stranger_to(s.backend)
     values = s.values((3, 4), 0.3, 1.9, "float32")
     x, w = Variable(placed(values, s.device)), Variable(placed(values, there))
     host_first = w if s.backend is not host else x
@@ -339,8 +339,7 @@ def gradients_that_do_not_fit(s: Subject) -> None:
     values = s.values((3, 4), dtype="float32")
     x = Variable(placed(values, here))
     x.grad = grad = placed(values, here)
-    host = plugins.host
-    stranger = placed(values, host.default_device if here.backend is not host else virtual(host)[0])
+    stranger = placed(values, stranger_to(here.backend))
     refused: list[tuple[str, type[Exception], Any]] = [
         ("of shape (4, 3)", ShapeError, placed(values.T, here)),
         ("of shape (12,)", ShapeError, placed(values.ravel(), here)),

@@ -48,6 +48,10 @@ INSIDE = {
     "softmax_cross_entropy": (
         "cross_entropy", "softmax_from_log", "labels_one_hot", "labels_weight", "labels_count", "masked_product",
     ),
+    "scaled_dot_product_attention": ("attention", "attention_backward"),
+    "batch_normalization": ("moments", "normalized", "standardize", "standardize_backward"),
+    "group_normalization": ("moments", "standardize", "standardize_backward", "scale_and_shift"),
+    "layer_normalization": ("moments", "normalized", "standardize", "standardize_backward"),
     "convolve": ("convolve_full",),
     "vector_norm": ("linalg.euclidean_norm", "linalg.power_norm"),
     "diag": ("linalg.expand_diagonal",),

@@ -1,0 +1,619 @@
+"""What users may do wrong with compiled functions: each a clear error or the right result."""
+
+import collections
+import dataclasses
+import enum
+import gc
+import threading
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad import CompileWarning, EscapedArray, TraceError, Variable, compile
+from xpgrad.backend.levels import live
+from xpgrad.config import switches
+from xpgrad.transforms.trees import flatten
+
+X = np.asarray([1.0, -2.0, 3.0])
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    before = switches()
+    yield
+    assert not live
+    assert switches() is before
+
+
+def array(x):
+    return x.array if isinstance(x, Variable) else x
+
+
+# Arguments
+
+
+class Unhashable:
+    __hash__ = None
+
+
+@pytest.mark.parametrize(
+    ("argument", "path"), [({"a": [Unhashable()]}, r"\['a'\]\[0\] is Unhashable"), ({1}, "is set")]
+)
+def test_an_argument_that_is_not_hashable_is_named_with_its_path(argument, path):
+    with pytest.raises(TypeError, match=f"{path}, neither an array nor hashable"):
+        compile(lambda x, o: x)(X, argument)
+
+
+def test_a_tree_may_change_between_calls():
+    def f(tree):
+        return sum(flatten(tree)[0], xpgrad.array_api.asarray(np.zeros(3)))
+
+    compiled = compile(f)
+    for _ in range(3):
+        for tree, count in ({"a": X}, 1), ({"a": X, "b": X}, 2), ([X, X], 2), ((X, X), 2), ([X], 1), ({"b": X}, 1):
+            assert np.array_equal(compiled(tree), X * count)
+    assert compiled.cache_info().size == 6
+
+
+def test_python_values_of_different_types_are_different_calls():
+    def f(x, s=2.0, *args, k=1, **more):
+        return x * s + k + sum(args) + sum(more.values())
+
+    calls = [
+        *[((X, s), {}) for s in (np.float64(3), 3, 3.0, np.float32(3), np.int64(3), True, -0.0, 0.0, float("inf"))],
+        ((X,), {}), ((X, 1, 2, 3), {}), ((X,), {"k": 2}), ((X,), {"k": 2, "z": 4.0}), ((X,), {"s": X}),
+    ]  # fmt: skip
+    compiled = compile(f)
+    for _ in range(3):
+        for args, kwargs in calls:
+            got, expected = compiled(*args, **kwargs), f(*args, **kwargs)
+            assert got.dtype == expected.dtype
+            assert got.tobytes() == expected.tobytes()
+
+
+def test_one_array_given_twice_is_another_kind_of_call():
+    compiled, y = compile(lambda x, y: x * y + x), X + 1
+    for _ in range(3):
+        assert np.array_equal(compiled(X, X), X * X + X)
+        assert np.array_equal(compiled(X, y), X * y + X)
+    u, v = Variable(X.copy()), Variable(y)
+    for _ in range(3):
+        for other, expected in (u, 2 * X + 1), (v, y + 1):
+            u.cleargrad()
+            compiled(u, other).sum().backward()
+            assert np.array_equal(u.grad, expected)
+
+
+@dataclasses.dataclass
+class Sized:
+    a: object
+    n: int = dataclasses.field(default=3, metadata={"static": True})
+
+
+Pair = collections.namedtuple("Pair", "a b")
+Colour = enum.Enum("Colour", "RED BLUE")
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        Sized(X),
+        Sized(X, 4),
+        Pair(X, 1),
+        Pair(X, X),
+        collections.OrderedDict(b=X, a=X),
+        {"a": (X, [None, "s"])},
+        Colour.RED,
+    ],
+    ids=repr,
+)
+def test_trees_come_back_as_they_were(tree):
+    compiled = compile(lambda tree: tree)
+    for _ in range(3):
+        assert repr(compiled(tree)) == repr(tree)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float16", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 3)])
+def test_arrays_of_all_kinds_and_sizes(dtype, shape):
+    x = np.ones(shape, dtype=dtype)
+    compiled = compile(lambda x: (x == x, x[...], xpgrad.array_api.stack([x, x])))
+    for _ in range(3):
+        for got, expected in zip(compiled(x), (x == x, x, np.stack([x, x])), strict=True):
+            assert got.dtype == expected.dtype
+            assert got.shape == expected.shape
+            assert np.array_equal(got, expected)
+
+
+def test_an_array_of_another_library_is_refused():
+    strict = xpgrad.get_device("@strict").xp.ones(3)
+    with pytest.raises(xpgrad.BackendMismatch, match="two libraries"):
+        compile(lambda x, y: x + y)(X, strict)
+
+
+# What the function is
+
+
+def generator(x):
+    yield x
+
+
+async def coroutine(x):
+    return x
+
+
+class Generating:
+    def __call__(self, x):
+        yield x
+
+
+@pytest.mark.parametrize("f", [generator, coroutine, Generating(), Generating().__call__, lambda x: (yield x)])
+def test_generators_and_coroutines_are_refused(f):
+    with pytest.raises(TypeError, match="is a generator or a coroutine"):
+        compile(f)
+
+
+@pytest.mark.parametrize("f", [generator, lambda x: map(abs, [x]), lambda x: (y for y in [x])])
+def test_what_runs_later_is_no_result(f):
+    with pytest.raises(TypeError, match="runs later and in parts"):
+        compile(lambda x: f(x))(X)
+
+
+@pytest.mark.parametrize("f", [3, "f"])
+def test_what_is_no_function_is_refused(f):
+    with pytest.raises(TypeError, match="expected a function"):
+        compile(f)
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", (), {"a": [1, None]}])
+def test_a_function_may_return_no_array(value):
+    compiled = compile(lambda x: value)
+    assert all(compiled(X) == value for _ in range(4))
+
+
+def test_a_function_may_take_no_array():
+    compiled = compile(lambda: (xpgrad.array_api.ones(2), Variable(np.ones(3)) * 2))
+    for _ in range(4):
+        ones, twos = compiled()
+        assert np.array_equal(ones, np.ones(2))
+        assert np.array_equal(array(twos), np.full(3, 2.0))
+
+
+def test_compiled_functions_may_be_recursive_and_nested():
+    @compile
+    def power(x, n):
+        return x if n == 0 else power(x, n - 1) * 2
+
+    inner = compile(lambda x: x + 1)
+    outer = compile(compile(lambda x: inner(x) * inner(x * 2)))
+    for _ in range(4):
+        assert np.array_equal(power(X, 3), X * 8)
+        assert np.array_equal(outer(X), (X + 1) * (X * 2 + 1))
+    assert inner.cache_info().size == 0, "it is a part of the other's program"
+
+
+# Arrays that escape
+
+
+def uses_of(y):
+    yield lambda: y + 1
+    yield lambda: y * Variable(X)
+    yield lambda: xpgrad.array_api.sin(y)
+    yield lambda: y[0] if isinstance(y, Variable) else float(y[0])
+    yield lambda: compile(lambda x: x * y)(X)
+
+
+@pytest.mark.parametrize("kept", ["variable", "array"])
+def test_an_array_that_escapes_raises_where_it_is_used_and_can_be_printed(kept):
+    held = iter([collections.deque()])
+    out = collections.deque()
+
+    def f(x):
+        y = x * 2
+        next(held).append(y if kept == "variable" else y.array)
+        return y
+
+    class Hidden:  # a place that is not looked at
+        __slots__ = ("append",)
+
+    place = Hidden()
+    place.append = out.append
+    held = iter([place])
+    compile(f)(X)
+    (y,) = out
+    assert repr(y)
+    assert str(y)
+    assert y.shape == (3,)
+    for use in uses_of(y):
+        with pytest.raises(EscapedArray, match="a call that has ended"):
+            use()
+
+
+class Holder:
+    def __init__(self, x):
+        self.x = x
+
+
+def kept_in_list(x, kept=[]):  # noqa: B006 - that is what is tested
+    kept.append(x * 2)
+    return x
+
+
+def kept_in_attribute(x):
+    kept_in_attribute.kept = x * 2
+    return x
+
+
+kept_in_attribute.kept = None
+
+
+def returned_in_object(x):
+    return Holder(x * 2)
+
+
+def returned_in_set(x):
+    return {x * 2}
+
+
+@pytest.mark.parametrize(
+    ("f", "text"),
+    [
+        (kept_in_list, "stored an array in a list"), (kept_in_attribute, "stored an array in the attribute 'kept'"),
+        (returned_in_object, "returned Holder, which holds an array"), (returned_in_set, "returned set, which holds"),
+    ],
+)  # fmt: skip
+def test_an_array_that_is_kept_outside_is_an_error_at_once(f, text):
+    with pytest.raises(TraceError, match=text):
+        compile(f)(X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda t: t.append(t[0]), lambda t: t.__setitem__(0, t[0] * 2), lambda t: t.clear()],
+    ids=["append", "set", "clear"],
+)
+def test_a_list_among_the_arguments_that_is_changed_is_an_error(f):
+    given = [X, X]
+    with pytest.raises(TraceError, match="changed a list, dictionary or object that is an argument"):
+        compile(lambda tree: (f(tree), X)[1])(given)
+    assert len(given) == 2
+
+
+def test_an_array_and_a_variable_among_the_arguments_may_be_written_to():
+    def f(x, v):
+        x.array[...] = x.array * 2
+        v.array = v.array + 1
+        return x + v
+
+    compiled = compile(f)
+    for i in range(4):
+        x, v = X + i, Variable(X.copy(), requires_grad=False)
+        y = compiled(x, v)
+        assert np.array_equal(x, (X + i) * 2)
+        assert np.array_equal(v.array, X + 1)
+        assert np.array_equal(array(y), x + X + 1)
+
+
+# Writes to arrays
+
+
+def twice_raw(a, x):
+    a *= 2
+    return x * a
+
+
+def into_raw(a, x):
+    np.multiply(a, 0.5, out=a)
+    return x + 0
+
+
+def counted(a, x):
+    a[0] += 1
+    return x * 2
+
+
+def by_values(a, x):
+    a[...] = x.array
+    return x * a
+
+
+@pytest.mark.parametrize("body", [twice_raw, into_raw, counted, by_values])
+def test_a_captured_array_that_is_written_to_unrecorded_is_that_of_eager(body):
+    found = []
+    for compiles in (False, True):
+        a = np.ones(3)
+        f = compile(lambda x, a=a: body(a, x)) if compiles else lambda x, a=a: body(a, x)
+        steps = []
+        for i in range(5):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CompileWarning)
+                steps.append((array(f(Variable(X + i, requires_grad=False))).copy(), a.copy()))
+        found.append(steps)
+        if compiles:
+            assert f.cache_info().hits == 0
+    assert all(np.array_equal(p, q) for a, b in zip(*found, strict=True) for p, q in zip(a, b, strict=True))
+
+
+def moving_average(a, x):
+    a -= 0.1 * x.array
+    return x * a
+
+
+def scattered(a, x):
+    np.add.at(a, [0, 0], x.array[:2])
+    return x + a
+
+
+def copied_into(a, x):
+    np.copyto(a, x.array)
+    return x + a
+
+
+@pytest.mark.parametrize("body", [moving_average, scattered, copied_into])
+def test_a_captured_array_that_is_written_to_by_recorded_calls_is_that_of_eager(body):
+    plain, own = np.ones(3), np.ones(3)
+    compiled = compile(lambda x: body(own, x))
+    for i in range(5):
+        x = Variable(X + i, requires_grad=False)
+        assert np.array_equal(array(body(plain, x)), array(compiled(x)))
+        assert np.array_equal(plain, own)
+    assert compiled.cache_info().hits == 3
+
+
+def filled(x):
+    a = x.array.copy()
+    a.fill(2.0)
+    a[a > 1] = x.array[0]
+    return a
+
+
+def sorted_in_place(x):
+    a = x.array.copy()
+    a.sort()
+    return a
+
+
+def into_new(x):
+    a = np.empty_like(x.array)
+    np.clip(x.array, 0, 1, out=a)
+    np.add(a, 1, out=a)
+    return a
+
+
+def through_views(x):
+    a = x.array.copy()
+    a[1:] *= 3
+    a.T[...] += 1
+    return a, a[::-1]
+
+
+def into_zeros_of_library(x):
+    a = np.zeros(3)
+    a += x.array
+    return a
+
+
+def into_empty_of_library(x):
+    a = np.empty(3)
+    a[...] = x.array
+    return a
+
+
+@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning")
+@pytest.mark.parametrize(
+    "f", [filled, sorted_in_place, into_new, through_views, into_zeros_of_library, into_empty_of_library]
+)
+def test_arrays_that_the_function_has_made_may_be_written_to(f):
+    compiled = compile(f)
+    for i in range(5):
+        got, expected = compiled(X + i), f(Variable(X + i))
+        assert all(np.array_equal(p, q) for p, q in zip(flatten(got)[0], flatten(expected)[0], strict=True))
+
+
+W = Variable(X.copy())
+RESULTS = {
+    "an argument": lambda x: x, "a view": lambda x: x[:2], "twice one": lambda x: (lambda y: (y, y, y[:2]))(x * 2),
+    "twice the argument": lambda x: [x.array, x.array], "a view of a captured Variable": lambda x: W[:2],
+    "a captured array": lambda x: W.array,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", RESULTS.values(), ids=RESULTS)
+def test_results_share_no_memory_with_inputs_captured_arrays_and_each_other(f):
+    compiled = compile(f)
+    for _ in range(4):
+        x = X.copy()
+        arrays = [array(y) for y in flatten(compiled(x))[0]]
+        for i, y in enumerate(arrays):
+            assert not any(np.shares_memory(y, other) for other in (x, W.array, *arrays[:i]))
+
+
+def test_a_captured_variable_that_is_returned_is_itself():
+    compiled, x = compile(lambda x: (W, x)), Variable(X)
+    assert all(compiled(x) == (W, x) or (compiled(x)[0] is W and compiled(x)[1] is x) for _ in range(3))
+
+
+# Errors in the middle
+
+
+def test_an_exception_leaves_everything_as_it_was():
+    w = Variable(np.ones(3))
+    w.grad = np.full(3, 7.0)
+
+    def f(x, fails):
+        w.cleargrad()
+        (w * x).sum().backward()
+        w.array = w.array * 2
+        if fails:
+            raise fails
+        return w * x
+
+    compiled = compile(f)
+    for error in ValueError, KeyboardInterrupt, SystemExit:
+        for _ in range(2):
+            with pytest.raises(error):
+                compiled(X, error)
+            assert np.array_equal(w.array, np.ones(3))
+            assert np.array_equal(w.grad, np.full(3, 7.0))
+    for i in range(4):
+        compiled(X, None)
+        assert np.array_equal(w.array, np.full(3, 2.0 ** (i + 1)))
+        assert np.array_equal(w.grad, X)
+
+
+def test_an_exception_in_a_run_of_a_program_leaves_variables_as_they_were():
+    w = Variable(np.eye(2))
+
+    def f(a):
+        w.array = w.array * 2
+        return xpgrad.linalg.inv(a) + w
+
+    compiled = compile(f)
+    for _ in range(3):
+        compiled(np.eye(2))
+    before = w.array.copy()
+    with pytest.raises(Exception, match=r"(?i)singular"):
+        compiled(np.zeros((2, 2)))
+    assert np.array_equal(w.array, before)
+    assert np.array_equal(array(compiled(np.eye(2))), np.eye(2) * 17)
+
+
+@pytest.mark.filterwarnings("error::xpgrad.CompileWarning")
+def test_a_warning_that_is_an_error_is_raised_and_stores_nothing():
+    w = Variable(np.ones(3))
+
+    def f(x):
+        w.array = w.array * 2
+        return x if x.sum() > 0 else -x
+
+    compiled = compile(f)
+    with pytest.raises(CompileWarning, match=r"its truth value was asked \(line \d+ of test_compiled.py, in f\)"):
+        compiled(X)
+    assert np.array_equal(w.array, np.ones(3))
+
+
+def test_threads_may_share_a_compiled_function_from_its_first_call():
+    w = Variable(np.arange(9.0).reshape(3, 3))
+    compiled = compile(lambda x: xpgrad.array_api.tanh(x @ w))
+    barrier, wrong = threading.Barrier(6), []
+
+    def run(i):
+        barrier.wait()
+        for _ in range(20):
+            x = X + i
+            if not np.array_equal(array(compiled(x)), np.tanh(x @ w.array)):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# What surrounds a call
+
+
+def test_configuration_devices_and_modes_have_programs_of_their_own():
+    w = Variable(X.copy())
+    compiled, ones = (
+        compile(lambda: w * (2.0 if xpgrad.config.train else 3.0)),
+        compile(lambda: xpgrad.array_api.ones(1)),
+    )
+    for _ in range(3):
+        assert np.array_equal(compiled().array, X * 2)
+        assert compiled().requires_grad
+        assert type(ones()) is np.ndarray
+        with xpgrad.using_config("train", False):
+            assert np.array_equal(compiled().array, X * 3)
+        with xpgrad.no_backprop_mode():
+            assert type(compiled()) is np.ndarray
+        with xpgrad.using_device("@strict"):
+            assert type(ones()).__module__.startswith("array_api_strict")
+
+
+@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning")
+def test_a_function_of_two_libraries_runs_without_a_program():
+    v = xpgrad.as_variable(xpgrad.get_device("@strict").xp.ones(3))
+    compiled = compile(lambda x: (x * 2, v * 2))
+    for _ in range(4):
+        ours, theirs = compiled(X)
+        assert type(ours) is np.ndarray
+        assert type(theirs).__module__.startswith("array_api_strict")
+
+
+def test_debug_mode_runs_without_a_program_and_says_so_once():
+    compiled = compile(lambda x: x * 2)
+    with xpgrad.using_config("debug", True):
+        with pytest.warns(CompileWarning, match="debug mode"):
+            first = compiled(X)
+        assert np.array_equal(first, X * 2)
+        assert all(np.array_equal(compiled(X), X * 2) for _ in range(3))
+
+
+def test_a_captured_variable_that_changes_its_shape_or_dtype_has_another_program():
+    w = Variable(np.ones(3))
+    compiled = compile(lambda x: x * w)
+    for new in np.ones(3), np.full((2, 1), 2.0), np.ones(3, dtype="f4"), np.ones(3):
+        w.array = new
+        for _ in range(3):
+            got = compiled(X).array
+            assert np.array_equal(got, X * new)
+            assert got.dtype == (X * new).dtype
+    assert compiled.cache_info().hits
+
+
+def test_a_compiled_function_that_is_dropped_frees_what_it_captured_without_the_collector():
+    def make():
+        w = Variable(np.ones(1000))
+        compiled = compile(lambda x: (x * w).sum())
+        for _ in range(4):
+            compiled(np.ones(1000)).backward()
+        return compiled, weakref.ref(w)
+
+    gc.collect()
+    gc.disable()
+    try:
+        compiled, w = make()
+        del compiled
+        assert w() is None
+    finally:
+        gc.enable()
+
+
+def test_no_array_of_a_recorded_run_is_kept():
+    import tracemalloc
+
+    compiled = compile(lambda x: (x * 2 + 1).sum())
+    x = np.ones(100_000)
+    compiled(np.ones(3))
+    tracemalloc.start()
+    try:
+        compiled(x), compiled(x)
+        first = tracemalloc.get_traced_memory()[0]
+        assert first < x.nbytes / 2
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_output_without_a_cotangent_costs_nothing_and_adds_no_nan():
+    xp = xpgrad.array_api
+
+    def both(x, w):
+        y = xp.tanh(x)
+        return xp.sum(y * y), xp.exp(w * 1e3) * y, w * 2.0
+
+    compiled = xpgrad.compile(both)
+    for _ in range(4):
+        found = []
+        for f in (both, compiled):
+            x, w = Variable(np.asarray([0.5, -2.0])), Variable(np.asarray([1.0, 2.0]))
+            with np.errstate(all="ignore"):
+                f(x, w)[0].backward()
+                found.append((x.grad, w.grad))
+        np.testing.assert_array_equal(found[0][0], found[1][0])
+        assert found[0][1] is None is found[1][1]

@@ -1,0 +1,215 @@
+"""Executors: the generated source in tracebacks, parts, threads, plugins that fail, and what a run costs in memory."""
+
+import gc
+import linecache
+import math
+import threading
+import traceback
+import tracemalloc
+
+import numpy as np
+import pytest
+from tests.core.backend.strangers import Strangers
+from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, interpreted, spec
+from tests.core.transforms.trace.small_programs import Writer
+
+from xpgrad.backend.record import PluginWarning
+from xpgrad.errors import CompileWarning
+from xpgrad.transforms.trace import source
+from xpgrad.transforms.trace.executors import choice, executor_for, python
+from xpgrad.transforms.trace.passes import apply_passes
+from xpgrad.transforms.trace.program import Call, Program, Value
+
+X = np.linspace(0.1, 1.0, 12).reshape(3, 4)
+
+
+def chain(count, x=X):
+    """A chain of sines, each of which is needed again, last first: as in a backward pass."""
+    kept = [Value(spec(x), "x")]
+    calls = []
+    for _ in range(count):
+        kept.append(Value(spec(x)))
+        calls.append(Call("sin", np.sin, (kept[-2],), {}, (kept[-1],)))
+    g = kept[-1]
+    for value in reversed(kept[:-1]):
+        new = Value(spec(x))
+        calls.append(Call("multiply", np.multiply, (g, value), {}, (new,)))
+        g = new
+    return Program("chain", kept[:1], (g, kept[-1]), tuple(calls))
+
+
+def failing(a):
+    raise ZeroDivisionError("no inverse")
+
+
+def test_a_traceback_shows_the_line_of_the_generated_source_as_long_as_the_program_exists() -> None:
+    w = Writer(X)
+    y = w(np.sin, *w.inputs)
+    program = w.program(y)
+    bad = Call("linalg.inv", failing, (y,), {}, (Value(spec(X), "inverse"),), line=("/home/user/fit.py", 7, "loss"))
+    run = executor_for(program.replaced(calls=(*program.calls, bad)), BACKEND)
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(X)
+    text = "".join(traceback.format_exception(caught.value))
+    assert "inverse = linalg_inv(v2)  # fit.py:7" in text
+    file = run.__code__.co_filename
+    assert file in linecache.cache
+    linecache.checkcache()
+    assert file in linecache.cache
+    del run, caught
+    gc.collect()
+    assert file not in linecache.cache
+
+
+def test_a_long_program_is_several_functions_of_at_most_1000_lines() -> None:
+    program = apply_passes(chain(3000))
+    lengths = [len(part.splitlines()) for part in program.source().split("\ndef ")]
+    assert len(lengths) > 6
+    assert max(lengths) <= 1000
+    assert list(map(bits, executor_for(program, BACKEND)(X))) == list(map(bits, interpreted(program, (X,))))
+
+
+def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
+    monkeypatch.setattr(source, "MAX_LINES", 10)
+    x = np.linspace(0.1, 1.0, 10_000)
+    program = apply_passes(chain(100, x))
+    run = executor_for(program, BACKEND)
+    run(x)
+    tracemalloc.start()
+    run(x)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.95 * program.peak_bytes < most < 1.1 * program.peak_bytes
+    assert program.peak_bytes < 1.1 * 100 * x.nbytes
+    assert chain(100, x).peak_bytes == 200 * x.nbytes  # without passes nothing is freed
+
+
+def test_results_of_a_run_stay_as_they_are_in_later_runs_and_threads() -> None:
+    x = np.linspace(0.1, 1.0, 10_000)
+    program = apply_passes(chain(40, x))
+    run = executor_for(program, BACKEND)
+    wanted = {k: list(map(bits, interpreted(program, (x * k,)))) for k in range(8)}
+    found, start = {}, threading.Barrier(8)
+
+    def work(k):
+        start.wait()
+        found[k] = [run(x * k) for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(list(map(bits, results)) == wanted[k] for k in range(8) for results in found[k])
+    results = [array for k in range(8) for run in found[k] for array in run]
+    assert len({array.__array_interface__["data"][0] for array in results}) == len(results)
+
+
+HOOK = """
+@hookimpl
+def xpgrad_executor(backend):
+    def executor(program):
+        {body}
+    return {answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "answer", "warning"),
+    [
+        ("return None", "None", None),
+        ("return None", "NotImplemented", None),
+        ("return NotImplemented", "executor", None),
+        ("return None", "executor", None),
+        ("raise ValueError('no compiler')", "executor", "its executor failed for f: ValueError: no compiler"),
+        ("return None", "backend.nonsense", "its hook xpgrad_executor failed: AttributeError"),
+    ],
+)
+def test_a_program_runs_where_an_executor_declines_or_fails(
+    body, answer, warning, strangers: Strangers, monkeypatch, recwarn
+) -> None:
+    strangers.install("xpgrad-fast", HOOK.format(body=body, answer=answer), modules="numpy")
+    loaded = strangers.plugins()
+    monkeypatch.setattr(choice, "plugins", loaded)
+    w = Writer(X)
+    program = w.program(w(np.sin, *w.inputs))
+    run = executor_for(program, loaded.backend("numpy"))
+    assert bits(run(X)[0]) == bits(np.sin(X))
+    assert [warning in str(w.message) for w in recwarn.list if w.category is PluginWarning] == [True] * bool(warning)
+
+
+def test_the_executor_of_a_plugin_runs_the_program(strangers: Strangers, monkeypatch) -> None:
+    body = "return lambda *arrays: (program.name, len(arrays))"
+    strangers.install("xpgrad-fast", HOOK.format(body=body, answer="executor"), modules="numpy")
+    loaded = strangers.plugins()
+    monkeypatch.setattr(choice, "plugins", loaded)
+    w = Writer(X)
+    assert executor_for(w.program(w(np.sin, *w.inputs)), loaded.backend("numpy"))(X) == ("f", 1)
+
+
+def test_a_very_long_program_is_warned_of(monkeypatch) -> None:
+    monkeypatch.setattr(python, "MAX_CALLS", 10)
+    with pytest.warns(CompileWarning, match=r"has 12 calls.*leave the loop outside"):
+        executor_for(chain(6), BACKEND)
+
+
+def test_constants_mean_in_the_source_exactly_what_they_are() -> None:
+    numbers = [
+        0.1,
+        -0.0,
+        math.inf,
+        -math.inf,
+        math.nan,
+        1e-320,
+        2**70,
+        True,
+        1,
+        complex(-0.0, -0.0),
+        "a'b\n",
+        None,
+        ...,
+    ]
+    seen = []
+
+    def keep(x, *args, **kwargs):
+        seen.append((args, kwargs))
+        return np.sin(x)
+
+    x, y = Value(spec(X)), Value(spec(X))
+    given = (*numbers, tuple(numbers), [1, -0.0], slice(None, 2, None), (slice(0, 1), ...), np.dtype("f4"), {"a": 1})
+    call = Call("keep", keep, (x, *given), {"key": given}, (y,))
+    executor_for(Program("f", (x,), (y,), (call,)), BACKEND)(X)
+    args, kwargs = seen[0]
+    assert repr(args) == repr(given) == repr(kwargs["key"])
+
+
+def test_names_are_the_user_s_where_a_line_gives_one() -> None:
+    w = Writer(X)
+    (x,) = w.inputs
+    h = w(np.sin, x)
+    h = w(np.tanh, h)  # the line number of an assignment to `h`
+    line = (__file__, h_line(), "test")
+    calls = tuple(call.replaced(line=line) for call in w.calls)
+    program = Program("loss", w.inputs, (h,), calls)
+    text = program.source()
+    assert "    h = tanh(v2)" in text
+    assert f"v2 = sin(v1)  # test_executors.py:{line[1]}" in text
+
+
+def h_line():
+    lines = enumerate(linecache.getlines(__file__), 1)
+    return next(i for i, line in lines if line.strip().startswith("h = w(np.tanh"))
+
+
+def test_text_and_graph_name_each_call_with_its_array_and_bytes() -> None:
+    w = Writer(X)
+    (x,) = w.inputs
+    total = w(XP.sum, w(np.multiply, x, X), axis=None, name="sum")
+    program = w.program(total, X)
+    text = str(program)
+    assert "multiply(v1, <float64 (3, 4)>)" in text
+    assert "f: 2 calls, results 104 B, at most 104 B at a time" in text
+    assert text.count("\n") == 5
+    graph = program.to_graphviz().source
+    assert graph.startswith('digraph "f" {')
+    assert graph.count("->") == 3

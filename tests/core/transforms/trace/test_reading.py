@@ -1,0 +1,303 @@
+"""What a compiled function reads from outside of its arguments: never stale, whatever changes between calls."""
+
+import functools
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import xpgrad
+from xpgrad import CompileWarning, TraceError, Variable, compile
+
+X = np.asarray([1.0, -2.0, 3.0])
+NUMBERS = 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, -0.0, 0.0, 2, True, 2.0
+scale = 1.0
+WEIGHT = Variable(np.ones(3))
+
+
+class Scaled:
+    k = 2.0
+    by_class = 2.0
+    __slots__ = ("__dict__", "slot")
+
+    def __init__(self):
+        self.inner = types.SimpleNamespace(k=2.0)
+        self.slot = 2.0
+
+    @property
+    def doubled(self):
+        return self.k
+
+    def helper(self, x):
+        return x * self.k
+
+    @staticmethod
+    def helper_of_class(x):
+        return x * Scaled.by_class
+
+    def __call__(self, x):
+        return x * self.k
+
+
+def of_cell():
+    k = 2.0
+
+    def f(x):
+        return x * k
+
+    def change(value):
+        nonlocal k
+        k = value
+
+    return f, change
+
+
+def of_nested_function():
+    k = 2.0
+
+    def inner(x):
+        return x * k
+
+    def change(value):
+        nonlocal k
+        k = value
+
+    return lambda x: inner(x), change
+
+
+def of_global():
+    def f(x):
+        return x * scale
+
+    return f, lambda value: globals().__setitem__("scale", value)
+
+
+def of_default():
+    def f(x, k=2.0):
+        return x * k
+
+    return f, lambda value: setattr(f, "__defaults__", (value,))
+
+
+def of_keyword_default_within():
+    def inner(x, *, k=2.0):
+        return x * k
+
+    return lambda x: inner(x), lambda value: inner.__kwdefaults__.__setitem__("k", value)
+
+
+def of_module():
+    module = types.ModuleType("settings_of_user")
+    module.k = 2.0
+    return lambda x: x * module.k, lambda value: setattr(module, "k", value)
+
+
+def of_object(read, change):
+    def make():
+        held = Scaled()
+        return lambda x: read(held, x), lambda value: change(held, value)
+
+    return make
+
+
+def of_bound(name):
+    def make():
+        held = Scaled()
+        return getattr(held, name), lambda value: setattr(held, "k", value)
+
+    return make
+
+
+def of_container(held, change):
+    def make():
+        mine = held()
+        return lambda x: x * (mine["k"] if isinstance(mine, dict) else mine[0]), lambda value: change(mine, value)
+
+    return make
+
+
+def of_partial():
+    held = Scaled()
+    return functools.partial(lambda scaled, x: x * scaled.k, held), lambda value: setattr(held, "k", value)
+
+
+def of_loop():
+    factors = [2.0, 1.0]
+
+    def f(x):
+        for k in factors:
+            x = x * k
+        return x
+
+    return f, lambda value: factors.__setitem__(0, value)
+
+
+def of_objects_in_list():
+    layers = [Scaled(), Scaled()]
+    layers[1].k = 1.0
+
+    def f(x):
+        for layer in layers:
+            x = layer(x)
+        return x
+
+    return f, lambda value: setattr(layers[0], "k", value)
+
+
+PLACES = {
+    "a cell": of_cell,
+    "a cell of a function within": of_nested_function,
+    "a global": of_global,
+    "a default": of_default,
+    "a default within": of_keyword_default_within,
+    "a module": of_module,
+    "an object": of_object(lambda held, x: x * held.k, lambda held, value: setattr(held, "k", value)),
+    "a slot": of_object(lambda held, x: x * held.slot, lambda held, value: setattr(held, "slot", value)),
+    "an object in an object": of_object(
+        lambda held, x: x * held.inner.k, lambda held, value: setattr(held.inner, "k", value)
+    ),
+    "a class": of_object(
+        lambda held, x: held.helper_of_class(x), lambda held, value: setattr(Scaled, "by_class", value)
+    ),
+    "a property": of_object(lambda held, x: x * held.doubled, lambda held, value: setattr(held, "k", value)),
+    "a method": of_bound("helper"),
+    "a callable object": of_bound("__call__"),
+    "a dictionary": of_container(lambda: {"k": 2.0}, lambda mine, value: mine.__setitem__("k", value)),
+    "a list": of_container(lambda: [2.0], lambda mine, value: mine.__setitem__(0, value)),
+    "an argument of partial": of_partial,
+    "a loop over a list": of_loop,
+    "objects in a list": of_objects_in_list,
+}
+
+
+@pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
+def test_a_number_that_changes_between_calls_is_never_stale(make):
+    f, change = make()
+    compiled = compile(f)
+    for value in NUMBERS:
+        change(value)
+        got = compiled(X)
+        assert np.array_equal(got, X * value)
+        assert np.array_equal(np.signbit(got), np.signbit(X * value))
+    assert compiled.cache_info().hits
+
+
+def test_a_class_attribute_that_an_object_gets_itself_is_not_stale():
+    held = Scaled()
+    compiled = compile(lambda x: x * held.k)
+    assert all(np.array_equal(compiled(X), X * 2) for _ in range(3))
+    held.k = 5.0
+    assert np.array_equal(compiled(X), X * 5)
+
+
+def test_a_method_compiled_in_its_class_serves_each_object():
+    class Layer:
+        def __init__(self, k):
+            self.k, self.w = k, Variable(np.full(3, k))
+
+        @compile
+        def __call__(self, x):
+            return x * self.k + self.w.array
+
+    layers = Layer(2.0), Layer(3.0)
+    for _ in range(4):
+        for layer in layers:
+            assert np.array_equal(layer(X), X * layer.k + layer.w.array)
+            layer.k += 1
+
+
+@pytest.mark.parametrize("kind", [Variable, np.asarray])
+def test_a_captured_variable_or_array_that_is_replaced_is_not_stale(kind):
+    held = {"w": kind(np.full(3, 2.0))}
+    compiled = compile(lambda x: x * held["w"])
+    for factor in (2.0, 2.0, 2.0, 3.0, 3.0, 3.0):
+        if factor == 3.0:
+            held["w"] = kind(np.full(3, 3.0))
+        got = compiled(X)
+        assert np.array_equal(got.array if isinstance(got, Variable) else got, X * factor)
+
+
+def test_a_global_that_is_deleted_raises_as_it_does_eagerly():
+    globals()["gone"] = Variable(np.ones(3))
+    compiled = compile(lambda x: x * gone)  # noqa: F821 - set above
+    for _ in range(3):
+        compiled(X)
+    del globals()["gone"]
+    with pytest.raises(NameError, match="gone"):
+        compiled(X)
+
+
+def test_contents_of_a_captured_array_that_a_library_computes_with_are_not_stale():
+    raw = np.ones(3)
+    compiled = compile(lambda x: x * (raw * 2))
+    for factor in (1.0, 1.0, 1.0, 4.0, 4.0, 4.0):
+        raw[...] = factor
+        assert np.array_equal(compiled(X), X * factor * 2)
+
+
+def counted_in_list():
+    count = [0]
+
+    def f(x):
+        count[0] += 1
+        return x * count[0]
+
+    return f
+
+
+def counted_in_object():
+    held = Scaled()
+    held.k = 0
+
+    def f(x):
+        held.k += 1
+        return x * held.k
+
+    return f
+
+
+def counted_in_cell():
+    count = 0
+
+    def f(x):
+        nonlocal count
+        count += 1
+        return x * (count > 3)
+
+    return f
+
+
+@pytest.mark.parametrize("make", [counted_in_list, counted_in_object, counted_in_cell])
+def test_a_function_that_changes_what_it_reads_runs_without_a_program(make):
+    f, compiled = make(), compile(make())
+    with pytest.warns(CompileWarning, match="from outside, which no program repeats"):
+        found = [compiled(X) for _ in range(6)]
+    assert all(np.array_equal(y, f(Variable(X)).array) for y in found)
+    with pytest.raises(TraceError, match="from outside, which no program repeats"):
+        compile(make(), strict=True)(X)
+
+
+def test_what_is_made_at_the_first_call_and_stays_is_no_reason_against_a_program():
+    held = Scaled()
+    held.made = None
+
+    def f(x):
+        if held.made is None:
+            held.made = 4.0
+        return x * held.made
+
+    compiled = compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert all(np.array_equal(compiled(X), X * 4) for _ in range(4))
+    assert compiled.cache_info().hits
+
+
+def test_constants_are_those_of_the_names_in_the_functions():
+    from xpgrad.transforms.trace.reading import constants_of
+
+    def f(x):
+        return xpgrad.linalg.norm(x) * scale
+
+    assert {c.name for c in constants_of(f)} == {"scale"}

@@ -1,0 +1,328 @@
+"""Random functions, compiled and not, in two equal worlds: what they return, store and draw must be the same, too."""
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from tests.core.transforms.trace.compiled_cases import same_leaf
+from tests.fuzz.programs import BINARY, UNARY
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Device, Parameter, Variable, random, transforms
+from xpgrad import array_api as xp
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms.trees import flatten
+
+CALLS = 4
+"""Two calls that record, and two of the program."""
+
+
+class World:
+    """What a function finds outside of it: Variables, arrays of the library, and a number.
+
+    Parameters
+    ----------
+    numbers : sequence of NumPy arrays
+    device : Device
+    """
+
+    def __init__(self, numbers: Sequence[Any], device: Device) -> None:
+        self.device = device
+        self.weights = [Parameter(placed(numbers[0], device)), Variable(placed(numbers[1], device))]
+        self.arrays = [placed(numbers[2], device)]
+
+    def state(self) -> list[Any]:
+        """Return copies of all numbers in it, and what its random stream gives next."""
+        found = [on_host(x) for x in (*(w.array for w in self.weights), *self.arrays)]
+        found += [None if w.grad is None else on_host(w.grad) for w in self.weights]
+        return [*found, random.get_state(self.device)]
+
+
+Step = Callable[[World, list[Variable], Variable, Variable], Any]
+
+
+def _library(a: Variable) -> Any:
+    return a.array
+
+
+def _write(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    """Change an array that the function has made."""
+    made = _library(a) * 1.5
+    if not world.device.backend.immutable:
+        made[..., :1] = made[..., -1:] + 1
+        made += 0.25
+    values.append(Variable(made, requires_grad=False) * b if _fit(a, b) else Variable(made, requires_grad=False))
+
+
+def _assign(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    w = world.weights[1]
+    w.array = 0.5 * w.array + _library(xp.mean(a)) * 0.125
+
+
+def _descend(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    w = world.weights[0]
+    if w.grad is not None:
+        w.array = w.array - 0.1 * w.grad
+
+
+def _sweep(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    xp.sum(a * a + (world.weights[0] * 2 if _fit(a, world.weights[0]) else 1)).backward()
+
+
+def _clear(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    world.weights[0].cleargrad()
+
+
+def _gradient(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    y = xp.sum(xp.tanh(a) * a)
+    if y.requires_grad:
+        (g,) = xpgrad.grad([y], [a], enable_double_backprop=True)
+        if g is not None:
+            values.append(g)
+
+
+def _recomputed(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    values.append(transforms.checkpoint(lambda v: F.dropout(xp.sin(v) * v, 0.4))(a))
+
+
+def _taken(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    values.append(a * 2 if float(xp.sum(b).array) > 0 else a - 1)
+
+
+def _hooked(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+    c = a * 1
+    c.register_hook(lambda g: g * 0.5)
+    values.append(c)
+
+
+STEPS: tuple[Step, ...] = (
+    lambda world, values, a, b: values.append(world.weights[0] * a if _fit(a, world.weights[0]) else a + 1),
+    lambda world, values, a, b: values.append(a - world.weights[1] if _fit(a, world.weights[1]) else a),
+    lambda world, values, a, b: values.append(a * world.arrays[0] if _fit(a, world.arrays[0]) else a * -0.0),
+    lambda world, values, a, b: values.append(a + random.uniform(a.shape, a.dtype, world.device)),
+    lambda world, values, a, b: values.append(F.dropout(a, 0.5)),
+    lambda world, values, a, b: values.append(xp.concat([a, a], axis=0)[: a.shape[0]]),
+    _write, _assign, _descend, _sweep, _sweep, _clear, _gradient, _recomputed, _hooked,
+)  # fmt: skip
+
+
+def _fit(a: Any, b: Any) -> bool:
+    return len(a.shape) == len(b.shape) and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True))
+
+
+class Function:
+    """A random function of two arrays and a number, written for one world; the same numbers make the same function."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.steps = [tuple(int(n) for n in rng.integers(0, 10_000, 4)) for _ in range(rng.integers(1, 14))]
+        self.looks = bool(rng.random() < 0.08)
+        self.returned = [int(n) for n in rng.integers(0, 100, rng.integers(1, 4))]
+        self.kinds = [int(n) for n in rng.integers(0, 8, len(self.returned))]
+
+    def __repr__(self) -> str:
+        return f"<{self.steps}, looks {self.looks}, returns {self.returned} as {self.kinds}>"
+
+    def of(self, world: World) -> Callable[..., Any]:
+        """Return the function in a world."""
+
+        def function(x1: Any, x2: Any, scale: float) -> Any:
+            values = [x1, x2, x1 * scale]
+            for number, i, j, kind in self.steps:
+                a, b = values[i % len(values)], values[-1 - j % len(values)]
+                if kind % 3 == 0:
+                    STEPS[number % len(STEPS)](world, values, a, b)
+                elif kind % 3 == 1 and _fit(a, b):
+                    values.append(BINARY[number % len(BINARY)](xp, a, b))
+                else:
+                    values.append(UNARY[number % len(UNARY)](xp, a))
+            if self.looks:
+                _taken(world, values, values[-1], values[0])
+            results = [values[-1 - n % len(values)] for n in self.returned]
+            return [y.array if kind == 0 else y for y, kind in zip(results, self.kinds, strict=True)]
+
+        return function
+
+
+class Plan:
+    """What happens around the calls of a function: its arguments, and what changes from call to call."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        shape = tuple(int(n) for n in rng.integers(1, 4, 2))
+        self.numbers = [rng.normal(size=shape), rng.normal(size=(1, shape[1])), rng.normal(size=shape)]
+        self.arguments = [(rng.normal(size=shape), rng.normal(size=(1, shape[1]))) for _ in range(CALLS)]
+        self.one = bool(rng.random() < 0.15)
+        self.variables = bool(rng.random() < 0.8)
+        self.needed = [bool(n) for n in rng.random(2) < 0.7]
+        self.changes = [int(n) for n in rng.integers(0, 14, CALLS)]
+        self.seeds = [float(n) for n in rng.normal(size=3)]
+        self.backwards = int(rng.integers(0, 3))
+        self.seed = int(rng.integers(2**31))
+
+    def run(self, function: Callable[..., Any], world: World) -> list[Any]:
+        """Return what the calls return and leave behind."""
+        random.seed(self.seed)
+        found: list[Any] = []
+        for numbers, change in zip(self.arguments, self.changes, strict=True):
+            xs: list[Any] = [placed(x, world.device) for x in numbers]
+            if self.variables:
+                xs = [Variable(x, requires_grad=needed) for x, needed in zip(xs, self.needed, strict=True)]
+            if self.one:
+                xs[1] = xs[0]
+            self._change(change, world)
+            with xpgrad.using_config("train", change != 4):
+                results = function(*xs, 0.5 if change == 5 else 1.25)
+            found += [_leaf(y) for y in flatten(results)[0]]
+            found += self._gradients(results, [x for x in xs if isinstance(x, Variable)], world)
+            self._spoil(results, world, xs)
+            found += world.state()
+        return found
+
+    def _change(self, change: int, world: World) -> None:
+        """Change the world between two calls."""
+        first, second = world.weights
+        if change == 0:
+            first.array = first.array * -1.5
+        elif change == 1 and not world.device.backend.immutable:
+            first.array[...] = 0.5  # in place
+            world.arrays[0][...] = -0.5
+        elif change == 2:
+            second.cleargrad()
+        elif change == 3:
+            second.requires_grad = not second.requires_grad
+
+    def _gradients(self, results: Any, xs: list[Variable], world: World) -> list[Any]:
+        """Compute gradients through the results, and return those of the arguments."""
+        ys = [y for y in flatten(results)[0] if isinstance(y, Variable) and y.requires_grad]
+        inputs = list({id(x): x for x in (*xs, *world.weights) if x.requires_grad}.values())
+        if self.backwards == 0 or not ys or not inputs:
+            return []
+        loss = sum(
+            (xp.sum(y) * seed for y, seed in zip(ys, self.seeds, strict=False)),
+            start=Variable(placed(0.0, world.device)),
+        )
+        if self.backwards == 1:
+            loss.backward()
+            found = [*(x.grad for x in (*xs, *world.weights))]
+            for w in world.weights:  # the next call gets what is the same in both worlds
+                w.cleargrad()
+        else:
+            found = list(xpgrad.grad([loss], inputs))
+        several = len(ys) > 1 or any(y is x for y in ys for x in inputs)
+        hosts = [None if g is None else on_host(g) for g in found]
+        return [Sums(g) for g in hosts] if several else hosts
+
+    def _spoil(self, results: Any, world: World, xs: Sequence[Any]) -> None:
+        """Write into what was returned, which must not change anything else."""
+        if world.device.backend.immutable:
+            return
+        kept = {id(x) for x in (*xs, *world.weights)}
+        for y in flatten(results)[0]:
+            if id(y) not in kept:
+                (y.array if isinstance(y, Variable) else y)[...] = 77
+
+
+def _leaf(y: Any) -> Any:
+    return on_host(y), isinstance(y, Variable) and y.requires_grad  # without Variables as arguments, arrays return
+
+
+class Sums:
+    """A gradient to which several results contribute: a call of a compiled function adds up its own first."""
+
+    def __init__(self, total: Any) -> None:
+        self.total = total
+
+    def __repr__(self) -> str:
+        return f"the sum {self.total!r}"
+
+    def near(self, other: "Sums") -> bool:
+        """Return whether two sums are equal to rounding."""
+        a, b = self.total, other.total
+        if a is None or b is None:
+            return a is b
+        return a.shape == b.shape and np.allclose(
+            a, b, rtol=1e-11, atol=1e-12 * np.max(np.abs(b), initial=1), equal_nan=True
+        )
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Sums) and isinstance(b, Sums):
+        return a.near(b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return same_leaf(a, b)
+
+
+def compiled(rng: np.random.Generator, device: Device) -> str | None:
+    """A function in two worlds, in one of them compiled; None if both are the same after each call, else where not."""
+    function, plan = Function(rng), Plan(rng)
+    here, there = World(plan.numbers, device), World(plan.numbers, device)
+    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
+        warnings.simplefilter("ignore")
+        expected, failed = _outcome(plan, function.of(here), here)
+        if failed:
+            return None  # what fails eagerly may fail elsewhere when compiled
+        made = xpgrad.compile(function.of(there))
+        got, failed = _outcome(plan, made, there)
+    if failed:
+        return f"{function}: {failed}"
+    for i, (a, b) in enumerate(zip(got, expected, strict=True)):
+        if not _same(a, b):
+            return f"{function}, item {i} of {len(expected)}: {a!r}, eagerly {b!r}, {_difference(a, b)}"
+    return None
+
+
+def _difference(a: Any, b: Any) -> str:
+    a, b = (x[0] if isinstance(x, tuple) else x.total if isinstance(x, Sums) else x for x in (a, b))
+    if getattr(a, "shape", None) != getattr(b, "shape", ()):
+        return "of other shapes"
+    return f"by {np.max(np.abs(a - b), initial=0)}"
+
+
+def _outcome(plan: Plan, function: Callable[..., Any], world: World) -> tuple[list[Any], str]:
+    try:
+        return plan.run(function, world), ""
+    except Exception as error:
+        return [], f"{type(error).__name__}: {error}"
+
+
+def compiled_threads(rng: np.random.Generator, device: Device) -> str | None:
+    """Two threads call one compiled function from its first call on, without anything that is written to."""
+    function, plan = Function(rng), Plan(rng)
+    function.steps = [
+        (n, i, j, kind) for n, i, j, kind in function.steps if kind % 3 or n % len(STEPS) < 4 or n % len(STEPS) == 5
+    ]
+    world = World(plan.numbers, device)
+    eager = function.of(world)
+    made = xpgrad.compile(eager)
+    gate, found = threading.Barrier(2), dict[int, list[Any]]()
+
+    def calls(number: int, call: Callable[..., Any]) -> None:
+        random.seed(number)
+        found[number] = [
+            [_leaf(y) for y in call(*(Variable(placed(x, device)) for x in numbers), 1.25)]
+            for numbers in plan.arguments[number % 2 :] * 2
+        ]
+
+    def run(number: int) -> None:
+        with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
+            gate.wait()
+            calls(number, made)
+
+    workers = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    for number in range(2):
+        if number not in found:
+            return f"{function}: a thread has failed"
+        got = found[number]
+        calls(number, eager)
+        if not all(_same(a, b) for x, y in zip(got, found[number], strict=True) for a, b in zip(x, y, strict=True)):
+            return f"{function}: thread {number} got {got!r}, eagerly {found[number]!r}"
+    return None
