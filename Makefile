@@ -90,9 +90,10 @@ $(BIN)/pip:
 	"$(PYTHON)" -m venv $(VENV)
 
 # What each check certifies again. jax compiles for every shape, dask plans every block: their certificates take longer
-# than all else together, so that a check runs the part of the suite that is about the contract, and a share of all.
+# than all else together, so that a check runs the part of the suite that is about the contract, and a share of all; the
+# same of the arrays that compiled functions record.
 CERTIFY ?= numpy chx strict torch
-CERTIFY_IN_PART ?= jax dask
+CERTIFY_IN_PART ?= jax dask trace
 
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax

@@ -61,6 +61,7 @@ def _peak(segment: int | None) -> float:
 def _seconds(segment: int | None, times: int) -> float:
     found = []
     for _ in range(times):
+        gc.collect()
         start = time.process_time()
         run(segment)
         found.append(time.process_time() - start)

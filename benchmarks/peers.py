@@ -49,6 +49,7 @@ def _jax() -> ModuleType:
 def _xpgrad() -> ModuleType:
     importlib.import_module("xpgrad.array_api")
     importlib.import_module("xpgrad.functions")
+    importlib.import_module("xpgrad.transforms")
     return importlib.import_module("xpgrad")
 
 

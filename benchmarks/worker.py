@@ -9,6 +9,9 @@ MODULES = {
     "P1": "chain",
     "P2": "chain",
     "P3": "mlp",
+    "P4": "formula",
+    "P5": "rows",
+    "P6": "convnet",
     "P7": "rnn",
     "P8": "deep",
     "P9": "hvp",
@@ -19,6 +22,7 @@ MODULES = {
     "P6263": "adds",
     "CHECKPOINT": "checkpoint",
     "CHX": "chx",
+    "COMPILE": "programs",
 }
 """Where each workload is defined: an entry of that module's WORKLOADS."""
 

@@ -10,6 +10,8 @@ the gradient goes through the Cholesky factor of the covariance matrix.
 
 import argparse
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,12 +34,29 @@ NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"first": 1976, "split": 1992, "last": 1995}
 
 
+class Timed:
+    """A function, with the seconds that its calls took, and their number."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.seconds, self.calls = f, 0.0, 0
+
+    def __call__(self, *args: Any) -> Any:
+        begin = time.perf_counter()
+        result = self.f(*args)
+        self.seconds, self.calls = self.seconds + time.perf_counter() - begin, self.calls + 1
+        return result
+
+    def __str__(self) -> str:
+        return f"{self.calls} in {self.seconds:.2f} s"
+
+
 class Result(NamedTuple):
     """The forecast of the held-back months, and how good it is."""
 
     hyperparameters: dict[str, float]
     log_likelihood: float
     gradient_error: float
+    gradients: Timed
     years: np.ndarray
     held_back: np.ndarray
     mean: np.ndarray
@@ -101,7 +120,7 @@ def predict(p: dict[str, Any], t: Any, y: Any, t_new: Any) -> tuple[Any, Any]:
     return mean, xp.sqrt(covariance(p, xp.zeros_like(t_new)) - xp.sum(v**2, axis=0))
 
 
-def gradient_error(f: Any, start: dict[str, Any], device: xpgrad.Device, *args: Any) -> float:
+def gradient_error(f: Callable[..., Any], start: dict[str, Any], device: xpgrad.Device, *args: Any) -> float:
     """The distance of the gradient from central differences, relative to its length."""
     x, _ = xpgrad.scipy.ravel(start)
     _, gradient = xpgrad.scipy.value_and_grad(f, start, device)(x, *args)
@@ -112,18 +131,21 @@ def gradient_error(f: Any, start: dict[str, Any], device: xpgrad.Device, *args: 
     return float(np.linalg.norm(gradient - quotients) / np.linalg.norm(gradient))
 
 
-def run(device: str = "@numpy", first: float = 1958, split: float = 1992, last: float = 2002) -> Result:
+def run(
+    device: str = "@numpy", first: float = 1958, split: float = 1992, last: float = 2002, *, compiled: bool = False
+) -> Result:
     """Fit the months in [first, split), forecast those in [split, last)."""
     years, ppm = load()
     old, new = (years >= first) & (years < split), (years >= split) & (years < last)
     level = ppm[old].mean()
     target = xpgrad.get_device(device)
     data = [fitting(a, target) for a in (years[old] - split, ppm[old] - level, years[new] - split)]
-    t, y, t_new = (xpgrad.Variable(a) for a in target.send(data))
+    t, y, t_new = target.send(data)
 
     start = {name: fitting(np.asarray(np.log(value)), target) for name, value in START.items()}
     x, unravel = xpgrad.scipy.ravel(start, target)
-    loss = xpgrad.scipy.value_and_grad(negative_log_likelihood, like=start, device=target)
+    objective = xpgrad.compile(negative_log_likelihood) if compiled else negative_log_likelihood
+    loss = Timed(xpgrad.scipy.value_and_grad(objective, like=start, device=target))
     found = minimize(loss, x, args=(t, y), jac=True, method="L-BFGS-B")
     with xpgrad.no_backprop_mode():
         best = {name: xpgrad.Variable(value) for name, value in unravel(found.x).items()}
@@ -132,6 +154,7 @@ def run(device: str = "@numpy", first: float = 1958, split: float = 1992, last: 
         hyperparameters={name: float(np.exp(value)) for name, value in zip(START, found.x, strict=True)},
         log_likelihood=-found.fun,
         gradient_error=gradient_error(negative_log_likelihood, start, target, t, y),
+        gradients=loss,
         years=years[new],
         held_back=ppm[new],
         mean=mean + level,
@@ -168,12 +191,16 @@ def main() -> None:
     parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
     parser.add_argument("--quick", action="store_true", help="learn from 1976 to 1992 only, forecast three years")
     parser.add_argument("--plot", type=picture, help="draw the record and the forecast into this file")
+    parser.add_argument(
+        "--compile", action="store_true", help="run the gradients as programs; the results are the same"
+    )
     options = parser.parse_args()
-    result = run(options.device, **(QUICK if options.quick else {}))
+    result = run(options.device, **(QUICK if options.quick else {}), compiled=options.compile)
     for name, value in result.hyperparameters.items():
         print(f"{name:24}{value:11.4g}")
     print(f"log marginal likelihood {result.log_likelihood:11.2f}")
     print(f"gradient − differences  {result.gradient_error:11.1e} of its length")
+    print(f"gradients for the fit   {result.gradients}")
     print(f"held back: {len(result.years)} months, RMSE {result.rmse:.2f} ppm, {result.coverage:.0%} in the 95 % band")
     if options.plot:
         draw(result, options.plot)

@@ -13,6 +13,8 @@ Trivedi, Regression Analysis of Count Data (1998), section 3.3.
 
 import argparse
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,22 @@ NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"rows": 2000, "points": 5}
 
 
+class Timed:
+    """A function, with the seconds that its calls took, and their number."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.seconds, self.calls = f, 0.0, 0
+
+    def __call__(self, *args: Any) -> Any:
+        begin = time.perf_counter()
+        result = self.f(*args)
+        self.seconds, self.calls = self.seconds + time.perf_counter() - begin, self.calls + 1
+        return result
+
+    def __str__(self) -> str:
+        return f"{self.calls} in {self.seconds:.2f} s"
+
+
 class Result(NamedTuple):
     """Estimates and standard errors, ours and statsmodels'; the last parameter is the logarithm of the dispersion."""
 
@@ -42,6 +60,8 @@ class Result(NamedTuple):
     peer_log_likelihood: float
     poisson_log_likelihood: float
     profile: np.ndarray  # of the coefficient of coinsurance: its values, and log-likelihoods below the maximum
+    gradients: Timed
+    hessians: Timed
 
     @property
     def disagreement(self) -> float:
@@ -77,15 +97,16 @@ def log_likelihood(p: Any, X: Any, y: Any, j: Any, above: Any) -> Any:
     return xp.sum(above * xp.log((j + r) / (j + 1))) + xp.sum(y * log_odds - (y + r) * xp.log1p(xp.exp(log_odds)))
 
 
-def fit(start: np.ndarray, free: np.ndarray, device: xpgrad.Device, args: Any) -> tuple[np.ndarray, float, np.ndarray]:
+def loss(p: Any, X: Any, y: Any, j: Any, above: Any) -> Any:
+    """Minus the log-likelihood for each row."""
+    return -log_likelihood(p, X, y, j, above) / y.shape[0]
+
+
+def fit(
+    start: np.ndarray, free: np.ndarray, value_and_grad: Timed, hess: Timed, args: Any, gtol: float
+) -> tuple[np.ndarray, float, np.ndarray]:
     """Maximise over the parameters that are `free`: all parameters, log-likelihood, and the Hessian of its negative."""
     rows = args[1].shape[0]
-
-    def loss(p: Any) -> Any:
-        return -log_likelihood(p, *args) / rows
-
-    like = fitting(start, device)
-    value_and_grad, hess = (make(loss, like, device) for make in (xpgrad.scipy.value_and_grad, xpgrad.scipy.hess))
 
     def full(x: np.ndarray) -> np.ndarray:
         p = start.copy()
@@ -93,31 +114,37 @@ def fit(start: np.ndarray, free: np.ndarray, device: xpgrad.Device, args: Any) -
         return p
 
     def value_and_part(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = value_and_grad(full(x))
+        value, gradient = value_and_grad(full(x), *args)
         return value, gradient[free]
 
     found = minimize(
         value_and_part,
         start[free],
         jac=True,
-        hess=lambda x: hess(full(x))[np.ix_(free, free)],
+        hess=lambda x: hess(full(x), *args)[np.ix_(free, free)],
         method="trust-exact",
-        options={"gtol": 1e-10 if like.dtype == np.float64 else 1e-5},
+        options={"gtol": gtol},
     )
-    return full(found.x), -rows * found.fun, rows * hess(full(found.x))
+    return full(found.x), -rows * found.fun, rows * hess(full(found.x), *args)
 
 
-def run(device: str = "@numpy", rows: int | None = None, points: int = 13, seed: int = 0) -> Result:
+def run(
+    device: str = "@numpy", rows: int | None = None, points: int = 13, seed: int = 0, *, compiled: bool = False
+) -> Result:
     """Fit `rows` person-years (None: all), and the profile at so many points."""
     names, X, y = load(rows, seed)
     j = np.arange(y.max())
     target = xpgrad.get_device(device)
     data = [fitting(a, target) for a in (X, y, j, np.sum(y[:, None] > j, axis=0, dtype=np.float64))]
-    args = [xpgrad.Variable(a) for a in target.send(data)]
+    args = [xpgrad.Variable(a, requires_grad=False) for a in target.send(data)]
 
     free = np.ones(len(names) + 1, dtype=bool)
     start = np.append(np.log(y.mean()), np.zeros(len(names)))
-    estimates, best, information = fit(start, free, target, args)
+    objective, like = xpgrad.compile(loss) if compiled else loss, fitting(start, target)
+    gradients = Timed(xpgrad.scipy.value_and_grad(objective, like, target))
+    hessians = Timed(xpgrad.scipy.hess(objective, like, target))
+    rest = gradients, hessians, args, 1e-10 if like.dtype == np.float64 else 1e-5
+    estimates, best, information = fit(start, free, *rest)
     errors = np.sqrt(np.diag(np.linalg.inv(information)))
 
     free[COINSURANCE] = False
@@ -125,7 +152,7 @@ def run(device: str = "@numpy", rows: int | None = None, points: int = 13, seed:
     for z in np.linspace(-3, 3, points):
         start = estimates.copy()
         start[COINSURANCE] += z * errors[COINSURANCE]
-        profile.append([start[COINSURANCE], fit(start, free, target, args)[1] - best])
+        profile.append([start[COINSURANCE], fit(start, free, *rest)[1] - best])
 
     peer = NegativeBinomial(y, X).fit(start_params=np.append(estimates[:-1], 1.0), method="newton", disp=False)
     alpha = peer.params[-1]  # the dispersion itself; the error of its logarithm is the relative one
@@ -139,6 +166,8 @@ def run(device: str = "@numpy", rows: int | None = None, points: int = 13, seed:
         peer.llf,
         Poisson(y, X).fit(disp=False).llf,
         np.asarray(profile),
+        gradients,
+        hessians,
     )
 
 
@@ -179,8 +208,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="2,000 rows, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plot", type=picture, help="draw estimates and profile into this file")
+    parser.add_argument(
+        "--compile", action="store_true", help="run gradients and Hessians as programs; the results are the same"
+    )
     options = parser.parse_args()
-    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
+    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}), compiled=options.compile)
     print(f"{'':16}{'estimate':>12}{'error':>12}{'statsmodels':>14}{'its error':>12}")
     columns = result.names, result.estimates, result.errors, result.peer_estimates, result.peer_errors
     for name, *numbers in zip(*columns, strict=True):
@@ -188,6 +220,7 @@ def main() -> None:
     print(f"largest difference: {result.disagreement:.1e} standard errors")
     print(f"log-likelihood {result.log_likelihood:.4f}; Poisson regression, which knows no dispersion: ", end="")
     print(f"{result.poisson_log_likelihood:.4f}")
+    print(f"gradients: {result.gradients}; Hessians: {result.hessians}")
     if options.plot:
         draw(result, options.plot)
 

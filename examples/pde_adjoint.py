@@ -14,7 +14,9 @@ The equations are those of long waves with Manning's friction at the bottom, on 
 
 import argparse
 import os
+import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +66,22 @@ class Sea(NamedTuple):
         return np.asarray([np.argmin(np.where(self.depth > 0, d, np.inf)) for d in far])
 
 
+class Timed:
+    """A function, with the seconds that its calls took, and their number."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.seconds, self.calls = f, 0.0, 0
+
+    def __call__(self, *args: Any) -> Any:
+        begin = time.perf_counter()
+        result = self.f(*args)
+        self.seconds, self.calls = self.seconds + time.perf_counter() - begin, self.calls + 1
+        return result
+
+    def __str__(self) -> str:
+        return f"{self.calls} in {self.seconds:.2f} s"
+
+
 class Result(NamedTuple):
     """Surfaces at the start in m, records with their prediction, and what was checked on the way."""
 
@@ -76,6 +94,7 @@ class Result(NamedTuple):
     remainders: list[float]
     plain_peak: float
     peak: float
+    gradients: Timed
 
     @property
     def error(self) -> float:
@@ -150,7 +169,15 @@ def source(sea: Sea) -> np.ndarray:
     return (bells[0] - 0.6 * bells[1]) * (sea.depth > 0)
 
 
-def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations: int = 60, seed: int = 0) -> Result:
+def run(
+    device: str = "@numpy",
+    minutes: int = 40,
+    dt: float = 20.0,
+    iterations: int = 60,
+    seed: int = 0,
+    *,
+    compiled: bool = False,
+) -> Result:
     """Find the source from so many minutes of records, in time steps of `dt` seconds."""
     rng, target = np.random.default_rng(seed), xpgrad.get_device(device)
     sea, steps = load(), round(60 * minutes / dt)
@@ -166,7 +193,8 @@ def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations:
     args = (wet, sides, cells[:-1], *sent(records[:, :-1]))
 
     like = fitting(truth, target)
-    loss = xpgrad.scipy.value_and_grad(objective, like=like, device=target)
+    f = xpgrad.compile(objective) if compiled else objective
+    loss = gradients = Timed(xpgrad.scipy.value_and_grad(f, like=like, device=target))
     rest, unravel = xpgrad.scipy.ravel(np.zeros_like(like), target)
     options = {"maxiter": iterations, "maxcor": 30}
     x = minimize(loss, rest, args=(*args, segment), jac=True, method="L-BFGS-B", options=options).x
@@ -182,11 +210,14 @@ def run(device: str = "@numpy", minutes: int = 40, dt: float = 20.0, iterations:
         remainders.append(abs(ahead - value - h * float(gradient @ direction)))
     peaks = []
     for size in (None, segment):
+        if compiled:
+            for _ in range(2):  # what is compiled is traced in two calls
+                loss(x, *args, size)
         tracemalloc.start()
         loss(x, *args, size)
         peaks.append(tracemalloc.get_traced_memory()[1] / 2**20)
         tracemalloc.stop()
-    return Result(sea, truth, found.to_cpu().array, records, predicted, minutes, remainders, *peaks)
+    return Result(sea, truth, found.to_cpu().array, records, predicted, minutes, remainders, *peaks, gradients)
 
 
 def picture(name: str) -> Path:
@@ -228,12 +259,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="25 minutes, fewer iterations")
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
     parser.add_argument("--plot", type=picture, help="draw the source and the record that was held back into this file")
+    parser.add_argument(
+        "--compile", action="store_true", help="run the gradients as programs; the results are the same"
+    )
     options = parser.parse_args()
-    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
+    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}), compiled=options.compile)
     print(f"Taylor remainders of the gradient fall with step^{result.taylor_order:.3f}")
     print(f"peak memory of a gradient: plain {result.plain_peak:.1f} MiB, checkpointed {result.peak:.1f} MiB")
     print(f"error of the source: {result.error:.3f} of its length")
     print(f"held-back gauge: RMSE {100 * result.held_back_rmse:.1f} cm of {100 * result.held_back_rms:.1f} cm")
+    print(f"gradients for the fit: {result.gradients}")
     if options.plot:
         draw(result, options.plot)
 

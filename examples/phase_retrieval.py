@@ -15,6 +15,8 @@ A gradient is ∂/∂x + i ∂/∂y, the direction of steepest ascent, so a step
 
 import argparse
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +31,22 @@ NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32"}
 QUICK = {"size": 52}
 
 
+class Timed:
+    """A function, with the seconds that its calls took, and their number."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.seconds, self.calls = f, 0.0, 0
+
+    def __call__(self, *args: Any) -> Any:
+        begin = time.perf_counter()
+        result = self.f(*args)
+        self.seconds, self.calls = self.seconds + time.perf_counter() - begin, self.calls + 1
+        return result
+
+    def __str__(self) -> str:
+        return f"{self.calls} in {self.seconds:.2f} s"
+
+
 class Result(NamedTuple):
     """Pictures, the misfit at each step, and how far the gradient is from a difference quotient, relatively."""
 
@@ -37,6 +55,8 @@ class Result(NamedTuple):
     recovered: np.ndarray
     misfits: list[float]
     gradient_error: float
+    ascents: Timed
+    descents: Timed
 
     def error(self, x: np.ndarray) -> float:
         """Distance of a picture from the original, relatively."""
@@ -80,7 +100,15 @@ def aligned(x: np.ndarray, original: np.ndarray) -> np.ndarray:
     return x * inner / abs(inner)
 
 
-def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 100, seed: int = 0) -> Result:
+def run(
+    device: str = "@numpy",
+    size: int = 104,
+    masks: int = 6,
+    steps: int = 100,
+    seed: int = 0,
+    *,
+    compiled: bool = False,
+) -> Result:
     """Recover a picture of size × size pixels from the magnitudes of so many masks, with 0.1 % of noise."""
     rng, target, host = np.random.default_rng(seed), xpgrad.get_device(device), xpgrad.get_device("@numpy")
     original = load(size)
@@ -91,13 +119,15 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
     noise = rng.standard_normal((2, size, size)) + 1j * rng.standard_normal((2, size, size))
     codes, measured, bright, x, d = target.send([fitting(a, target) for a in (codes, measured, bright, *noise)])
 
-    ascend = grad(bright_energy)
+    ascend, descend = grad(bright_energy), value_and_grad(misfit)
+    if compiled:
+        ascend, descend = xpgrad.compile(ascend), xpgrad.compile(descend)
+    ascend, descend = Timed(ascend), Timed(descend)
     for _ in range(steps):
         x = ascend(x, codes, bright)  # the energy is quadratic in x, so its gradient is linear
         x = x / float(target.xp.linalg.vector_norm(x))
     x = start = x * (float(target.xp.sum(measured**2)) / masks) ** 0.5  # masks and transform keep the energy
 
-    descend = value_and_grad(misfit)
     gradient = descend(x, codes, measured)[1]
     slope = float(target.xp.sum(target.xp.real(target.xp.conj(gradient) * d)))
     step = 1e-5 if fitting(clean, target).dtype == np.float64 else 1e-3
@@ -110,7 +140,7 @@ def run(device: str = "@numpy", size: int = 104, masks: int = 6, steps: int = 10
         before, x = x, y - gradient
         misfits.append(float(value))
     pictures = [aligned(host.send(p), original) for p in (start, x)]
-    return Result(original, *pictures, misfits, abs((ahead - behind) / (2 * step) / slope - 1))
+    return Result(original, *pictures, misfits, abs((ahead - behind) / (2 * step) / slope - 1), ascend, descend)
 
 
 def picture(name: str) -> Path:
@@ -142,13 +172,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a picture of 52 × 52 pixels")
     parser.add_argument("--seed", type=int, default=0, help="of masks, noise and start")
     parser.add_argument("--plot", type=picture, help="draw original, start and recovered picture into this file")
+    parser.add_argument(
+        "--compile", action="store_true", help="run the gradients as programs; the results are the same"
+    )
     options = parser.parse_args()
-    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}))
+    result = run(options.device, seed=options.seed, **(QUICK if options.quick else {}), compiled=options.compile)
     print(f"gradient against differences   {result.gradient_error:.1e}")
     print(f"error of the start             {result.error(result.start):.1e}")
     for step in range(0, len(result.misfits), 20):
         print(f"misfit at step {step:3}             {result.misfits[step]:.2e}")
     print(f"error of the recovered picture {result.error(result.recovered):.1e}")
+    print(f"gradients for the start        {result.ascents}")
+    print(f"gradients from there           {result.descents}")
     if options.plot:
         draw(result, options.plot)
 
