@@ -113,7 +113,7 @@ $(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpn
 $(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(BIN)/pip
 	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
-		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-xdist hypothesis threadpoolctl
+		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-timeout pytest-xdist hypothesis threadpoolctl
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.
