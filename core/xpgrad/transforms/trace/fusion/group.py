@@ -1,0 +1,51 @@
+"""`Fused`: calls of a program as one function on blocks of a space, or one loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xpgrad.transforms.trace.calls import Call, Value, substituted
+from xpgrad.transforms.trace.fusion.statements import Statement
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fused:
+    """Calls that are computed together, as one function.
+
+    Attributes
+    ----------
+    rows, columns : int
+        The space. Where there is one row and no reduction at level "row", an executor may cut the columns anywhere.
+    inputs, outputs : tuple of Value
+    levels : dict from Value to str
+        The level of each input, output and result of a call; "array" for one of which single elements are used, and for
+        one that is scattered to.
+    statements : tuple of Statement
+        In order.
+    results : tuple of Statement
+        One of `statements` for each output.
+    calls : tuple of Call
+        The same by calls of the library.
+    """
+
+    rows: int
+    columns: int
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    levels: dict[Value, str]
+    statements: tuple[Statement, ...]
+    results: tuple[Statement, ...]
+    calls: tuple[Call, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        """Return what the calls give on whole arrays."""
+        found: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
+        for call in self.calls:
+            made = call.function(*substituted(call.args, found), **substituted(call.kwargs, found))
+            found.update(zip(call.results, [made] if call.single else made, strict=True))
+        return [found[value] for value in self.outputs]
+
+    def as_call(self) -> Call:
+        """Return the call of this function."""
+        return Call("fused", self, self.inputs, {}, self.outputs, single=False, line=self.calls[0].line)
