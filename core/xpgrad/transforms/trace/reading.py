@@ -5,6 +5,7 @@ import os
 import sys
 import sysconfig
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
@@ -72,10 +73,10 @@ class Search:
         self._seen: dict[int, Any] = {}  # the objects, so that no other one gets the identity of one that is gone
 
     def open(self, start: Iterable[Any]) -> None:
-        """Walk from functions and objects."""
-        waiting = list(start)
+        """Walk from functions and objects, the nearest first."""
+        waiting = deque(start)
         while waiting and len(self._seen) < MAX_OBJECTS:
-            obj = waiting.pop()
+            obj = waiting.popleft()
             if id(obj) not in self._seen:
                 self._seen[id(obj)] = obj
                 waiting.extend(self._within(obj))
