@@ -1,4 +1,4 @@
-"""Passes: functions that return a program with the same results, to the bit, in less time or memory."""
+"""Passes: functions that return a program with the same results in less time or memory: to the bit, but for some."""
 
 from collections.abc import Callable, Collection
 
@@ -20,14 +20,17 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 """All passes by name, in the order in which they run."""
 
+REASSOCIATING: frozenset[str] = frozenset()
+"""Those that change the order of sums and products, so that results are equal to rounding only."""
 
-def apply_passes(program: Program, off: Collection[str] = frozenset()) -> Program:
-    """Return the program after all passes except those in `off`."""
+
+def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact: bool = False) -> Program:
+    """Return the program after all passes except those in `off`, and, if it is to be exact, those that reassociate."""
     unknown = set(off) - PASSES.keys()
     if unknown:
         raise ValueError(f"apply_passes: unknown passes {sorted(unknown)}; expected some of {list(PASSES)}")
     for name, change in PASSES.items():
-        if name in off:
+        if name in off or (exact and name in REASSOCIATING):
             continue
         before, program = program, change(program)
         removed = len(before.calls) - len(program.calls)
