@@ -8,19 +8,25 @@ from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.passes.constants import constants
 from xpgrad.transforms.trace.passes.dead_calls import dead_calls
 from xpgrad.transforms.trace.passes.equal_calls import equal_calls
+from xpgrad.transforms.trace.passes.products import products
+from xpgrad.transforms.trace.passes.slices import slices
+from xpgrad.transforms.trace.passes.sums import sums
 from xpgrad.transforms.trace.program import Program
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
     "constants": constants,
     "equal_calls": equal_calls,
+    "slices": slices,
+    "products": products,
+    "sums": sums,
     "dead_calls": dead_calls,
     "blocks": blocks,
     "buffers": buffers,
 }
 """All passes by name, in the order in which they run."""
 
-REASSOCIATING: frozenset[str] = frozenset()
+REASSOCIATING = frozenset(["slices", "products", "sums"])
 """Those that change the order of sums and products, so that results are equal to rounding only."""
 
 
@@ -35,5 +41,6 @@ def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact:
         before, program = program, change(program)
         removed = len(before.calls) - len(program.calls)
         if removed:
-            program = program.replaced(notes=(*program.notes, f"{name}: {removed:,} calls fewer"))
+            text = f"{name}: {abs(removed):,} call{'s' * (abs(removed) != 1)} {'fewer' if removed > 0 else 'more'}"
+            program = program.replaced(notes=(*program.notes, text))
     return program
