@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted
+from xpgrad.transforms.trace.executors.host.cuts import Cuts
 from xpgrad.transforms.trace.executors.host.memory import with_scratch
-from xpgrad.transforms.trace.executors.host.space import Space
 from xpgrad.transforms.trace.executors.host.stages import on_block
 from xpgrad.transforms.trace.executors.python import load
 from xpgrad.transforms.trace.program import Program
@@ -24,7 +24,7 @@ class Block:
         See `Stages`.
     outputs : sequence of Value
         Those of the group.
-    space : Space
+    cuts : Cuts
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Block:
         Number of arrays of the size of a block, and of bytes of an element.
     """
 
-    def __init__(self, body: Sequence[Call], ends: Sequence[Call], outputs: Sequence[Value], space: Space) -> None:
-        self._body, self._ends, self._space = body, ends, space
+    def __init__(self, body: Sequence[Call], ends: Sequence[Call], outputs: Sequence[Value], cuts: Cuts) -> None:
+        self._body, self._ends, self._cuts = body, ends, cuts
         made = {value for call in body for value in call.results}
         self.results = tuple(value for value in outputs if value in made)
         self._operands = unique(value for call in ends for value in call.operands())
@@ -49,10 +49,10 @@ class Block:
         self._program = Program("block", self.inputs, self._kept, tuple(body), len(self._kept))
         found = with_scratch(self._program, self.results)
         self._program, self._scratch, self._rest = found
-        self._changes = any(on_block(call, space, 1) is not call for call in body)
+        self._changes = any(on_block(call, cuts, 1) is not call for call in body)
         self._functions: dict[int, Run] = {}
         self._reduced = self._reduction() if ends else None
-        cut = [value for value in self.inputs if space.is_cut(value)]
+        cut = [value for value in self.inputs if cuts.is_cut(value)]
         self.count = len(cut) + len(self.results) + len(self._scratch) + 2  # and what functions need themselves
         self.itemsize = max(itemsize(value.spec) for value in (*cut, *self.results, *self._scratch))
 
@@ -61,7 +61,7 @@ class Block:
         made = []
         for value in self._scratch:
             spec = value.spec
-            shape = self._space.shape(spec.shape, length)
+            shape = self._cuts.shape(spec.shape, length)
             made.append(spec.backend.namespace.empty(shape, dtype=spec.dtype, device=spec.device))
         return made
 
@@ -84,19 +84,19 @@ class Block:
 
     def _function(self, length: int) -> Run:
         """Return the function for blocks of a length; most serve any length."""
-        calls = tuple(on_block(call, self._space, length) for call in self._program.calls)
+        calls = tuple(on_block(call, self._cuts, length) for call in self._program.calls)
         made = load(source_of(self._program.replaced(calls=calls)), "block")
         self._functions[length if self._changes else 0] = made
         return made
 
     def _reduction(self) -> Run:
-        calls = [on_block(call, self._space, 1) for call in self._ends]
+        calls = [on_block(call, self._cuts, 1) for call in self._ends]
         return straight("ends", self._operands, self.totals, calls)
 
     def reduced(self, operands: Sequence[Array], start: int, stop: int) -> Sequence[Array]:
         """Return the reductions of a part of a block."""
         assert self._reduced is not None
-        is_cut = self._space.is_cut
+        is_cut = self._cuts.is_cut
         parts = [item[start:stop] if is_cut(v) else item for item, v in zip(operands, self._operands, strict=True)]
         found = self._reduced(*parts)
         if stop - start == 1:  # a sum of one row may be that row, in memory that the next block takes
@@ -108,19 +108,19 @@ class Block:
 
         An error says nothing: where there is one, it is for the whole arrays to raise it.
         """
-        space = self._space
-        length = min(2, space.length)
+        cuts = self._cuts
+        length = min(2, cuts.length)
         found: dict[Value, Any] = {
-            value: array[:length] if space.is_cut(value) else array
+            value: array[:length] if cuts.is_cut(value) else array
             for value, array in zip(self.inputs, inputs, strict=True)
         }
         try:
             for call in (*self._body, *self._ends):
-                part = on_block(call, space, length)
+                part = on_block(call, cuts, length)
                 made = part.function(*substituted(part.args, found), **substituted(part.kwargs, found))
                 for value, item in zip(call.results, [made] if call.single else made, strict=True):
                     found[value] = value.spec.backend.restore(item)
-                    expected = space.spec(value, length)
+                    expected = cuts.spec(value, length)
                     if found[value].shape != expected.shape or found[value].dtype != expected.dtype:
                         return False
         except Exception:

@@ -5,8 +5,9 @@ from typing import Any
 
 from xpgrad.transforms.trace.calls import Value
 from xpgrad.transforms.trace.executors.host.block import Block, straight
-from xpgrad.transforms.trace.executors.host.space import Space
-from xpgrad.transforms.trace.executors.host.stages import COMBINING, Stages, parts_of, stages_of
+from xpgrad.transforms.trace.executors.host.cuts import Cuts
+from xpgrad.transforms.trace.executors.host.parts import steps_of
+from xpgrad.transforms.trace.executors.host.stages import COMBINING, Stages, stages_of
 from xpgrad.transforms.trace.executors.host.totals import Total
 from xpgrad.transforms.trace.executors.threads import run_all, threads
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -42,12 +43,14 @@ def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "Blocks | 
         return None
     if fused.rows == 1 and any(item.level == "row" for item in fused.statements):
         return None
-    calls = [part for call in fused.calls for part in parts_of(call)]
-    space = Space(fused, calls, first)
-    if not space.fits:
+    calls, constants = steps_of(fused)
+    cuts = Cuts(fused, calls, constants, first)
+    if not cuts.fits:
         return None if first else blocks_of(fused, function, first=True)
-    stages = stages_of(fused, calls, space)
-    return None if stages is None or not (stages.body or stages.ends) else Blocks(fused, function, space, stages)
+    stages = stages_of([*fused.inputs, *constants], calls, cuts)
+    if stages is None or not (stages.body or stages.ends):
+        return None
+    return Blocks(fused, function, cuts, stages, constants)
 
 
 class Blocks:
@@ -58,18 +61,21 @@ class Blocks:
     fused : Fused
     whole : callable
         Computes the group on whole arrays, if that must be.
-    space : Space
+    cuts : Cuts
     stages : Stages
+    constants : dict from Value to array
+        Arrays that the calls take beside the inputs.
     """
 
-    def __init__(self, fused: Fused, whole: Run, space: Space, stages: Stages) -> None:
-        self._fused, self._whole, self._space = fused, whole, space
+    def __init__(self, fused: Fused, whole: Run, cuts: Cuts, stages: Stages, constants: dict[Value, Array]) -> None:
+        self._constants = constants
+        self._fused, self._whole, self._cuts = fused, whole, cuts
         self._fits: bool | None = None  # not known before the first run
         self._elsewise: Run | None = None
         self._backend = fused.outputs[0].spec.backend
-        self._block = block = Block(stages.body, stages.ends, fused.outputs, space)
+        self._block = block = Block(stages.body, stages.ends, fused.outputs, cuts)
         self._combining = [getattr(self._backend.namespace, COMBINING[call.name]) for call in stages.ends]
-        given = [value for value in fused.inputs if not space.is_cut(value)]
+        given = [value for value in (*fused.inputs, *constants) if not cuts.is_cut(value)]
         early = [value for call in stages.before for value in call.results]
         wholes = [value for value in fused.outputs if value not in block.results]
         needed = {*wholes, *block.inputs, *(value for call in stages.after for value in call.operands())}
@@ -78,12 +84,12 @@ class Blocks:
         self._before = straight("before", given, self._early, stages.before) if self._early else None
         self._known = [value for value in (*given, *self._early, *block.totals) if value in needed]
         self._after = straight("after", self._known, wholes, stages.after, copied=True) if wholes else None
-        self._part = max(1, PART // space.width)
+        self._part = max(1, PART // cuts.width)
         self._step = self._units()
 
     def _units(self) -> int:
         """Return the length of a block."""
-        block, width = self._block, self._space.width
+        block, width = self._block, self._cuts.width
         elements = CACHED_BYTES // max(1, block.itemsize * block.count)
         units = max(1, min(max(elements, SHORTEST), LONGEST) // width)
         return -(-units // self._part) * self._part if block.totals else units
@@ -92,12 +98,13 @@ class Blocks:
         """Return new arrays, the outputs of the group."""
         if self._fits is False:
             return self._whole(*arrays)
-        space, block = self._space, self._block
+        cuts, block = self._cuts, self._block
         values: dict[Value, Any] = dict(zip(self._fused.inputs, arrays, strict=True))
+        values.update(self._constants)
         if self._before is not None:
             values.update(zip(self._early, self._before(*(values[value] for value in self._given)), strict=True))
         try:
-            views = [space.view(values[value], value) for value in block.inputs]
+            views = [cuts.view(values[value], value) for value in block.inputs]
         except ValueError:  # an array is not contiguous
             return self._cut_elsewise()(*arrays)
         if self._fits is None:
@@ -107,22 +114,22 @@ class Blocks:
         empty = self._backend.namespace.empty
         for value in block.results:
             values[value] = empty(value.spec.shape, dtype=value.spec.dtype, device=value.spec.device)
-        outputs = [space.view(values[value], value) for value in block.results]
-        totals = [Total(-(-space.length // self._part), combine) for combine in self._combining]
+        outputs = [cuts.view(values[value], value) for value in block.results]
+        totals = [Total(-(-cuts.length // self._part), combine) for combine in self._combining]
         self._run(views, outputs, totals)
         for value, total in zip(block.totals, totals, strict=True):
-            values[value] = space.restored(total.result, value)
+            values[value] = cuts.restored(total.result, value)
         if self._after is not None:
             found = self._after(*(values[value] for value in self._known))
             values.update(zip(self._wholes, found, strict=True))
         return [values[value] for value in self._fused.outputs]
 
     def _run(self, views: Sequence[Array], outputs: Sequence[Array], totals: Sequence[Total]) -> None:
-        block, length, part = self._block, self._space.length, self._part
+        block, length, part = self._block, self._cuts.length, self._part
         step = min(self._step, -(-length // threads()))
         if totals:
             step = -(-step // part) * part
-        is_cut = [self._space.is_cut(value) for value in block.inputs]
+        is_cut = [self._cuts.is_cut(value) for value in block.inputs]
         unused: list[list[Array]] = []  # scratch of threads that are between two blocks
 
         def compute(first: int, last: int) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.executors.host.space import Space
-from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.executors.host.cuts import Cuts
 
 COMBINING = {
     "sum": "add",
@@ -40,13 +39,13 @@ class Stages:
     after: tuple[Call, ...]
 
 
-def stages_of(fused: Fused, calls: Iterable[Call], space: Space) -> Stages | None:
+def stages_of(inputs: Iterable[Value], calls: Iterable[Call], cuts: Cuts) -> Stages | None:
     """Return the stages of the calls of a group, None if they cannot be done so."""
-    stage = {value: "body" if space.is_cut(value) else "before" for value in fused.inputs}
+    stage = {value: "body" if cuts.is_cut(value) else "before" for value in inputs}
     found: dict[str, list[Call]] = {"before": [], "body": [], "ends": [], "after": []}
     for call in calls:
         operands = {stage[value] for value in call.operands()}
-        cut = {space.is_cut(value) for value in call.results}
+        cut = {cuts.is_cut(value) for value in call.results}
         if len(cut) != 1 or not call.pure or {"body", "after"} <= operands:
             return None
         if cut == {True}:
@@ -64,24 +63,6 @@ def stages_of(fused: Fused, calls: Iterable[Call], space: Space) -> Stages | Non
     return Stages(*map(tuple, found.values()))
 
 
-def parts_of(call: Call) -> list[Call]:
-    """Return the calls that together do what one does that cannot be done block by block."""
-    if call.name != "normalized.gamma":
-        return [call]
-    gy, x, _, mean, inverse = call.args[:5]
-    result = call.results[0]
-    xp, kept = x.spec.backend.namespace, x.spec.ndim - result.spec.ndim
-    if result.spec.shape != x.spec.shape[kept:]:
-        return [call]
-    centred, standard, product = (Value(x.spec) for _ in range(3))
-    return [
-        Call("subtract", xp.subtract, (x, mean), {}, (centred,), line=call.line),
-        Call("multiply", xp.multiply, (centred, inverse), {}, (standard,), line=call.line),
-        Call("multiply", xp.multiply, (standard, gy), {}, (product,), line=call.line),
-        Call("sum", xp.sum, (product,), {"axis": tuple(range(kept)), "keepdims": False}, (result,), line=call.line),
-    ]
-
-
 def can_combine(call: Call) -> bool:
     """Return whether the result of a reduction is that of its results on parts.
 
@@ -97,18 +78,18 @@ SHAPED = {"broadcast_to": 1, "reshape": 1, "sum_to": 1, "empty": 0, "full": 0, "
 """Functions with the shape of the result among their arguments, and its place there."""
 
 
-def on_block(call: Call, space: Space, length: int) -> Call:
+def on_block(call: Call, cuts: Cuts, length: int) -> Call:
     """Return a call as one on a block: what says the shape of the whole result says that of its part."""
     result = call.results[0]
-    if not space.is_cut(result):
-        return flat_end(call) if space.flat else call
-    spec = space.spec(result, length)
+    if not cuts.is_cut(result):
+        return flat_end(call) if cuts.flat else call
+    spec = cuts.spec(result, length)
 
     place = SHAPED.get(call.name)
     args = tuple(
         spec if item is result.spec else spec.shape if i == place else item for i, item in enumerate(call.args)
     )
-    if call.name == "sum.x" and space.flat:
+    if call.name == "sum.x" and cuts.flat:
         args = (*args[:2], None, False)
     kwargs = {
         key: spec if item is result.spec else spec.shape if key == "shape" and place is not None else item

@@ -1,7 +1,7 @@
-"""`Space`: how the arrays of a fused group are cut in blocks."""
+"""`Cuts`: how the arrays of a fused group are cut in blocks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.spec import Spec
@@ -10,7 +10,7 @@ from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array, Shape
 
 
-class Space:
+class Cuts:
     """The units in which the arrays of a group are cut: elements, or rows with the elements of each.
 
     Arrays of the whole space, and those with one element a row, are cut along their first axis. Before that, those of
@@ -22,6 +22,8 @@ class Space:
     fused : Fused
     calls : sequence of Call
         The same as those of `fused`, perhaps in smaller steps.
+    constants : iterable of Value
+        Arrays that they take beside the inputs.
     first : bool, optional
         Whether arrays are cut along their first axis as they are. They need not be contiguous then.
 
@@ -34,10 +36,10 @@ class Space:
         Whether all arrays of the group can be cut so.
     """
 
-    def __init__(self, fused: Fused, calls: Sequence[Call], first: bool = False) -> None:
+    def __init__(self, fused: Fused, calls: Sequence[Call], constants: Iterable[Value], first: bool = False) -> None:
         self.flat = fused.rows == 1 and not first
         self._rows, self._columns = fused.rows, fused.columns
-        values = [*fused.inputs, *(value for call in calls for value in call.results)]
+        values = [*fused.inputs, *constants, *(value for call in calls for value in call.results)]
         cut = [value for value in values if self._size(value, fused) in ("point", "row")]
         self._cut = set(cut)
         self.leading = 1
