@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import hashlib
+import itertools
 import json
 import os
 import shlex
@@ -11,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.functions import LIBM
+from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
 from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError
 from xpgrad.transforms.trace.executors.c.processor import machine_key
 
@@ -18,26 +21,23 @@ FORMAT = "1"
 """Another one for each change of what is stored."""
 NAMES = "cc", "gcc", "clang"
 ANSWER = 10.0  # seconds for a compiler to say its version
-FLAGS = (
-    *("-O3", "-march=native", "-std=gnu11", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno"),
-    *("-fno-trapping-math", "-w"),
-)
-"""Flags that change no result: no `-ffast-math`, and no multiply-add that rounds once."""
+STANDARD = "-std=gnu11", "-w"
 LINKED = "-shared", "-fPIC"
 VECTOR = (), ("-fveclib=libmvec",)
 """What makes GCC and Clang call vector functions, if the declarations do not suffice."""
-PROBE = r"""
-double exp(double);
-#ifdef VECTOR
-__attribute__((__simd__("notinbranch"))) float expf(float);
-#else
-float expf(float);
-#endif
-void probe(const float *x, float *y, long n) {
-#pragma omp simd
-    for (long i = 0; i < n; i++) y[i] = expf(x[i]);
-}
-"""
+EXPONENTIAL = "expf"  # which the probe is asked for
+
+
+def probe_text(*, attribute: bool) -> str:
+    """Return a source with a loop for each function of libm, with a declaration that lets GCC use vectors."""
+    head = '__attribute__((simd("notinbranch"))) ' if attribute else ""
+    lines = []
+    for (name, operands), (kind, suffix) in itertools.product(LIBM.items(), (("float", "f"), ("double", ""))):
+        given = ", ".join(["x[i]"] * operands)
+        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * operands)});")
+        lines.append(f"void probe_{name}{suffix}(const {kind} *x, {kind} *y, long n) {{")
+        lines.append(f"#pragma omp simd\nfor (long i = 0; i < n; i++) y[i] = {name}{suffix}({given});\n}}")
+    return "\n".join([*lines, ""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def identity(command: tuple[str, ...]) -> str:
 
 def record_name(command: tuple[str, ...]) -> str:
     """Return the name of the file that says what a compiler can do."""
-    made = "\0".join([FORMAT, identity(command), *FLAGS, PROBE, machine_key()])
+    made = "\0".join([FORMAT, identity(command), *FLAGS, *STANDARD, probe_text(attribute=True), machine_key()])
     return f"compiler-{hashlib.sha256(made.encode()).hexdigest()}.json"
 
 
@@ -162,8 +162,8 @@ def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
     version = next(iter(build.run([*command, "--version"], min(ANSWER, timeout)).splitlines()), "")
     failure: BuildError | None = None
     for number, (extra, libraries, vector) in enumerate(_variants()):
-        flags = (*FLAGS, *extra)
-        source = build.write(f"probe{number}.c", ("#define VECTOR\n" if vector and not extra else "") + PROBE)
+        flags = (*FLAGS, *STANDARD, *extra)
+        source = build.write(f"probe{number}.c", probe_text(attribute=vector and not extra))
         library = build.path(f"probe{number}.so")
         try:
             build.run([*command, *flags, *LINKED, "-o", library, source, *libraries], timeout)
@@ -181,7 +181,7 @@ def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
 
 def _variants() -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bool]]:
     for extra in VECTOR:
-        yield extra, ("-lmvec", "-lm"), True
+        yield extra, LIBRARIES, True
     yield (), ("-lm",), False
 
 
@@ -193,7 +193,7 @@ def check_probe(path: str) -> bool:
         library = ctypes.CDLL(path)
         count = 19
         x, y = (ctypes.c_float * count)(*(0.25 * i - 2.0 for i in range(count))), (ctypes.c_float * count)()
-        library.probe(x, y, ctypes.c_long(count))
+        getattr(library, f"probe_{EXPONENTIAL}")(x, y, ctypes.c_long(count))
     except (OSError, AttributeError) as error:
         raise BuildError(f"what the compiler made cannot be loaded: {error}") from None
     for given, result in zip(x, y, strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad.transforms.trace.executors.c.compiler import Compiler
-from xpgrad.transforms.trace.executors.c.generator import PRELUDE, Source, generate
+from xpgrad.transforms.trace.executors.c.generator import Source, generate
 from xpgrad.transforms.trace.executors.c.layout import Layout, layout_of
 from xpgrad.transforms.trace.executors.c.library import Function, Library
 from xpgrad.transforms.trace.executors.c.process import Closing
@@ -141,16 +141,16 @@ class CompiledGroups:
         numbers: dict[Source, int] = {}
         members: list[tuple[Group, int, Source]] = []
         for group in list(self._others()):
-            source = generate(group.fused, "GROUP", compiler.vector_math)
+            source = generate(group.fused, "GROUP", vector_math=compiler.vector_math)
             if source is None:
                 group.state = "C has no row for one of its functions"
                 continue
             if source not in numbers:
                 size = sum(len(other.text) for other in numbers)
                 if numbers and (len(numbers) >= MOST_GROUPS or size + len(source.text) > MOST_TEXT):
-                    yield library_text(PRELUDE, list(numbers)), members
+                    yield library_text(list(numbers)), members
                     numbers, members = {}, []
                 numbers[source] = len(numbers)
             members.append((group, numbers[source], source))
         if members:
-            yield library_text(PRELUDE, list(numbers)), members
+            yield library_text(list(numbers)), members
