@@ -201,6 +201,10 @@ class NumPyBackend(Backend):
         flags = array.flags
         return int(array.ctypes.data) if flags.c_contiguous and flags.aligned and array.dtype.isnative else 0
 
+    def contiguous(self, array: Array) -> Array:
+        """Return an aligned copy in C order."""
+        return array.copy()
+
     def array_layout(self) -> Mapping[str, int]:
         """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
         start = object.__basicsize__

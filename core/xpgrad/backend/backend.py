@@ -339,6 +339,10 @@ class Backend:
         """
         return 0
 
+    def contiguous(self, array: Array) -> Array:
+        """Return a copy of an array for which `address` returns 0, with its elements in C order, if there can be one."""
+        return self.copy(array)
+
     def array_layout(self) -> Mapping[str, int] | None:
         """Return where the objects of the first of `array_types` keep what compiled code reads, or None.
 

@@ -27,7 +27,7 @@ typedef void *xp_object;
 struct xp_record {
     void (*run)(char *const *, long, long, char *, char *);
     void (*end)(char *const *, char *);
-    long inputs, outputs, chunks, scratch, partials, shared;
+    long inputs, outputs, chunks, scratch, partials, shared, points;
     long type_at, data_at, rank_at, shape_at, dtype_at, flags_at, flags;
     void *type;
     long specs[];
@@ -85,32 +85,46 @@ static int xp_shared(xp_object self, const struct xp_record *record, char **arra
     __builtin_free(whole);
     return done;
 }
-/* self: the record, what to call instead, what shares chunks among threads, what makes each output, and more. */
+static void xp_drop_all(xp_object *copies, long count) {
+    for (long i = 0; i < count; i++)
+        if (copies[i]) xp_api.drop(copies[i]);
+}
+/* self: the record, what to call instead, what shares chunks among threads, what copies, what makes each output. */
 static xp_object xp_call(xp_object self, xp_object const *args, long count) {
     const struct xp_record *record = (const struct xp_record *)xp_api.bytes(xp_api.item(self, 0));
     long inputs = record->inputs, outputs = record->outputs;
     const long *spec = record->specs;
     char *arrays[inputs + outputs];
-    xp_object made;
+    xp_object copies[inputs + 1], made;
+    long copied = 0;
     int done;
     if (count != inputs) goto otherwise;
     for (long i = 0; i < inputs; i++) {
         char *array = args[i];
         if (*(void **)(array + record->type_at) != record->type) goto otherwise;
-        if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) goto otherwise;
-        long rank = spec[1];
+        long rank = spec[1], size = 1;
         if (*(long *)(array + record->dtype_at) != spec[0] || *(int *)(array + record->rank_at) != rank) goto otherwise;
         const long *shape = *(long **)(array + record->shape_at);
         spec += 2;
         for (long axis = 0; axis < rank; axis++)
-            if (shape[axis] != *spec++) goto otherwise;
+            if (shape[axis] != *spec) goto otherwise;
+            else size *= *spec++;
+        if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) {
+            if (size > record->points) goto otherwise; /* of which few elements are used */
+            xp_object copy = xp_api.call(xp_api.item(self, 3), (xp_object *)&array, 1, 0);
+            if (!copy) { xp_drop_all(copies, copied); return 0; }
+            copies[copied++] = copy;
+            array = copy;
+            if (*(void **)(array + record->type_at) != record->type) goto otherwise;
+            if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) goto otherwise;
+        }
         arrays[i] = *(char **)(array + record->data_at);
     }
     made = xp_api.tuple(outputs);
-    if (!made) return 0;
+    if (!made) { xp_drop_all(copies, copied); return 0; }
     for (long i = 0; i < outputs; i++) {
-        xp_object array = xp_api.call(xp_api.item(self, 3 + i), 0, 0, 0);
-        if (!array) { xp_api.drop(made); return 0; }
+        xp_object array = xp_api.call(xp_api.item(self, 4 + i), 0, 0, 0);
+        if (!array) { xp_drop_all(copies, copied); xp_api.drop(made); return 0; }
         xp_api.put(made, i, array);
         arrays[inputs + i] = *(char **)((char *)array + record->data_at);
     }
@@ -123,10 +137,15 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
     } else {
         done = xp_all(record, arrays);
     }
-    if (done == 1) return made;
+    if (done != 0) {
+        xp_drop_all(copies, copied);
+        if (done > 0) return made;
+        xp_api.drop(made);
+        return 0;
+    }
     xp_api.drop(made);
-    if (done < 0) return 0;
 otherwise:
+    xp_drop_all(copies, copied);
     return xp_api.call(xp_api.item(self, 1), args, (unsigned long)count, 0);
 }
 struct { const char *name; void *function; int flags; const char *doc; } xp_method = {"fused", xp_call, 0x80, 0};
@@ -139,7 +158,7 @@ class Record(ctypes.Structure):
     _fields_ = (
         ("run", ctypes.c_void_p),
         ("end", ctypes.c_void_p),
-        *((name, ctypes.c_long) for name in ("inputs", "outputs", "chunks", "scratch", "partials", "shared")),
+        *((name, ctypes.c_long) for name in ("inputs", "outputs", "chunks", "scratch", "partials", "shared", "points")),
         *((f"{name}_at", ctypes.c_long) for name in ("type", "data", "rank", "shape", "dtype", "flags")),
         ("flags", ctypes.c_long),
         ("type", ctypes.c_void_p),

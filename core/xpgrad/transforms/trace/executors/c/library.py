@@ -79,7 +79,8 @@ class Library:
         record.run, record.end = self.address(name), self.address(f"{name}_end") if source.ends else None
         record.inputs, record.outputs = len(fused.inputs), len(fused.outputs)
         record.chunks, record.scratch, record.partials = source.chunks, source.scratch, source.partials
-        record.shared = source.chunks > 1 and fused.rows * fused.columns >= SHARED_FROM
+        record.points = fused.rows * fused.columns
+        record.shared = source.chunks > 1 and record.points >= SHARED_FROM
         called = Called(self._chunks, self._all, record, fused, fallback, backend)
         if layout is None or not self._method:
             return called
@@ -90,7 +91,7 @@ class Library:
         data = bytes(record) + bytes((ctypes.c_long * len(words))(*words))
         specs = [value.spec for value in fused.inputs]  # whose dtypes must stay, as their addresses are compared
         made = [backend.allocator(value.spec) for value in fused.outputs]
-        return new_function(self._method, (data, called, called.share, *made, layout, specs, self))
+        return new_function(self._method, (data, called, called.share, backend.contiguous, *made, layout, specs, self))
 
 
 class Called:
@@ -129,7 +130,7 @@ class Called:
                 return array
             if spec.size > self._points:  # of which few elements are used
                 return None
-            array = backend.copy(array)
+            array = backend.contiguous(array)
             return array if backend.address(array) else None
         except (AttributeError, TypeError, XpgradError):  # it is no array of the library
             return None
@@ -138,7 +139,10 @@ class Called:
         record = self._record
         if not record.shared:
             return bool(self._all(ctypes.byref(record), places))
-        partials = ctypes.create_string_buffer(record.partials + 64)
+        try:
+            partials = ctypes.create_string_buffer(record.partials + 64)
+        except MemoryError:
+            return False
         start = -(-ctypes.addressof(partials) // 64) * 64
         job = (ctypes.c_void_p * 3)(ctypes.addressof(record), ctypes.addressof(places), start)
         if not self.share(ctypes.addressof(job)):
