@@ -61,7 +61,7 @@ ROWS: dict[str, dict[str, str]] = {
         "isnan": "{0} != {0}",
         "isinf": "{0} == {0} && {0} - {0} != 0",
         "isfinite": "{0} - {0} == 0",
-        "signbit": "copysign{f}(1, {0}) < 0",
+        "signbit": "copysign{f}(({t})1, {0}) < 0",
         "add": "{0} + {1}",
         "subtract": "{0} - {1}",
         "multiply": "{0} * {1}",
