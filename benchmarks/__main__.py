@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import ONE_THREAD
+from benchmarks.peers import threads
 from benchmarks.report import environment, table
 from benchmarks.worker import MODULES
 
@@ -42,7 +42,7 @@ def run(name: str, quick: bool) -> dict[str, Any]:
     """The report of one workload, from a fresh process; one without rows if that process failed."""
     command = [sys.executable, "-m", "benchmarks.worker", name, *(["--quick"] if quick else [])]
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT, env=os.environ | ONE_THREAD
+        command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT, env=os.environ | threads(1)
     )
     if done.returncode == 0:
         report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

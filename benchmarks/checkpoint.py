@@ -82,7 +82,7 @@ def measure(report: Report, quick: bool) -> None:
         report.rows += [Row(f"{what}, {name}", "xpgrad", unit, value, value) for name, value in measured.items()]
         plain, checkpointed = measured.values()
         ratio = Row(f"{what}, checkpoint / plain", "xpgrad", "ratio", checkpointed / plain, checkpointed / plain)
-        judge([ratio], (LIMIT,) if unit == "MiB" else ())
+        judge([ratio], {"xpgrad": (LIMIT,)} if unit == "MiB" else {})
         report.rows.append(ratio)
 
 
