@@ -8,6 +8,7 @@ touches for the first time, as in users' programs.
 import ctypes
 import gc
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,11 +16,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peers import threads
 
-def probed(module: str, arguments: list[str], name: str, report: Any) -> list[dict[str, Any]]:
-    """Return what a module prints in a process of its own as JSON; nothing, and a note, if it fails."""
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
+SHORTEST_ROUND = 0.001
+
+
+def probed(module: str, arguments: list[str], name: str, report: Any, cores: int | None = None) -> list[Any]:
+    """Return what a module prints as JSON in a process of its own; nothing, and a note, if it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | ({} if cores is None else threads(cores)),
+    )
     if done.returncode == 0:
         return [json.loads(done.stdout.splitlines()[-1])]
     last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
@@ -62,12 +73,28 @@ def peak(run: Callable[[], Any]) -> int | None:
 
 
 def fastest(run: Callable[[], Any], seconds: float, clock: Callable[[], float], rounds: int = 3) -> float:
-    """Return the minimum of the seconds of calls, which are repeated for so long and so often at least."""
+    """Return the minimum of the seconds of a call, which is repeated for so long and in so many rounds at least.
+
+    A round is many calls where one is short beside what reading the clock takes.
+    """
+    start = clock()
+    run()
+    calls = max(1, round(SHORTEST_ROUND / max(clock() - start, 1e-9)))
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < rounds or time.perf_counter() < end:
         gc.collect()
         start = clock()
-        run()
-        times.append(clock() - start)
+        for _ in range(calls):
+            run()
+        times.append((clock() - start) / calls)
     return min(times)
+
+
+def available() -> float:
+    """Return the bytes of memory that the system could give to a process now."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(float(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return 4e9

@@ -28,7 +28,7 @@ MAY_KEEP = 0.1
 Sweep = Callable[[], Any]
 
 
-def _chain(y: Any, depth: int) -> Any:
+def chain(y: Any, depth: int) -> Any:
     for _ in range(depth // 2):
         y = y * A
         y = y + B
@@ -37,7 +37,7 @@ def _chain(y: Any, depth: int) -> Any:
 
 def by_hand(np: ModuleType, depth: int) -> Sweep:
     """P1's formula: nothing is kept."""
-    y = _chain(np.ones(1, np.float32), depth)
+    y = chain(np.ones(1, np.float32), depth)
 
     def sweep() -> Any:
         g = np.ones_like(y)
@@ -51,7 +51,7 @@ def by_hand(np: ModuleType, depth: int) -> Sweep:
 def in_torch(torch: ModuleType, depth: int) -> Sweep:
     """The chain in torch eager."""
     x = torch.ones(1, requires_grad=True)
-    y = _chain(x, depth)
+    y = chain(x, depth)
 
     def sweep() -> Any:
         y.backward()
@@ -63,14 +63,14 @@ def in_torch(torch: ModuleType, depth: int) -> Sweep:
 def in_autograd(autograd: ModuleType, depth: int) -> Sweep:
     """The chain in HIPS autograd."""
     one = np.ones(1, np.float32)
-    vjp = autograd.make_vjp(lambda x: _chain(x, depth))(one)[0]
+    vjp = autograd.make_vjp(lambda x: chain(x, depth))(one)[0]
     return lambda: vjp(one)
 
 
 def in_xpgrad(xpgrad: ModuleType, depth: int) -> Sweep:
     """The chain in xpgrad."""
     x = xpgrad.Variable(np.ones(1, np.float32), requires_grad=True)
-    y = _chain(x, depth)
+    y = chain(x, depth)
 
     def sweep() -> Any:
         y.backward()
@@ -82,7 +82,7 @@ def in_xpgrad(xpgrad: ModuleType, depth: int) -> Sweep:
 def in_advect(advect: ModuleType, depth: int) -> Sweep:
     """The chain in advect."""
     one = np.ones(1, np.float32)
-    pullback = advect.vjp(lambda x: _chain(x, depth))(one)[1]
+    pullback = advect.vjp(lambda x: chain(x, depth))(one)[1]
     return lambda: pullback(one)
 
 
