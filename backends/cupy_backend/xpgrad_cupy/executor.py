@@ -7,8 +7,9 @@ from typing import Any
 import cupy
 
 from xpgrad.errors import CompileWarning
-from xpgrad.transforms.trace.executors.python import Run, load
+from xpgrad.transforms.trace.executors.python import Run
 from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.source import Source
 from xpgrad.types import Array
