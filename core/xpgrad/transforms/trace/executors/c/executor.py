@@ -1,5 +1,8 @@
 """The executor ``c``: generated Python source whose fused groups are computed by C."""
 
+from collections.abc import Callable
+from typing import Any
+
 from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad.transforms.trace.executors.c.functions import has_row
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
@@ -14,11 +17,24 @@ from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
 
 
-def c_executor(program: Program) -> Run:
+def by_library(fused: Fused) -> Run:
+    """Return what computes a group without C."""
+    function = whole(fused)
+    return (blocks_of(fused, function) if is_large(fused) else None) or function  # type: ignore[return-value]
+
+
+def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Run:
     """Return the function that runs a program, with groups of calls computed by C as soon as that is compiled.
 
     Until then, and where C has failed, large groups run block by block, as by the executor ``host``. Without groups, or
     where nothing can be compiled, the result is `NotImplemented`.
+
+    Parameters
+    ----------
+    program : Program
+        Groups that it has already stay as they are.
+    fallback : callable, optional
+        Returns what computes a group without C.
     """
     backend = program.backend
     if backend is None or disabled() is not None or workshop().off is not None:
@@ -36,12 +52,6 @@ def c_executor(program: Program) -> Run:
     groups.bind(run.__globals__)
     groups.start()
     return run
-
-
-def fallback(fused: Fused) -> Run:
-    """Return what computes a group without C."""
-    function = whole(fused)
-    return (blocks_of(fused, function) if is_large(fused) else None) or function  # type: ignore[return-value]
 
 
 def wait(timeout: float | None = None) -> bool:
