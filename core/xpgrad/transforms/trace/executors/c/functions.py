@@ -29,7 +29,7 @@ ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
 class Row:
     """One elementwise function in C, for operands of each kind of dtype; None where there is none.
 
-    In the text ``{0}``, ``{1}`` are the operands, ``{f}`` is the suffix of C's functions of this dtype, ``{t}`` its type.
+    In the text ``{0}`` and ``{1}`` are the operands, and ``{f}`` is the suffix of C's functions of this dtype.
     """
 
     real: str | None
@@ -37,6 +37,7 @@ class Row:
     boolean: str | None = None
     dear: bool = False  # computed once, not again for each use
     vector: bool = False  # a function of libm, which a loop needs in a version for vectors
+    wide: bool = False  # computed in float64: glibc's vectors of float32 are 7 units in the last place from NumPy's
 
 
 def _libm(name: str, operands: int = 1) -> Row:
@@ -72,7 +73,8 @@ ROWS: dict[str, Row] = {
     "ceil": Row("__builtin_ceil{f}({0})", "{0}"),
     "trunc": Row("__builtin_trunc{f}({0})", "{0}"),
     "round": Row("__builtin_rint{f}({0})", "{0}"),
-    **{name: _libm(name) for name in ("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan")},
+    "log": Row("log({0})", dear=True, vector=True, wide=True),
+    **{name: _libm(name) for name in ("exp", "exp2", "expm1", "log1p", "log2", "log10", "sin", "cos", "tan")},
     **{name: _libm(name) for name in ("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
     **{name: _libm(name) for name in ("erf", "erfc")},
     "isnan": Row("{0} != {0}", "0", "0"),
@@ -105,8 +107,7 @@ ROWS: dict[str, Row] = {
     "bitwise_xor": _bitwise("^"),
 }
 
-LIBM = {name: 2 if name in ("pow", "atan2", "hypot") else 1 for name, row in ROWS.items() if row.vector}
-"""The functions of libm, with their numbers of operands."""
+_BINARY_LIBM = frozenset(["pow", "atan2", "hypot"])
 
 _MOVED = frozenset(["load", "element", "copy"])
 
@@ -150,7 +151,16 @@ def expression(op: str, dtype: str, given: list[str], operands: list[str]) -> st
     if op == "cast":
         return f"{operands[0]} != 0" if dtype == "bool" else f"({C_TYPES[dtype]}){operands[0]}"
     text: str = getattr(ROWS[op], kind(given[0]))
-    return text.format(*operands, f="f" if given[0] == "float32" else "", t=C_TYPES[given[0]])
+    return text.format(*operands, f="f" if given[0] == "float32" else "")
+
+
+def prototype(op: str, dtype: str) -> str:
+    """Return the declaration of the function of libm that an operation calls, or an empty string."""
+    if op not in ROWS or not ROWS[op].vector:
+        return ""
+    float32 = dtype == "float32" and not ROWS[op].wide
+    name, number = f"{op}{'f' if float32 else ''}", "float" if float32 else "double"
+    return f"{number} {name}({', '.join([number] * (2 if op in _BINARY_LIBM else 1))});"
 
 
 def literal(value: object, dtype: str) -> str | None:

@@ -8,7 +8,7 @@ results do not depend on how chunks are shared among threads.
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, LIBM, has_row
+from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, has_row, prototype
 from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
 from xpgrad.transforms.trace.executors.c.phases import Phase, bytes_of
 from xpgrad.transforms.trace.executors.c.pieces import PieceWriter, Places
@@ -176,7 +176,7 @@ class _Generator:
 
     def source(self, name: str) -> Source:
         """Return the C source."""
-        space, rows, columns = self.space, self.space.rows, self.space.columns
+        space, columns = self.space, self.space.columns
         terminals = [node for node in self.main.nodes if node.terminal]
         scratch, partials = _Memory(), 0
         first = Places(columns, str(columns), self.inputs)
@@ -185,7 +185,6 @@ class _Generator:
         for node in self.first.nodes:
             if node in self.first.kept or node in self.main.outside:
                 first.offsets[node] = scratch.take(bytes_of(node.dtype, columns if node.vector else 1))
-        main.offsets = first.offsets | self._place(self.main, scratch, self.group if space.flat else columns)
         main.outputs = {node: numbers for node, numbers in self.outputs.items() if _inside(node)}
         end.outputs = {node: numbers for node, numbers in self.outputs.items() if not _inside(node)}
         for node in terminals:
@@ -199,6 +198,7 @@ class _Generator:
                 main.partials[node] = f"(s + {scratch.take(bytes_of(node.dtype, self.group))})"
                 main.partial[node] = f"({main.partials[node]} + row % {self.group} * {size})"
             partials += bytes_of(node.dtype, self.groups * each)
+        main.offsets = first.offsets | self._place(self.main, scratch, self.group if space.flat else columns)
         after = _Memory()
         end.offsets = self._place(self.end, after, columns)
         functions: list[str] = []
@@ -233,9 +233,10 @@ class _Generator:
 
     def _flat(self, calls: str) -> str:
         columns, block = self.space.columns, self.group
+        chunk = self.per_chunk * block
         return (
-            f"const long row = 0;\nlong stop = last * {self.per_chunk * block};\nif (stop > {columns}) stop = {columns};\n"
-            f"for (long start = first * {self.per_chunk * block}; start < stop; start += {block}) {{\n"
+            f"const long row = 0, stop = last * {chunk} < {columns} ? last * {chunk} : {columns};\n"
+            f"for (long start = first * {chunk}; start < stop; start += {block}) {{\n"
             f"const long n = stop - start < {block} ? stop - start : {block};\n{calls}}}\n"
         )
 
@@ -260,13 +261,9 @@ class _Generator:
         )
 
     def _prototypes(self) -> str:
-        used = {(node.op, node.operands[0].dtype) for node in self.space.nodes if node.op in LIBM}
-        lines = []
-        for op, dtype in sorted(used):
-            name, kind = op + ("f" if dtype == "float32" else ""), "float" if dtype == "float32" else "double"
-            attribute = '__attribute__((simd("notinbranch"))) ' if self.vector_math else ""
-            lines.append(f"{attribute}{kind} {name}({', '.join([kind] * LIBM[op])});\n")
-        return "".join(lines)
+        found = {prototype(node.op, node.operands[0].dtype) for node in self.space.nodes if node.operands}
+        attribute = '__attribute__((simd("notinbranch"))) ' if self.vector_math else ""
+        return "".join(f"{attribute}{text}\n" for text in sorted(found) if text)
 
     def _helpers(self) -> str:
         return "".join(
