@@ -1,6 +1,7 @@
 """Groups of statements written by hand or at random, what they mean in NumPy, and the C source of them, compiled."""
 
 import ctypes
+import itertools
 import shutil
 import subprocess
 
@@ -19,6 +20,7 @@ NAMES = {
     **{"pow": np.power, "atan2": np.arctan2, "round": np.rint, "bitwise_invert": np.invert},
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
+_COUNTER = itertools.count()
 
 
 class Writer:
@@ -125,7 +127,7 @@ class Compiled:
         assert self.source is not None
         path = folder / "group.c"
         path.write_text(self.source.text.replace(PLACEHOLDER, "run"))
-        library = folder / f"group_{id(self)}.so"
+        library = folder / f"group_{next(_COUNTER)}.so"  # of one path the system loads one
         command = [COMPILER, *FLAGS, *flags, "-Wall", "-Werror", "-Wno-unused-variable", "-shared", "-fPIC"]
         subprocess.run([*command, "-o", library, path, *LIBRARIES], check=True)
         self.library = ctypes.CDLL(str(library))

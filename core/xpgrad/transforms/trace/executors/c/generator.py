@@ -19,7 +19,7 @@ from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 __all__ = ["FLAGS", "LIBRARIES", "Source", "generate", "has_row"]
 
 FLAGS = (
-    *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv"),
+    *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv", "-fno-strict-aliasing"),
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
 )
 """What a compiler has to be told, besides how it makes a shared library; no rule of floating point is given up."""
@@ -35,12 +35,17 @@ CHUNK = 32768
 KEPT = 2**18
 """Bytes of values that a block keeps between loops, at most where blocks may be smaller."""
 
+# Pieces hand values to one another in memory; gcc 12, told about several of them at once, leaves out some that store.
 _PRELUDE = """\
 #include <stdint.h>
 #include <string.h>
 #ifndef XPGRAD_PRELUDE
 #define XPGRAD_PRELUDE
-#define NOINLINE __attribute__((noinline))
+#if defined(__GNUC__) && !defined(__clang__)
+#define PIECE static __attribute__((noipa))
+#else
+#define PIECE static __attribute__((noinline))
+#endif
 #endif
 {prototypes}"""
 
@@ -106,6 +111,10 @@ class _Memory:
     def take(self, size: int) -> int:
         if self.free.get(size):
             return self.free[size].pop()
+        if size == 8:  # eight numbers in 64 bytes, so that rows stay aligned
+            self.free[8] = [self.size + 8 * i for i in range(7, 0, -1)]
+            self.size += 64
+            return self.size - 64
         self.size += size
         return self.size - size
 

@@ -83,7 +83,7 @@ class PieceWriter:
         """Return the C function."""
         for node in self.piece.nodes:
             self._compute(node)
-        lines = [f"static NOINLINE void {name}({PARAMETERS}) {{", *self.head]
+        lines = [f"PIECE void {name}({PARAMETERS}) {{", *self.head]
         if self.piece.vector:
             lines += ["#pragma omp simd", f"for (long i = 0; i < {self.places.width}; i++) {{", *self.body, "}"]
         else:
