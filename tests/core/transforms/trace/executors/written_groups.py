@@ -31,9 +31,9 @@ class Writer:
         self.statements, self.inputs, self.arrays, self.levels = [], [], [], {}
 
     def __getattr__(self, op):
-        return lambda *operands, **options: self.add(op, *operands, **options)
+        return lambda *operands, **options: self.write(op, *operands, **options)
 
-    def add(self, op, *operands, dtype=None, level=None, value=None):
+    def write(self, op, *operands, dtype=None, level=None, value=None):
         first = next(item for item in operands[::-1] if isinstance(item, Statement)) if operands else None
         operands = tuple(item if isinstance(item, Statement) else self.constant(item, first.dtype) for item in operands)
         if dtype is None:
@@ -43,11 +43,11 @@ class Writer:
         return made
 
     def constant(self, value, dtype="float32"):
-        return self.add("constant", dtype=dtype, level="one", value=value)
+        return self.write("constant", dtype=dtype, level="one", value=value)
 
     def load(self, array, level="point"):
         number = self.array(array, level)
-        return self.add("load", dtype=str(array.dtype), level=level, value=number)
+        return self.write("load", dtype=str(array.dtype), level=level, value=number)
 
     def array(self, array, level="array"):
         value = Value(None)
@@ -57,10 +57,10 @@ class Writer:
         return len(self.inputs) - 1
 
     def element(self, number, index):
-        return self.add("element", dtype=str(self.arrays[number].dtype), level="one", value=(number, index))
+        return self.write("element", dtype=str(self.arrays[number].dtype), level="one", value=(number, index))
 
     def scatter(self, size, indices, *operands):
-        return self.add("scatter", *operands, level="array", value=(size, tuple(indices)))
+        return self.write("scatter", *operands, level="array", value=(size, tuple(indices)))
 
     def fused(self, *results, levels=()):
         """Return the group; `levels` are those of the outputs where they are not those of the results."""
@@ -228,18 +228,18 @@ def _reduction(rng, writer, x, early, late):
     ends = x in late or (x.level in ("point", "row") and level != "row" and writer.rows > 1)
     if x.op in ("sign", "cast") and any(item in late for item in x.operands):
         ends = True
-    return writer.add(op, x, level=level), late if ends else early
+    return writer.write(op, x, level=level), late if ends else early
 
 
 def _unary(rng, writer, x):
     if x.dtype == "bool":
-        return writer.add(rng.choice(["logical_not", "bitwise_invert"]), x)
+        return writer.write(rng.choice(["logical_not", "bitwise_invert"]), x)
     names = ["negative", "abs", "square", "sign", "logical_not", "isnan"]
     if x.dtype.startswith("float"):
         names += ["floor", "isfinite", "signbit"]
     elif x.dtype.startswith("u"):
         names = ["square", "logical_not", "bitwise_invert"]
-    return writer.add(rng.choice(names), x)
+    return writer.write(rng.choice(names), x)
 
 
 def _binary(rng, writer, x, other, bools):
@@ -249,4 +249,4 @@ def _binary(rng, writer, x, other, bools):
         names = ["add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "logical_and"]
         if bools and rng.random() < 0.3:
             return writer.where(bools[int(rng.integers(len(bools)))], x, other)
-    return writer.add(rng.choice(names), x, other)
+    return writer.write(rng.choice(names), x, other)

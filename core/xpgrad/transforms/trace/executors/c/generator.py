@@ -8,7 +8,7 @@ results do not depend on how chunks are shared among threads.
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, has_row, prototype
+from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, SELECT, has_row, prototype
 from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
 from xpgrad.transforms.trace.executors.c.phases import Phase, bytes_of
 from xpgrad.transforms.trace.executors.c.pieces import PieceWriter, Places
@@ -46,7 +46,7 @@ _PRELUDE = """\
 #else
 #define PIECE static __attribute__((noinline))
 #endif
-#endif
+{select}#endif
 {prototypes}"""
 
 
@@ -228,7 +228,7 @@ class _Generator:
             f"void {PLACEHOLDER}(char *const *arrays, long first, long last, char *s, char *partials) {{\n"
             f"{before}{body if self.main.nodes else ''}{finish}}}\n"
         )
-        text = _PRELUDE.format(prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
+        text = _PRELUDE.format(select=SELECT, prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
         return Source(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:

@@ -73,8 +73,10 @@ def combined(op: str, dtype: str, a: str, b: str) -> str:
     """Return two numbers in C combined as in a reduction. Of two numbers, either of them NaN, max and min are NaN."""
     if op in ("sum", "prod"):
         return f"{a} {'+' if op == 'sum' else '*'} {b}"
-    nan = f" | ({a} != {a})" if kind(dtype) == "real" else ""
-    return f"({a} {'>' if op == 'max' else '<'} {b}){nan} ? {a} : {b}"
+    sign = ">" if op == "max" else "<"
+    if kind(dtype) == "real":
+        return f"select_{C_TYPES[dtype]}(({a} {sign} {b}) | ({a} != {a}), {a}, {b})"
+    return f"{a} {sign} {b} ? {a} : {b}"
 
 
 def reduction(op: str, dtype: str) -> str:
