@@ -1,6 +1,7 @@
 """Groups of statements written by hand or at random, what they mean in NumPy, and the C source of them, compiled."""
 
 import ctypes
+import functools
 import itertools
 import shutil
 import subprocess
@@ -17,10 +18,23 @@ AXES = {"point": (True, True), "row": (True, False), "column": (False, True), "o
 COMPARISONS = frozenset(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
 TESTS = frozenset(["isnan", "isinf", "isfinite", "signbit", "logical_not", "logical_and", "logical_or", "logical_xor"])
 NAMES = {
-    **{"pow": np.power, "atan2": np.arctan2, "round": np.rint, "bitwise_invert": np.invert},
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "round": np.round,
+    "bitwise_invert": np.invert,
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
 _COUNTER = itertools.count()
+
+
+@functools.cache
+def vector_math():
+    """Whether there are a C compiler and glibc's functions for vectors."""
+    if COMPILER is None:
+        return False
+    text = "void *_ZGVbN4v_tanhf(void); int main(void) { return !_ZGVbN4v_tanhf; }"
+    command = [COMPILER, "-x", "c", "-", "-o", "/dev/null", *LIBRARIES]
+    return not subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode
 
 
 class Writer:
@@ -135,7 +149,7 @@ class Compiled:
         self.library.run.restype = None
 
     def __call__(self, arrays, spans=None):
-        """Return the outputs; `spans` are the chunks of each call of the function, where it is called more than once."""
+        """Return the outputs; `spans` are the chunks of each call where the function is called more than once."""
         fused, source = self.fused, self.source
         outputs = []
         for output, result in zip(fused.outputs, fused.results, strict=True):

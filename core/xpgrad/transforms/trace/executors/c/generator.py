@@ -222,7 +222,7 @@ class _Generator:
                 f"const long row = 0, start = 0, n = {columns};\n{calls[2]}}}\n"
             )
         body = self._flat(calls[1]) if space.flat else self._by_rows(calls[1], terminals, end, main)
-        finish = f"{PLACEHOLDER}_end(arrays, partials);\n" if ends and self.chunks == 1 else ""
+        finish = f"if (first < last) {PLACEHOLDER}_end(arrays, partials);\n" if ends and self.chunks == 1 else ""
         before = f"{{\nconst long row = 0, start = 0, n = {columns};\n{calls[0]}}}\n" if calls[0] else ""
         functions.append(
             f"void {PLACEHOLDER}(char *const *arrays, long first, long last, char *s, char *partials) {{\n"
