@@ -12,7 +12,7 @@ _TEMPLATE = """\
 typedef {type} {op}_{dtype}_t __attribute__((vector_size(64), aligned({size}), may_alias));
 static inline {op}_{dtype}_t {op}_{dtype}_v({op}_{dtype}_t a, {op}_{dtype}_t b) {{ return {vector}; }}
 static inline {type} {op}_{dtype}_2({type} a, {type} b) {{ return {scalar}; }}
-static __attribute__((unused)) {type} {op}_{dtype}(const {type} *x, long n) {{
+static __attribute__((unused, noinline)) {type} {op}_{dtype}(const {type} *x, long n) {{
     {type} y = {identity};
     long i = 0;
     if (n >= {lanes}) {{
