@@ -1,4 +1,4 @@
-"""Random functions, compiled for an executor that rounds otherwise than eager calls: equal to what their rounding allows.
+"""Random functions, compiled for executors that round otherwise than eager calls.
 
 What a difference in rounding may become is measured: the same function is called eagerly with arguments that differ by
 as much, and a result may differ by a multiple of what that changes.
@@ -17,8 +17,8 @@ from tests.core.transforms.trace.executors.table import cut_small
 from tests.fuzz.compiled import STEPS, Function, Plan, Sums, World, _leaf, _outcome
 
 import xpgrad
-from xpgrad import Device, Variable, random
-from xpgrad.testing.arrays import on_host, placed
+from xpgrad import Device, Variable
+from xpgrad.testing.arrays import placed
 from xpgrad.transforms.trace.executors.c import executor as c_executors
 from xpgrad.transforms.trace.executors.c.executor import wait
 

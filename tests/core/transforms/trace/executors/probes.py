@@ -1,5 +1,6 @@
 """Functions whose groups show what an executor can get wrong, and checks of their results by `host` and by `c`."""
 
+import functools
 import itertools
 import os
 import random
@@ -126,26 +127,28 @@ def check_random(seeds: range, change: Callable[[Program], Program] = grouped) -
         program = maker.program(30)
         runs = Runs(maker, program)
         run = python_executor(change(apply_passes(program)))
-        kept: list[list[Any]] = []
-
-        def keeping(function: Function, kept: list[list[Any]] = kept, maker: Maker = maker) -> Function:
-            def called(*inputs: Any) -> Any:
-                results = function(*inputs)
-                kept.append([np.array(array) for array in (*results, *inputs, *maker.captured)])
-                return results
-
-            return called
-
         for order in (0, 1, 2):
-            kept.clear()
             try:
-                runs.run(keeping(lambda *arrays, program=program: interpreted(program, arrays)), order)
+                wanted = copies(runs, program, functools.partial(interpreted, program), order)
             except ValueError:  # a view that can be written to in one layout only
                 continue
-            _, results, inputs = runs.run(keeping(run), order)
-            for y, wanted in zip(kept[1], kept[0], strict=True):
-                near(y, wanted)
-            apart([y for y in results if not any(y is x for x in (*inputs, *maker.captured))], inputs)
+            for y, expected in zip(copies(runs, program, run, order), wanted, strict=True):
+                near(y, expected)
+
+
+def copies(runs: Runs, program: Program, function: Function, order: int) -> list[Any]:
+    """Return copies of the results of a run, and of all that it could write to."""
+    kept: list[Any] = []
+
+    def called(*inputs: Any) -> Any:
+        results = function(inputs) if isinstance(function, functools.partial) else function(*inputs)
+        others = (*inputs, *runs.maker.captured)
+        apart([y for y in results if not any(y is x for x in others)], others)
+        kept.extend(np.array(array) for array in (*results, *others))
+        return results
+
+    runs.run(called, order)
+    return kept
 
 
 def near(found: Any, wanted: Any) -> None:
