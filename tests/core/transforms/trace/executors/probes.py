@@ -16,6 +16,7 @@ import xpgrad
 import xpgrad.functions as F
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
+from xpgrad.transforms.trace.executors.c import generator, library
 from xpgrad.transforms.trace.executors.c.executor import wait
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.host import blocks
@@ -84,6 +85,7 @@ def twice(x: Any, y: Any) -> Any:
 SQUARE = random_array(13, 13)
 PROBES: dict[str, tuple[Function, tuple[Any, ...]]] = {
     "formula": (value_and_grad(formula), (random_array(61),)),
+    "long": (value_and_grad(formula), (random_array(1100),)),
     "rows": (rows, (random_array(23, 11),)),
     "columns": (columns, (random_array(19, 7),)),
     "extremes": (extremes, (with_nan(7, 9),)),
@@ -92,6 +94,13 @@ PROBES: dict[str, tuple[Function, tuple[Any, ...]]] = {
     "levels": (levels, (SQUARE, random_array(13, 1), random_array(13))),
     "twice": (twice, (SQUARE, SQUARE)),
 }
+
+
+def cut_chunks(patch: Callable[[object, str, int], object]) -> None:
+    """Let C compute small arrays in several chunks, which threads share; `patch` sets an attribute."""
+    patch(generator, "CHUNK", 16)
+    patch(generator, "KEPT", 1)
+    patch(library, "SHARED_FROM", 1)
 
 
 def program_of(name: str) -> tuple[Program, Sequence[Any]]:

@@ -14,7 +14,6 @@ from xpgrad import Parameter
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.c import executor as c_executors
-from xpgrad.transforms.trace.executors.c import generator, library
 
 both = pytest.mark.parametrize("name", ["host", pytest.param("c", marks=needs_compiler)])
 
@@ -27,8 +26,7 @@ def _small(monkeypatch):
 @pytest.fixture
 def _chunks(monkeypatch):
     """Groups of C have several chunks, which threads share, also on small arrays."""
-    monkeypatch.setattr(generator, "CHUNK", 16)
-    monkeypatch.setattr(library, "SHARED_FROM", 1)
+    probes.cut_chunks(monkeypatch.setattr)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ class Block:
         self._reduced = self._reduction() if ends else None
         cut = [value for value in self.inputs if cuts.is_cut(value)]
         self.count = len(cut) + len(self.results) + len(self._scratch) + 2  # and what functions need themselves
-        self.itemsize = max(itemsize(value.spec) for value in (*cut, *self.results, *self._scratch))
+        self.itemsize = max((itemsize(value.spec) for value in (*cut, *self.results, *self._scratch)), default=8)
 
     def scratch(self, length: int) -> list[Array]:
         """Return new memory for what the calls compute meanwhile."""
