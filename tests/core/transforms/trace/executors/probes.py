@@ -22,6 +22,7 @@ from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.host import blocks
 from xpgrad.transforms.trace.executors.host.executor import grouped
 from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
 
@@ -100,6 +101,7 @@ def cut_chunks(patch: Callable[[object, str, int], object]) -> None:
     """Let C compute small arrays in several chunks, which threads share; `patch` sets an attribute."""
     patch(generator, "CHUNK", 16)
     patch(generator, "KEPT", 1)
+    patch(symbols, "SMALL", 1)
     patch(library, "SHARED_FROM", 1)
 
 

@@ -22,6 +22,7 @@ from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.choice import EXECUTORS
 from xpgrad.transforms.trace.executors.host import blocks, executor
 from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
@@ -255,6 +256,7 @@ def cut_small(patch: Callable[[object, str, int], object]) -> None:
     """Let `host` cut small arrays; `patch` sets an attribute."""
     patch(executor, "MIN_BYTES", 1)
     patch(executor, "MIN_CALLS", 1)
+    patch(symbols, "SMALL", 1)  # a sum of all is one, not that of a row
     for name, value in SMALL.items():
         patch(blocks, name, value)
 

@@ -1,5 +1,6 @@
 """Faults planted in groups and in the executors that compute them, one at a time: the checks of results find each."""
 
+import operator
 import re
 
 import numpy as np
@@ -24,6 +25,7 @@ from xpgrad.transforms.trace.executors.threads import run_all, threads
 from xpgrad.transforms.trace.fusion.fuse import Grouping
 from xpgrad.transforms.trace.fusion.space import Space
 from xpgrad.transforms.trace.passes import PASSES, equal_calls
+from xpgrad.transforms.trace.program import Call, Program, Value
 
 XP = BACKEND.namespace
 
@@ -63,6 +65,20 @@ def by_random_programs():
     test_fuse.test_no_group_crosses_a_write()
     for change in (grouped, fused_program):
         probes.check_random(range(60), change)
+
+
+def by_a_write_to_a_view():
+    """Write to a view of what a group could compute, too."""
+    x = Value(BACKEND.spec(np.empty((1, 4))), "x")
+    twice, view, more = Value(x.spec), Value(BACKEND.spec(np.empty(4))), Value(x.spec)
+    calls = (
+        Call("multiply", np.multiply, (x, 2.0), {}, (twice,)),
+        Call("reshape", np.reshape, (twice, (4,)), {}, (view,)),
+        Call("x[]=", operator.setitem, (view, 0, 5.0), {}, (), writes=(view,)),
+        Call("negative", np.negative, (twice,), {}, (more,)),
+    )
+    (y,) = python_executor(fused_program(Program("f", (x,), (more,), calls)))(np.arange(4.0).reshape(1, 4))
+    assert_near(y, np.array([[-5.0, -2.0, -4.0, -6.0]]))
 
 
 def by_two_groups():
@@ -163,7 +179,7 @@ FAULTS = {
     ),
     "NaN is lost between blocks": (blocks, "Total", total_without_nan, by_host, "extremes"),
     "a group crosses a write": (Grouping, "_add", crossing, by_random_programs),
-    "a view of what is written to is in a group": (Grouping, "_is_written", lambda *_: False, by_random_programs),
+    "a view of what is written to is in a group": (Grouping, "_is_written", lambda *_: False, by_a_write_to_a_view),
     "a draw is merged": (PASSES, "equal_calls", merging_draws, by_random_programs),
 }
 FAULTS_OF_C = {
