@@ -35,6 +35,8 @@ ALLOWED = 50
 """Multiple of what these change by which results may differ."""
 FLOOR = {"f": 3e-6, "d": 1e-14}
 """And what they may differ by in any case, relative to the largest number."""
+SIZE = 16.0
+"""Numbers of the size of the arguments and their sums, which may be what a result is a difference of."""
 
 
 class Rounded(Plan):
@@ -129,7 +131,7 @@ def difference(found: Any, expected: Any, others: Sequence[Any]) -> str | None:
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return f"{a.dtype}{a.shape}, eagerly {b.dtype}{b.shape}"
     with np.errstate(all="ignore"):
-        size = np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
+        size = np.max(np.abs(b), initial=SIZE, where=np.isfinite(b))
         change = max((np.max(np.nan_to_num(np.abs(c - b), nan=np.inf), initial=0.0) for c in rest), default=0.0)
         allowed = ALLOWED * change + FLOOR[b.dtype.char] * size
         if not np.isfinite(allowed):
