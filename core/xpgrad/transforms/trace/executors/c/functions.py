@@ -20,6 +20,31 @@ C_TYPES = {
 }
 """The type of one number of each dtype; a bool is one byte in memory, as in arrays."""
 
+# With bits instead of `c ? a : b`, of which compilers make branches, and then no loop on vectors.
+SELECT = """\
+#define SELECT(TYPE, BITS) \\
+static inline __attribute__((always_inline, unused)) TYPE select_##TYPE(_Bool c, TYPE a, TYPE b) { \\
+    BITS x, y; \\
+    __builtin_memcpy(&x, &a, sizeof x); \\
+    __builtin_memcpy(&y, &b, sizeof y); \\
+    x = (x & -(BITS)c) | (y & ~-(BITS)c); \\
+    __builtin_memcpy(&a, &x, sizeof x); \\
+    return a; \\
+}
+SELECT(_Bool, _Bool)
+SELECT(int8_t, int8_t)
+SELECT(int16_t, int16_t)
+SELECT(int32_t, int32_t)
+SELECT(int64_t, int64_t)
+SELECT(uint8_t, int8_t)
+SELECT(uint16_t, int16_t)
+SELECT(uint32_t, int32_t)
+SELECT(uint64_t, int64_t)
+SELECT(float, int32_t)
+SELECT(double, int64_t)
+"""
+"""C functions ``select_TYPE(c, a, b)``."""
+
 ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
     f"{kind}{bits}": bits // 8 for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 }
@@ -29,7 +54,8 @@ ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
 class Row:
     """One elementwise function in C, for operands of each kind of dtype; None where there is none.
 
-    In the text ``{0}``, ``{1}`` are the operands, ``{f}`` is the suffix of C's functions of this dtype, ``{t}`` its type.
+    In the text ``{0}`` and ``{1}`` are the operands, ``{t}`` is the type of their dtype and ``{f}`` the suffix of C's
+    functions for it.
     """
 
     real: str | None
@@ -37,6 +63,7 @@ class Row:
     boolean: str | None = None
     dear: bool = False  # computed once, not again for each use
     vector: bool = False  # a function of libm, which a loop needs in a version for vectors
+    wide: bool = False  # computed in float64: glibc's vectors of float32 are 7 units in the last place from NumPy's
 
 
 def _libm(name: str, operands: int = 1) -> Row:
@@ -67,12 +94,13 @@ ROWS: dict[str, Row] = {
     "sqrt": Row("__builtin_sqrt{f}({0})", dear=True),
     "square": _same("{0} * {0}"),
     "reciprocal": Row("1 / {0}", dear=True),
-    "sign": Row("{0} > 0 ? 1 : {0} < 0 ? -1 : {0} == 0 ? 0 : {0}", "({0} > 0) - ({0} < 0)"),
+    "sign": Row("select_{t}({0} != {0}, {0}, ({0} > 0) - ({0} < 0))", "({0} > 0) - ({0} < 0)"),
     "floor": Row("__builtin_floor{f}({0})", "{0}"),
     "ceil": Row("__builtin_ceil{f}({0})", "{0}"),
     "trunc": Row("__builtin_trunc{f}({0})", "{0}"),
     "round": Row("__builtin_rint{f}({0})", "{0}"),
-    **{name: _libm(name) for name in ("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan")},
+    "log": Row("log({0})", dear=True, vector=True, wide=True),
+    **{name: _libm(name) for name in ("exp", "exp2", "expm1", "log1p", "log2", "log10", "sin", "cos", "tan")},
     **{name: _libm(name) for name in ("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
     **{name: _libm(name) for name in ("erf", "erfc")},
     "isnan": Row("{0} != {0}", "0", "0"),
@@ -86,8 +114,8 @@ ROWS: dict[str, Row] = {
     "multiply": _same("{0} * {1}"),
     "divide": Row("{0} / {1}", dear=True),
     "pow": _libm("pow", 2),
-    "maximum": Row("({0} > {1}) | ({0} != {0}) ? {0} : {1}", "{0} > {1} ? {0} : {1}", "{0} | {1}"),
-    "minimum": Row("({0} < {1}) | ({0} != {0}) ? {0} : {1}", "{0} < {1} ? {0} : {1}", "{0} & {1}"),
+    "maximum": Row("select_{t}(({0} > {1}) | ({0} != {0}), {0}, {1})", "{0} > {1} ? {0} : {1}", "{0} | {1}"),
+    "minimum": Row("select_{t}(({0} < {1}) | ({0} != {0}), {0}, {1})", "{0} < {1} ? {0} : {1}", "{0} & {1}"),
     "atan2": _libm("atan2", 2),
     "hypot": _libm("hypot", 2),
     "copysign": Row("__builtin_copysign{f}({0}, {1})"),
@@ -105,8 +133,7 @@ ROWS: dict[str, Row] = {
     "bitwise_xor": _bitwise("^"),
 }
 
-LIBM = {name: 2 if name in ("pow", "atan2", "hypot") else 1 for name, row in ROWS.items() if row.vector}
-"""The functions of libm, with their numbers of operands."""
+_BINARY_LIBM = frozenset(["pow", "atan2", "hypot"])
 
 _MOVED = frozenset(["load", "element", "copy"])
 
@@ -146,11 +173,20 @@ def expression(op: str, dtype: str, given: list[str], operands: list[str]) -> st
     if op == "copy":
         return operands[0]
     if op == "where":
-        return "{} ? {} : {}".format(*operands)
+        return f"select_{C_TYPES[dtype]}({', '.join(operands)})"
     if op == "cast":
         return f"{operands[0]} != 0" if dtype == "bool" else f"({C_TYPES[dtype]}){operands[0]}"
     text: str = getattr(ROWS[op], kind(given[0]))
     return text.format(*operands, f="f" if given[0] == "float32" else "", t=C_TYPES[given[0]])
+
+
+def prototype(op: str, dtype: str) -> str:
+    """Return the declaration of the function of libm that an operation calls, or an empty string."""
+    if op not in ROWS or not ROWS[op].vector:
+        return ""
+    float32 = dtype == "float32" and not ROWS[op].wide
+    name, number = f"{op}{'f' if float32 else ''}", "float" if float32 else "double"
+    return f"{number} {name}({', '.join([number] * (2 if op in _BINARY_LIBM else 1))});"
 
 
 def literal(value: object, dtype: str) -> str | None:

@@ -8,7 +8,7 @@ results do not depend on how chunks are shared among threads.
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, LIBM, has_row
+from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, SELECT, has_row, prototype
 from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
 from xpgrad.transforms.trace.executors.c.phases import Phase, bytes_of
 from xpgrad.transforms.trace.executors.c.pieces import PieceWriter, Places
@@ -19,7 +19,7 @@ from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 __all__ = ["FLAGS", "LIBRARIES", "Source", "generate", "has_row"]
 
 FLAGS = (
-    *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv"),
+    *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv", "-fno-strict-aliasing"),
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
 )
 """What a compiler has to be told, besides how it makes a shared library; no rule of floating point is given up."""
@@ -35,13 +35,18 @@ CHUNK = 32768
 KEPT = 2**18
 """Bytes of values that a block keeps between loops, at most where blocks may be smaller."""
 
+# Pieces hand values to one another in memory; gcc 12, told about several of them at once, leaves out some that store.
 _PRELUDE = """\
 #include <stdint.h>
 #include <string.h>
 #ifndef XPGRAD_PRELUDE
 #define XPGRAD_PRELUDE
-#define NOINLINE __attribute__((noinline))
+#if defined(__GNUC__) && !defined(__clang__)
+#define PIECE static __attribute__((noipa))
+#else
+#define PIECE static __attribute__((noinline))
 #endif
+{select}#endif
 {prototypes}"""
 
 
@@ -106,6 +111,10 @@ class _Memory:
     def take(self, size: int) -> int:
         if self.free.get(size):
             return self.free[size].pop()
+        if size == 8:  # eight numbers in 64 bytes, so that rows stay aligned
+            self.free[8] = [self.size + 8 * i for i in range(7, 0, -1)]
+            self.size += 64
+            return self.size - 64
         self.size += size
         return self.size - size
 
@@ -176,7 +185,7 @@ class _Generator:
 
     def source(self, name: str) -> Source:
         """Return the C source."""
-        space, rows, columns = self.space, self.space.rows, self.space.columns
+        space, columns = self.space, self.space.columns
         terminals = [node for node in self.main.nodes if node.terminal]
         scratch, partials = _Memory(), 0
         first = Places(columns, str(columns), self.inputs)
@@ -185,7 +194,6 @@ class _Generator:
         for node in self.first.nodes:
             if node in self.first.kept or node in self.main.outside:
                 first.offsets[node] = scratch.take(bytes_of(node.dtype, columns if node.vector else 1))
-        main.offsets = first.offsets | self._place(self.main, scratch, self.group if space.flat else columns)
         main.outputs = {node: numbers for node, numbers in self.outputs.items() if _inside(node)}
         end.outputs = {node: numbers for node, numbers in self.outputs.items() if not _inside(node)}
         for node in terminals:
@@ -199,6 +207,7 @@ class _Generator:
                 main.partials[node] = f"(s + {scratch.take(bytes_of(node.dtype, self.group))})"
                 main.partial[node] = f"({main.partials[node]} + row % {self.group} * {size})"
             partials += bytes_of(node.dtype, self.groups * each)
+        main.offsets = first.offsets | self._place(self.main, scratch, self.group if space.flat else columns)
         after = _Memory()
         end.offsets = self._place(self.end, after, columns)
         functions: list[str] = []
@@ -213,13 +222,13 @@ class _Generator:
                 f"const long row = 0, start = 0, n = {columns};\n{calls[2]}}}\n"
             )
         body = self._flat(calls[1]) if space.flat else self._by_rows(calls[1], terminals, end, main)
-        finish = f"{PLACEHOLDER}_end(arrays, partials);\n" if ends and self.chunks == 1 else ""
+        finish = f"if (first < last) {PLACEHOLDER}_end(arrays, partials);\n" if ends and self.chunks == 1 else ""
         before = f"{{\nconst long row = 0, start = 0, n = {columns};\n{calls[0]}}}\n" if calls[0] else ""
         functions.append(
             f"void {PLACEHOLDER}(char *const *arrays, long first, long last, char *s, char *partials) {{\n"
             f"{before}{body if self.main.nodes else ''}{finish}}}\n"
         )
-        text = _PRELUDE.format(prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
+        text = _PRELUDE.format(select=SELECT, prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
         return Source(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:
@@ -233,9 +242,10 @@ class _Generator:
 
     def _flat(self, calls: str) -> str:
         columns, block = self.space.columns, self.group
+        chunk = self.per_chunk * block
         return (
-            f"const long row = 0;\nlong stop = last * {self.per_chunk * block};\nif (stop > {columns}) stop = {columns};\n"
-            f"for (long start = first * {self.per_chunk * block}; start < stop; start += {block}) {{\n"
+            f"const long row = 0, stop = last * {chunk} < {columns} ? last * {chunk} : {columns};\n"
+            f"for (long start = first * {chunk}; start < stop; start += {block}) {{\n"
             f"const long n = stop - start < {block} ? stop - start : {block};\n{calls}}}\n"
         )
 
@@ -260,13 +270,9 @@ class _Generator:
         )
 
     def _prototypes(self) -> str:
-        used = {(node.op, node.operands[0].dtype) for node in self.space.nodes if node.op in LIBM}
-        lines = []
-        for op, dtype in sorted(used):
-            name, kind = op + ("f" if dtype == "float32" else ""), "float" if dtype == "float32" else "double"
-            attribute = '__attribute__((simd("notinbranch"))) ' if self.vector_math else ""
-            lines.append(f"{attribute}{kind} {name}({', '.join([kind] * LIBM[op])});\n")
-        return "".join(lines)
+        found = {prototype(node.op, node.operands[0].dtype) for node in self.space.nodes if node.operands}
+        attribute = '__attribute__((simd("notinbranch"))) ' if self.vector_math else ""
+        return "".join(f"{attribute}{text}\n" for text in sorted(found) if text)
 
     def _helpers(self) -> str:
         return "".join(

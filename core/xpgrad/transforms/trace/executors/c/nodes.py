@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
+from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement
 
 LEAVES = frozenset(["load", "element", "constant"])
 """What is read again wherever it is used."""
@@ -158,7 +158,7 @@ def _set_late(space: Space) -> bool:
             if node.op in REDUCTIONS and node.operands[0].level in ("point", "row"):
                 node.terminal = True
             node.late = node.terminal or any(item.late for item in node.operands)
-            if not node.terminal and level_of(node.operands) in ("row", "point"):
+            if not node.terminal and any(item.level in ("row", "point") for item in node.operands):
                 return False
         elif any(item.late for item in node.operands):
             return False

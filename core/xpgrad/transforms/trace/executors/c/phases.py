@@ -7,8 +7,8 @@ from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, ROWS
 from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 
-LIMIT = 256
-"""Statements of one C function: a compiler takes more than proportional time for more."""
+LIMIT = 64
+"""Statements of one C function: a compiler takes more than proportional time for more, half as long as with 256."""
 CHEAP = 3
 """A value of at most so many cheap operations on what is in memory is computed again, not kept."""
 
@@ -77,16 +77,18 @@ class Phase:
 
     def again(self, node: Node) -> bool:
         """Whether a node is computed again where another piece needs it."""
-        return node not in self.outside and self._cost(node) <= CHEAP
+        if node in self.outside:
+            return False
+        if node.vector:
+            return self._cost(node) <= CHEAP
+        return _simple(node) and all(item.op in LEAVES for item in node.operands)
 
     def _cost(self, node: Node) -> float:
         if node not in self.costs:
             if node.op in LEAVES or node in self.outside or not node.vector:
                 cost: float = 0
-            elif node.op in REDUCTIONS or (node.op in ROWS and ROWS[node.op].dear):
-                cost = math.inf
             else:
-                cost = 1 + sum(self._cost(item) for item in node.operands)
+                cost = 1 + sum(self._cost(item) for item in node.operands) if _simple(node) else math.inf
             self.costs[node] = cost
         return self.costs[node]
 
@@ -114,10 +116,14 @@ class Phase:
             item, whole = pending.pop()  # whole: a reduction needs all of it in memory
             if item.op in LEAVES or item.op in EFFECTS or self.home.get(item, -1) == number:
                 continue
-            if item.vector and not whole and self.again(item):
+            if not (item.vector and whole) and self.again(item):
                 pending.extend((operand, False) for operand in item.operands)
             elif item in self.home:
                 self.kept[item] = number
+
+
+def _simple(node: Node) -> bool:
+    return not (node.op in REDUCTIONS or node.op in EFFECTS or (node.op in ROWS and ROWS[node.op].dear))
 
 
 def bytes_of(dtype: str, count: int) -> int:

@@ -83,7 +83,7 @@ class PieceWriter:
         """Return the C function."""
         for node in self.piece.nodes:
             self._compute(node)
-        lines = [f"static NOINLINE void {name}({PARAMETERS}) {{", *self.head]
+        lines = [f"PIECE void {name}({PARAMETERS}) {{", *self.head]
         if self.piece.vector:
             lines += ["#pragma omp simd", f"for (long i = 0; i < {self.places.width}; i++) {{", *self.body, "}"]
         else:
@@ -104,13 +104,16 @@ class PieceWriter:
             y = self._pointer(f"(({STORED[node.dtype]} *)arrays[{places.inputs + number}])", node.dtype, constant=False)
             self.body.append(f"{y}[{index}] += {self._name(node.operands[0])};")
             return
+        kept = node in places.offsets or node in places.outputs
+        if not kept and self.phase.again(node):
+            return  # computed where it is used
         if node.op in REDUCTIONS:
             self._define(node, f"{node.op}_{node.dtype}({self._whole(node.operands[0])}, {places.width})")
         elif node not in self.names:
             self._define(node, self._expression(node))
         name, index = self.names[node], "i" if node.vector else "0"
         if node in places.offsets:
-            self.body.append(f"{self._pointer(places.kept(node), node.dtype, constant=False)}[{index}] = {name};")
+            self.body.append(f"{self._element(node)} = {name};")
         for number in places.outputs.get(node, ()):
             y = places.array(places.inputs + number, node, constant=False)
             self.body.append(f"{self._pointer(y, node.dtype, constant=False)}[{index}] = {name};")
@@ -163,13 +166,19 @@ class PieceWriter:
             number, index = node.value
             address = f"((const {STORED[node.dtype]} *)arrays[{number}])"
             text = f"{self._pointer(address, node.dtype, constant=True)}[{index}]"
-        elif node.vector and self.phase.home.get(node) != self.number and self.phase.again(node):
+        elif self.phase.home.get(node) == self.number or self.phase.again(node):
             text = self._expression(node)
         else:
-            x = self._pointer(self.places.kept(node), node.dtype, constant=True)
-            text = f"{x}[{'i' if node.vector else '0'}]"
+            text = self._element(node)
         self._define(node, text, self.body if node.vector else self.head)
         return self.names[node]
+
+    def _element(self, node: Node) -> str:
+        """Return the number of what is kept of a node, in C; of one pointer, which is less work for compilers."""
+        index = "i" if node.vector else "0"
+        if node in self.places.offsets and node not in self.places.partials:
+            return f"(({STORED[node.dtype]} *)(s + {self.places.offsets[node]}))[{index}]"
+        return f"{self._pointer(self.places.kept(node), node.dtype, constant=False)}[{index}]"
 
     def _pointer(self, address: str, dtype: str, *, constant: bool) -> str:
         if address not in self.pointers:

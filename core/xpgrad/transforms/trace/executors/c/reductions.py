@@ -12,7 +12,7 @@ _TEMPLATE = """\
 typedef {type} {op}_{dtype}_t __attribute__((vector_size(64), aligned({size}), may_alias));
 static inline {op}_{dtype}_t {op}_{dtype}_v({op}_{dtype}_t a, {op}_{dtype}_t b) {{ return {vector}; }}
 static inline {type} {op}_{dtype}_2({type} a, {type} b) {{ return {scalar}; }}
-static {type} {op}_{dtype}(const {type} *x, long n) {{
+static __attribute__((unused, noinline)) {type} {op}_{dtype}(const {type} *x, long n) {{
     {type} y = {identity};
     long i = 0;
     if (n >= {lanes}) {{
@@ -42,7 +42,7 @@ static {type} {op}_{dtype}(const {type} *x, long n) {{
     for (i++; i < n; i++) rest = {op}_{dtype}_2(rest, x[i]);
     return {op}_{dtype}_2(y, rest);
 }}
-static void __attribute__((unused)) {op}_{dtype}_columns({type} *x, long groups, long n) {{
+static __attribute__((unused)) void {op}_{dtype}_columns({type} *x, long groups, long n) {{
     for (long step = 1; step < groups; step *= 2)
         for (long g = 0; g + step < groups; g += 2 * step) {{
             {type} *a = x + g * n;
@@ -64,11 +64,8 @@ def identity(op: str, dtype: str) -> str:
     elif dtype == "bool":
         start = {"max": "0", "min": "1"}[op]
     else:
-        bits = 8 * ITEMSIZES[dtype]
-        name = f"{dtype.upper()}_M"
-        low = "0" if dtype.startswith("u") else f"{name}IN"
-        start = {"sum": "0", "prod": "1", "max": low, "min": f"{name}AX"}[op]
-        assert bits
+        low = "0" if dtype.startswith("u") else f"{dtype.upper()}_MIN"
+        start = {"sum": "0", "prod": "1", "max": low, "min": f"{dtype.upper()}_MAX"}[op]
     return f"(({STORED[dtype]}){start})"
 
 
@@ -76,14 +73,16 @@ def combined(op: str, dtype: str, a: str, b: str) -> str:
     """Return two numbers in C combined as in a reduction. Of two numbers, either of them NaN, max and min are NaN."""
     if op in ("sum", "prod"):
         return f"{a} {'+' if op == 'sum' else '*'} {b}"
-    nan = f" | ({a} != {a})" if kind(dtype) == "real" else ""
-    return f"({a} {'>' if op == 'max' else '<'} {b}){nan} ? {a} : {b}"
+    sign = ">" if op == "max" else "<"
+    if kind(dtype) == "real":
+        return f"select_{C_TYPES[dtype]}(({a} {sign} {b}) | ({a} != {a}), {a}, {b})"
+    return f"{a} {sign} {b} ? {a} : {b}"
 
 
 def reduction(op: str, dtype: str) -> str:
     """Return the C functions of one reduction.
 
-    ``OP_DTYPE(x, n)`` reduces `n` numbers, at least one, and ``OP_DTYPE_columns(x, groups, n)`` reduces `groups` rows of
+    ``OP_DTYPE(x, n)`` reduces `n` numbers, at least one; ``OP_DTYPE_columns(x, groups, n)`` reduces `groups` rows of
     `n` numbers into the first of them.
     """
     size = ITEMSIZES[dtype]

@@ -1,0 +1,266 @@
+"""Groups of statements written by hand or at random, what they mean in NumPy, and the C source of them, compiled."""
+
+import ctypes
+import functools
+import itertools
+import shutil
+import subprocess
+
+import numpy as np
+
+from xpgrad.transforms.trace.calls import Value
+from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES, PLACEHOLDER, generate
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.statements import Statement, level_of
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+AXES = {"point": (True, True), "row": (True, False), "column": (False, True), "one": (False, False)}
+COMPARISONS = frozenset(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+TESTS = frozenset(["isnan", "isinf", "isfinite", "signbit", "logical_not", "logical_and", "logical_or", "logical_xor"])
+NAMES = {
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "round": np.round,
+    "bitwise_invert": np.invert,
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+_COUNTER = itertools.count()
+
+
+@functools.cache
+def vector_math():
+    """Whether there are a C compiler and glibc's functions for vectors."""
+    if COMPILER is None:
+        return False
+    text = "void *_ZGVbN4v_tanhf(void); int main(void) { return !_ZGVbN4v_tanhf; }"
+    command = [COMPILER, "-x", "c", "-", "-o", "/dev/null", *LIBRARIES]
+    return not subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode
+
+
+class Writer:
+    """Writes a group statement by statement; operands that are numbers become constants."""
+
+    def __init__(self, rows, columns):
+        self.rows, self.columns = rows, columns
+        self.statements, self.inputs, self.arrays, self.levels = [], [], [], {}
+
+    def __getattr__(self, op):
+        return lambda *operands, **options: self.write(op, *operands, **options)
+
+    def write(self, op, *operands, dtype=None, level=None, value=None):
+        first = next(item for item in operands[::-1] if isinstance(item, Statement)) if operands else None
+        operands = tuple(item if isinstance(item, Statement) else self.constant(item, first.dtype) for item in operands)
+        if dtype is None:
+            dtype = "bool" if op in COMPARISONS | TESTS else first.dtype
+        made = Statement(op, operands, dtype, level or level_of(operands), value)
+        self.statements.append(made)
+        return made
+
+    def constant(self, value, dtype="float32"):
+        return self.write("constant", dtype=dtype, level="one", value=value)
+
+    def load(self, array, level="point"):
+        number = self.array(array, level)
+        return self.write("load", dtype=str(array.dtype), level=level, value=number)
+
+    def array(self, array, level="array"):
+        value = Value(None)
+        self.inputs.append(value)
+        self.levels[value] = level
+        self.arrays.append(np.ascontiguousarray(array))
+        return len(self.inputs) - 1
+
+    def element(self, number, index):
+        return self.write("element", dtype=str(self.arrays[number].dtype), level="one", value=(number, index))
+
+    def scatter(self, size, indices, *operands):
+        return self.write("scatter", *operands, level="array", value=(size, tuple(indices)))
+
+    def fused(self, *results, levels=()):
+        """Return the group; `levels` are those of the outputs where they are not those of the results."""
+        outputs = [Value(None) for _ in results]
+        found = [item.level for item in results]
+        found[: len(levels)] = levels
+        self.levels.update(zip(outputs, found, strict=True))
+        return Fused(
+            rows=self.rows,
+            columns=self.columns,
+            inputs=tuple(self.inputs),
+            outputs=tuple(outputs),
+            levels=self.levels,
+            statements=tuple(self.statements),
+            results=tuple(results),
+            calls=(),
+        )
+
+
+def shape(fused, level):
+    return tuple(size if there else 1 for size, there in zip((fused.rows, fused.columns), AXES[level], strict=True))
+
+
+def interpreted(fused, arrays):
+    """Return what a group means, statement by statement in NumPy."""
+    found = {}
+    for item in fused.statements:
+        given = [found[operand] for operand in item.operands]
+        if item.op == "load":
+            made = arrays[item.value].reshape(shape(fused, item.level))
+        elif item.op == "element":
+            made = arrays[item.value[0]].reshape(-1)[item.value[1]].reshape(1, 1)
+        elif item.op == "constant":
+            made = np.full((1, 1), item.value, item.dtype)
+        elif item.op == "scatter":
+            made = np.zeros(item.value[0], item.dtype)
+            for index, x in zip(item.value[1], given, strict=True):
+                made[index] += x[0, 0]
+        elif item.op in ("sum", "prod", "max", "min"):
+            (x,) = given
+            wanted = shape(fused, item.level)
+            axes = tuple(i for i in (0, 1) if x.shape[i] != wanted[i] and x.shape[i] > 1)
+            x = x.astype(item.dtype)
+            made = getattr(np, item.op)(x, axis=axes, keepdims=True).astype(item.dtype) if axes else x
+        elif item.op in ("cast", "copy"):
+            made = given[0].astype(item.dtype)
+        else:
+            made = NAMES.get(item.op) or getattr(np, item.op)
+            made = made(*given).astype(item.dtype, copy=False)
+        found[item] = made
+    made = []
+    for output, result in zip(fused.outputs, fused.results, strict=True):
+        level = fused.levels[output]
+        x = found[result]
+        made.append((x if level == "array" else np.broadcast_to(x, shape(fused, level))).reshape(-1))
+    return made
+
+
+class Compiled:
+    """A group in C, compiled. Memory that it does not set is not zero."""
+
+    def __init__(self, fused, folder, *, flags=()):
+        self.fused, self.source = fused, generate(fused, "run")
+        assert self.source is not None
+        path = folder / "group.c"
+        path.write_text(self.source.text.replace(PLACEHOLDER, "run"))
+        library = folder / f"group_{next(_COUNTER)}.so"  # of one path the system loads one
+        command = [COMPILER, *FLAGS, *flags, "-Wall", "-Werror", "-Wno-unused-variable", "-shared", "-fPIC"]
+        subprocess.run([*command, "-o", library, path, *LIBRARIES], check=True)
+        self.library = ctypes.CDLL(str(library))
+        self.library.run.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        self.library.run.restype = None
+
+    def __call__(self, arrays, spans=None):
+        """Return the outputs; `spans` are the chunks of each call where the function is called more than once."""
+        fused, source = self.fused, self.source
+        outputs = []
+        for output, result in zip(fused.outputs, fused.results, strict=True):
+            level = fused.levels[output]
+            size = result.value[0] if level == "array" else int(np.prod(shape(fused, level)))
+            outputs.append(np.full(size * np.dtype(result.dtype).itemsize, 0xFF, np.uint8).view(result.dtype))
+        addresses = [array.ctypes.data for array in [*arrays, *outputs]]
+        pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        partials = Memory(source.partials)
+        for first, last in spans or [(0, source.chunks)]:
+            scratch = Memory(source.scratch)
+            self.library.run(pointers, first, last, scratch.address, partials.address)
+            scratch.check()
+        if source.ends:
+            self.library.run_end.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+            self.library.run_end(pointers, partials.address)
+        partials.check()
+        return outputs
+
+
+class Memory:
+    """Memory aligned to 64 bytes that is all ones, as are some bytes behind it that nothing may write to."""
+
+    def __init__(self, size):
+        memory = np.full(size + 64 + 256, 0xFF, np.uint8)
+        start = -memory.ctypes.data % 64
+        self.behind, self.address = memory[start + size :], memory.ctypes.data + start
+
+    def check(self):
+        assert (self.behind == 0xFF).all(), "it wrote behind the end of its memory"
+
+
+def random_group(rng, rows, columns, count):
+    """Return a group of whole numbers, small enough that sums and products are exact, and its inputs."""
+    writer = Writer(rows, columns)
+    early, late = [], []  # what may be used anywhere, and what is known after the last chunk
+
+    def data(size):
+        dtype = rng.choice(["float32", "float64", "int32", "int8", "uint16", "bool"])
+        return rng.integers(0, 2, size).astype(bool) if dtype == "bool" else rng.integers(0, 9, size).astype(dtype)
+
+    for level in ("point", "point", "row", "column", "one"):
+        size = (rows if AXES[level][0] else 1) * (columns if AXES[level][1] else 1)
+        early.append(writer.load(data(size), level))
+    number = writer.array(data(11))
+    early.append(writer.element(number, int(rng.integers(11))))
+    for _ in range(count):
+        pool = late if late and rng.random() < 0.15 else early
+        x = pool[max(0, len(pool) - 1 - int(rng.exponential(6)))]
+        pick = rng.random()
+        if pick < 0.15:
+            y, pool = _reduction(rng, writer, x, early, late)
+        elif pick < 0.3:
+            other = rng.choice(["float32", "float64", "int32", "bool"])
+            if x.dtype.startswith("float") and other == "int32":
+                other = "float64"
+            y = writer.cast(x, dtype=other)
+        elif pick < 0.4:
+            y = _unary(rng, writer, x)
+        else:
+            same = [item for item in (early if pool is early else [*early[-9:], *late]) if item.dtype == x.dtype]
+            if pool is late:
+                same = [item for item in same if item.level in ("one", "column")]
+            other = same[int(rng.integers(len(same)))] if same else x
+            y = _binary(rng, writer, x, other, [item for item in pool if item.dtype == "bool"])
+        if y.dtype.startswith("float"):
+            y = writer.maximum(writer.minimum(y, 9.0), -9.0)
+        pool.append(y)
+    everything = [*early[-count // 2 :], *late]
+    results = [everything[int(i)] for i in rng.integers(len(everything), size=4)] + [everything[-1]]
+    if rng.random() < 0.3:
+        ones = [item for item in everything if item.level == "one" and item.dtype == "float32"]
+        if ones:
+            results.append(writer.scatter(37, [int(i) for i in rng.integers(37, size=len(ones))], *ones))
+    levels = [
+        rng.choice(["point", item.level]) if item in early and item.level != "array" else item.level for item in results
+    ]
+    return writer.fused(*results, levels=levels), writer.arrays
+
+
+def _reduction(rng, writer, x, early, late):
+    levels = {"point": ["row", "column", "one"], "row": ["one"], "column": ["one"], "one": ["one"]}[x.level]
+    level = rng.choice(levels)
+    op = rng.choice(["sum", "max", "min", "prod"])
+    if x.dtype == "bool":
+        x = x if op in ("max", "min") else writer.cast(x, dtype="int32")
+    if op == "prod" and x.dtype.startswith("float"):
+        x = writer.sign(x)
+    # What a row, or a loop over columns of one number each, needs must not wait for other rows.
+    ends = x in late or (x.level in ("point", "row") and level != "row" and writer.rows > 1)
+    if x.op in ("sign", "cast") and any(item in late for item in x.operands):
+        ends = True
+    return writer.write(op, x, level=level), late if ends else early
+
+
+def _unary(rng, writer, x):
+    if x.dtype == "bool":
+        return writer.write(rng.choice(["logical_not", "bitwise_invert"]), x)
+    names = ["negative", "abs", "square", "sign", "logical_not", "isnan"]
+    if x.dtype.startswith("float"):
+        names += ["floor", "isfinite", "signbit"]
+    elif x.dtype.startswith("u"):
+        names = ["square", "logical_not", "bitwise_invert"]
+    return writer.write(rng.choice(names), x)
+
+
+def _binary(rng, writer, x, other, bools):
+    if x.dtype == "bool":
+        names = ["bitwise_and", "bitwise_or", "logical_xor", "equal", "maximum"]
+    else:
+        names = ["add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "logical_and"]
+        if bools and rng.random() < 0.3:
+            return writer.where(bools[int(rng.integers(len(bools)))], x, other)
+    return writer.write(rng.choice(names), x, other)
