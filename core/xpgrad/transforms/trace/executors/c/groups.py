@@ -83,24 +83,27 @@ class CompiledGroups:
 
     def start(self) -> None:
         """Load what was compiled before, and compile the others in the background."""
-        why = disabled()
-        if self.groups and why is None:
-            shop = workshop()
-            why = shop.off
-            spec = self.groups[0].fused.outputs[0].spec
-            if why is None and not self._backend.address(self._backend.empty(spec)):
-                why = f"arrays of {self._backend.name} have no addresses in host memory"
-            if why is None:
-                self._layout = layout_of(self._backend, spec)
-                compiler = shop.known_compiler()
-                if compiler is not None and self._compute(compiler, shop.loaded):
-                    return
-                for group in self._others():
-                    group.state = "is being compiled"
-                background.submit(lambda: self._compile(shop))
-                return
+        try:
+            why = disabled() or self._begin(workshop())
+        except Exception as error:  # a fault of the generator, or no memory: the program runs without C
+            why = f"{type(error).__name__}: {error}"
         for group in self._others():
-            group.state = why or ""
+            group.state = why or group.state
+
+    def _begin(self, shop: Workshop) -> str | None:
+        """Load what was compiled before, and submit the others; return why there is nothing of both."""
+        if not self.groups or shop.off is not None:
+            return shop.off
+        spec = self.groups[0].fused.outputs[0].spec
+        if not self._backend.address(self._backend.empty(spec)):
+            return f"arrays of {self._backend.name} have no addresses in host memory"
+        self._layout = layout_of(self._backend, spec)
+        compiler = shop.known_compiler()
+        if compiler is None or not self._compute(compiler, shop.loaded):
+            for group in self._others():
+                group.state = "is being compiled"
+            background.submit(lambda: self._compile(shop))
+        return None
 
     def _others(self) -> Iterator[Group]:
         return (group for group in self.groups if group.state != "C")
