@@ -98,6 +98,9 @@ def test_a_link_or_what_others_can_write_is_not_read(tmp_path):
     file.unlink()
     file.mkdir()
     assert made.read("x") is None
+    file.rmdir()
+    os.mkfifo(file)
+    assert made.read("x") is None
 
 
 def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
@@ -105,7 +108,7 @@ def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_pa
     for mode in (0o770, 0o707, 0o722):
         (tmp_path / "cache").chmod(mode)
         assert made.read("x") is None
-        with pytest.raises(CacheError, match=f"can be written by others .mode {mode:o}; expected 700"):
+        with pytest.raises(CacheError, match=rf"can be written by others .mode {mode:o}; expected 700"):
             made.create()
     (tmp_path / "cache").chmod(0o755)
     assert made.read("x") == b"content"
@@ -119,7 +122,7 @@ def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_pa
 def test_a_folder_that_anybody_could_replace_is_not_used(tmp_path):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
-    with pytest.raises(CacheError, match="everybody can write to .*open, and so put another folder there"):
+    with pytest.raises(CacheError, match=r"everybody can write to .*open, and so put another folder there"):
         Cache(str(tmp_path / "open" / "cache")).create()
     (tmp_path / "open").chmod(0o1777)
     Cache(str(tmp_path / "open" / "cache")).create()
@@ -129,7 +132,8 @@ def test_a_folder_that_anybody_could_replace_is_not_used(tmp_path):
 def test_where_no_folder_can_be_made_the_reason_is_named(path):
     with pytest.raises(CacheError, match=path):
         Cache(path).create()
-    assert Cache(path).read("x") is None and Cache(path).entries() == []
+    assert Cache(path).read("x") is None
+    assert Cache(path).entries() == []
 
 
 def test_the_least_recently_used_files_are_removed(tmp_path, monkeypatch):
@@ -197,7 +201,8 @@ def test_a_damaged_library_is_made_anew(name, folder, anew):
     assert wait(60)
     assert is_compiled(run)
     run_once(run, group)
-    assert file.read_bytes() == good and not file.is_symlink()
+    assert file.read_bytes() == good
+    assert not file.is_symlink()
 
 
 CHANGES = {
@@ -233,4 +238,5 @@ def test_codegen_off_compiles_and_loads_nothing(folder, monkeypatch):
     run_once(run, group)
     (made,) = (item for item in run.__globals__.values() if isinstance(item, Group))
     assert made.state == "XPGRAD_CODEGEN=0 turns it off"
-    assert not list(folder.glob("*.so")) and state().loaded == 0
+    assert not list(folder.glob("*.so"))
+    assert state().loaded == 0
