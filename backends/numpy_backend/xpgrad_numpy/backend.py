@@ -174,6 +174,11 @@ class NumPyBackend(Backend):
 
         return programs.on_scalars(function, args, kwargs, dtype)
 
+    def number(self, array: Array) -> bool | int | float | None:
+        """Return the value of a 0-d array that nobody can write to; None for other arrays."""
+        constant = not array.ndim and array.dtype.kind in "biuf" and not array.flags.writeable and array.base is None
+        return array.item() if constant else None
+
     def takes_scalars(self, function: Kernel) -> bool:
         """Return whether a function may be called with NumPy's scalars instead of 0-d arrays."""
         from xpgrad_numpy import programs  # only for compiled functions

@@ -308,6 +308,10 @@ class Backend:
         """
         return None
 
+    def number(self, array: Array) -> bool | int | float | None:
+        """Return the value of a 0-d array of real numbers that nobody can write to; None for other arrays."""
+        return None
+
     def takes_scalars(self, function: Callable[..., Any]) -> bool:
         """Return whether a function may be called with the library's scalars instead of 0-d arrays."""
         return False
