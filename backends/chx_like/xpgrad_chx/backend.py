@@ -159,6 +159,23 @@ class ChainerxBackend(Backend):
         """Return a copy that shares no memory with `array`."""
         return over(ndarray, array._device.buffers.copy(array._data), array._device)
 
+    def empty(self, spec: Spec) -> Array:
+        """Return a new array of this shape and dtype, whose elements are not initialised."""
+        device = spec.device
+        made = device.buffers.empty(device.buffers.spec_for(spec.shape, spec.dtype, device.handle))
+        return over(ndarray, made, device)
+
+    def address(self, array: Array) -> int:
+        """Return the address of the first element of a plain array in host memory that is in C order, else 0."""
+        plain = array._graph is None and array._device.on_host
+        return array._device.buffers.address(array._data) if plain else 0
+
+    def contiguous(self, array: Array) -> Array:
+        """Return a copy in C order; an array in a graph as it is, since a copy would not be in it."""
+        if array._graph is not None:
+            return array
+        return over(ndarray, array._device.buffers.contiguous(array._data), array._device)
+
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy on another device."""
         source, target = array._device, device.handle
