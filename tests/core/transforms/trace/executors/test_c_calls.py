@@ -26,6 +26,12 @@ pytestmark = [needs_compiler, pytest.mark.usefixtures("shared_folder")]
 FUNCTIONS = "glue", "addresses"
 
 
+@pytest.fixture(autouse=True)
+def _shared_soon(monkeypatch):
+    """Let threads share smaller groups than they usually do."""
+    monkeypatch.setattr(library, "SHARED_FROM", 2**16)
+
+
 class Refused(Exception):
     """Raised by the fallback of a group that should be computed by C."""
 
