@@ -15,7 +15,7 @@ from xpgrad.transforms.trace.executors.c.workshop import Workshop, disabled, wor
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 
-MOST_GROUPS, MOST_TEXT = 64, 250_000
+MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Groups, and characters of source, of one library: more of them are compiled one library after the other."""
 
 
@@ -94,7 +94,8 @@ class CompiledGroups:
         """Load what was compiled before, and submit the others; return why there is nothing of both."""
         if not self.groups or shop.off is not None:
             return shop.off
-        spec = self.groups[0].fused.outputs[0].spec
+        found = self.groups[0].fused.outputs[0].spec
+        spec = self._backend.spec_for((), found.dtype, found.device)
         if not self._backend.address(self._backend.empty(spec)):
             return f"arrays of {self._backend.name} have no addresses in host memory"
         self._layout = layout_of(self._backend, spec)
