@@ -8,7 +8,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import XpgradError
 from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.glue import Record, new_function, python_api
+from xpgrad.transforms.trace.executors.c.glue import PLACES, Record, new_function, python_api
 from xpgrad.transforms.trace.executors.c.layout import Layout, key_of
 from xpgrad.transforms.trace.executors.c.worth import work
 from xpgrad.transforms.trace.executors.threads import run_all
@@ -86,9 +86,10 @@ class Library:
         called = Called(self._chunks, self._all, record, fused, fallback, backend)
         if layout is None or not self._method:
             return called
-        for field in ("type", "data", "rank", "shape", "dtype", "flags"):
+        for field in PLACES:
             setattr(record, f"{field}_at", getattr(layout, field))
         record.flags, record.type = layout.contiguous, id(layout.kind)
+        record.inner_type, record.none = id(layout.inner_kind), id(None)
         words = [word for value in fused.inputs for word in key_of(value.spec)]
         data = bytes(record) + bytes((ctypes.c_long * len(words))(*words))
         specs = [value.spec for value in fused.inputs]  # whose dtypes must stay, as their addresses are compared
