@@ -6,7 +6,7 @@ from typing import Any
 
 from xpgrad.cli.health.findings import Finding
 from xpgrad.transforms.trace.executors.c.cache import Cache, CacheError, default_folder
-from xpgrad.transforms.trace.executors.c.workshop import Workshop, disabled
+from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled
 from xpgrad.transforms.trace.executors.threads import threads
 
 TIMEOUT = 30.0  # seconds for the compiler to compile a few loops
@@ -20,26 +20,26 @@ def codegen() -> dict[str, Any]:
     dict
         `disabled`, `off` and `folder_problem` are texts, or None.
     """
-    shop = Workshop(Cache(default_folder()), TIMEOUT)
-    facts: dict[str, Any] = {"folder": shop.cache.path, "disabled": disabled(), "folder_problem": None}
+    tools = Toolchain(Cache(default_folder()), TIMEOUT)
+    facts: dict[str, Any] = {"folder": tools.cache.path, "disabled": disabled(), "folder_problem": None}
     if facts["disabled"] is None:
         try:
-            shop.cache.create()
+            tools.cache.create()
         except CacheError as error:
             facts["folder_problem"] = str(error)
     tried = facts["disabled"] is None and facts["folder_problem"] is None
-    compiler = shop.compiler() if tried else shop.known_compiler()
-    facts |= {"off": shop.off, "compiler": None, "version": None, "vector_math": None}
+    compiler = tools.compiler() if tried else tools.known_compiler()
+    facts |= {"off": tools.off, "compiler": None, "version": None, "vector_math": None}
     if compiler is not None:
         command = " ".join(compiler.command)
         facts |= {"compiler": command, "version": compiler.version, "vector_math": compiler.vector_math}
-    entries = shop.cache.entries()
+    entries = tools.cache.entries()
     facts |= {"files": len(entries), "bytes": sum(size for _, size, _ in entries)}
     try:
         facts["threads"], facts["threads_error"] = threads(), None
     except ValueError as error:
         facts["threads"], facts["threads_error"] = None, str(error)
-    text, when = shop.last_failure() or (None, 0.0)
+    text, when = tools.last_failure() or (None, 0.0)
     facts["last_failure"] = None if text is None else {"text": text, "seconds_ago": max(0, round(time.time() - when))}
     return facts
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from xpgrad.cli.health.codegen import ago, codegen, codegen_findings, codegen_line
 from xpgrad.cli.health.report import show
 from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.workshop import LAST_FAILURE
+from xpgrad.transforms.trace.executors.c.toolchain import LAST_FAILURE
 
 HERE: dict[str, Any] = {
     "disabled": None,

@@ -15,7 +15,7 @@ from tests.core.transforms.trace.executors.c_programs import (
     program_of,
 )
 
-from xpgrad.transforms.trace.executors.c import background, cache, compiler, workshop
+from xpgrad.transforms.trace.executors.c import background, cache, compiler, toolchain
 from xpgrad.transforms.trace.executors.c.cache import Cache, CacheError, default_folder
 from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
@@ -33,8 +33,8 @@ def stored(path: Path, name: str = "x", content: bytes = b"content") -> Cache:
 @pytest.fixture
 def anew(monkeypatch):
     """A function after which this process has loaded nothing, as a new one."""
-    monkeypatch.setattr(workshop, "_workshops", {})
-    return workshop._workshops.clear
+    monkeypatch.setattr(toolchain, "_toolchains", {})
+    return toolchain._toolchains.clear
 
 
 def is_compiled(run) -> bool:

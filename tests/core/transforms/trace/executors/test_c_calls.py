@@ -17,7 +17,7 @@ from tests.core.transforms.trace.executors.c_programs import (
 
 from xpgrad.transforms.trace.executors.c import groups as module
 from xpgrad.transforms.trace.executors.c import layout, library
-from xpgrad.transforms.trace.executors.c.executor import c_executor, wait
+from xpgrad.transforms.trace.executors.c.executor import c_executor, groups_of, wait
 from xpgrad.transforms.trace.executors.c.generator import Source
 from xpgrad.transforms.trace.executors.c.groups import Group
 
@@ -244,6 +244,7 @@ def test_a_program_calls_the_fallback_until_c_is_there_and_then_c():
     np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
     assert not calls
     assert not any(isinstance(item, Group) for item in run.__globals__.values())
+    assert [group.state for group in groups_of(run)] == ["C"]
     run(*(x.astype(np.float64) for x in arrays))
     assert len(calls) == 1
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tests.core.transforms.trace.executors.c_programs import arrays_for, multiply_add, needs_compiler, program_of
 
-from xpgrad.transforms.trace.executors.c import groups, process, workshop
+from xpgrad.transforms.trace.executors.c import groups, process, toolchain
 from xpgrad.transforms.trace.executors.c.cache import Cache
 from xpgrad.transforms.trace.executors.c.executor import c_executor, wait
 from xpgrad.transforms.trace.executors.c.groups import Group
-from xpgrad.transforms.trace.executors.c.workshop import Workshop
+from xpgrad.transforms.trace.executors.c.toolchain import Toolchain
 
 REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
 PROBED = f'case "$*" in *probe*|*--version*) exec {REAL} "$@";; esac\n'
@@ -25,10 +25,10 @@ TARGET = 'while [ "$1" != -o ]; do shift; done\n'
 
 
 @pytest.fixture
-def shop(no_folder, monkeypatch):
-    """A workshop of its own, which waits for half a second only."""
-    made = Workshop(Cache(str(no_folder)), timeout=60.0)
-    monkeypatch.setattr(groups, "workshop", lambda: made)
+def tools(no_folder, monkeypatch):
+    """A toolchain of its own."""
+    made = Toolchain(Cache(str(no_folder)), timeout=60.0)
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
     monkeypatch.delenv("CC", raising=False)
     return made
 
@@ -64,11 +64,11 @@ def assert_clean(folder: Path) -> None:
     assert not folder.exists() or not [path for path in folder.iterdir() if path.name.startswith("build-")]
 
 
-def test_without_a_compiler_the_reason_says_what_was_looked_for(shop, no_folder, tmp_path, monkeypatch):
+def test_without_a_compiler_the_reason_says_what_was_looked_for(tools, no_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     (state,) = states_after(multiply_add())
     assert state == "no C compiler: cc, gcc, clang are not on the path, and CC is not set"
-    assert shop.off == state
+    assert tools.off == state
     assert_clean(no_folder)
 
 
@@ -83,22 +83,22 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_compiler_is_not_used(name, shop, no_folder, compiler, monkeypatch):
+def test_a_broken_compiler_is_not_used(name, tools, no_folder, compiler, monkeypatch):
     text, said = BROKEN[name]
     monkeypatch.setattr(process, "MAX_BYTES", 100_000)
     compiler(text)
     (state,) = states_after(multiply_add())
     assert any(part in state for part in said.split("|")), state
-    assert shop.off == state
-    assert list(shop.failures) == [state]
-    found = shop.last_failure()
+    assert tools.off == state
+    assert list(tools.failures) == [state]
+    found = tools.last_failure()
     assert found is not None
     assert found[0] == state
     assert abs(found[1] - time.time()) < 600
     assert_clean(no_folder)
 
 
-def test_what_is_no_program_is_not_started(shop, no_folder, compiler):
+def test_what_is_no_program_is_not_started(tools, no_folder, compiler):
     compiler("").write_bytes(b"\x7fELF nonsense")
     (state,) = states_after(multiply_add())
     assert "cannot be started" in state or "failed" in state
@@ -106,39 +106,39 @@ def test_what_is_no_program_is_not_started(shop, no_folder, compiler):
 
 
 @needs_compiler
-def test_a_compiler_that_computes_something_else_is_not_used(shop, compiler):
+def test_a_compiler_that_computes_something_else_is_not_used(tools, compiler):
     compiler(f'case "$*" in *--version*) exec {REAL} "$@";; *) exec {REAL} -Dexpf=sinf "$@";; esac')
     (state,) = states_after(multiply_add())
     assert "what the compiler made computes exp(-2) = " in state
 
 
 @needs_compiler
-def test_without_vector_math_functions_stay_with_the_fallback(shop, compiler):
+def test_without_vector_math_functions_stay_with_the_fallback(tools, compiler):
     compiler(f'case "$*" in *lmvec*) echo no lmvec >&2; exit 1;; *) exec {REAL} "$@";; esac')
     assert states_after(multiply_add()) == ["C"]
-    found = shop.compiler()
+    found = tools.compiler()
     assert found is not None
     assert not found.vector_math
     assert "-lmvec" not in found.libraries
 
 
 @needs_compiler
-def test_the_next_compiler_is_used_if_the_first_does_not_work(shop, compiler, tmp_path):
+def test_the_next_compiler_is_used_if_the_first_does_not_work(tools, compiler, tmp_path):
     compiler("exit 1")
     compiler(f'exec {REAL} "$@"', "gcc")
     assert states_after(multiply_add()) == ["C"]
-    found = shop.compiler()
+    found = tools.compiler()
     assert found is not None
     assert found.command == (str(tmp_path / "bin" / "gcc"),)
 
 
 @needs_compiler
-def test_the_compiler_of_the_environment_comes_first(shop, tmp_path, monkeypatch):
+def test_the_compiler_of_the_environment_comes_first(tools, tmp_path, monkeypatch):
     path = tmp_path / "mine"
     path.symlink_to(REAL)
     monkeypatch.setenv("CC", f"{path} -DMINE=1")
     assert states_after(multiply_add()) == ["C"]
-    found = shop.compiler()
+    found = tools.compiler()
     assert found is not None
     assert found.command == (str(path), "-DMINE=1")
 
@@ -154,12 +154,12 @@ LATER = {
 
 @needs_compiler
 @pytest.mark.parametrize("name", LATER)
-def test_a_failure_of_one_library_is_noted(name, shop, no_folder, compiler):
+def test_a_failure_of_one_library_is_noted(name, tools, no_folder, compiler):
     text, said = LATER[name]
     compiler(PROBED + text)
     (state,) = states_after(multiply_add())
     assert any(part in state for part in said.split("|")), state
-    assert shop.off is None
+    assert tools.off is None
     assert_clean(no_folder)
     for path in no_folder.glob("*.so"):
         path.unlink()
@@ -168,25 +168,25 @@ def test_a_failure_of_one_library_is_noted(name, shop, no_folder, compiler):
 
 
 @needs_compiler
-def test_after_some_failures_no_more_are_tried(shop, compiler):
+def test_after_some_failures_no_more_are_tried(tools, compiler):
     path = compiler("")
     compiler(PROBED + f"echo x >> {path.parent}/log; exit 1")
     for number in range(6):
         states_after(multiply_add((number + 2,)))
-    assert (path.parent / "log").read_text() == "x\n" * workshop.FAILURES
-    assert shop.off is not None
+    assert (path.parent / "log").read_text() == "x\n" * toolchain.FAILURES
+    assert tools.off is not None
 
 
 @needs_compiler
 @pytest.mark.parametrize("first", [PROBED, ""])
-def test_a_compiler_that_hangs_is_killed_with_all_that_it_started(first, shop, no_folder, compiler, tmp_path):
+def test_a_compiler_that_hangs_is_killed_with_all_that_it_started(first, tools, no_folder, compiler, tmp_path):
     compiler(f"{first}sleep 1000 & echo $! $$ > {tmp_path}/running; wait")
     if first:
-        assert shop.compiler() is not None  # while there is time enough
-    shop.timeout = 0.3
+        assert tools.compiler() is not None  # while there is time enough
+    tools.timeout = 0.3
     (state,) = states_after(multiply_add())
     assert "did not end within 0.3 s" in state
-    assert shop.off is not None
+    assert tools.off is not None
     assert_clean(no_folder)
     for number in map(int, (tmp_path / "running").read_text().split()):
         assert not runs(number)
@@ -206,8 +206,8 @@ def runs(number: int) -> bool:
 
 @needs_compiler
 def test_a_disk_that_is_full_leaves_no_part_of_a_file(folder, monkeypatch):
-    made = Workshop(Cache(str(folder)))
-    monkeypatch.setattr(groups, "workshop", lambda: made)
+    made = Toolchain(Cache(str(folder)))
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
 
     def full(*args):
         raise OSError(28, "No space left on device")
@@ -221,8 +221,8 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_file(folder, monkeypatch):
 
 @pytest.mark.parametrize("path", ["/proc/self/xpgrad", "/dev/null"])
 def test_a_folder_that_cannot_be_made_is_the_reason(path, monkeypatch):
-    made = Workshop(Cache(path))
-    monkeypatch.setattr(groups, "workshop", lambda: made)
+    made = Toolchain(Cache(path))
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
     (state,) = states_after(multiply_add())
     assert path in state
     assert made.off == state
