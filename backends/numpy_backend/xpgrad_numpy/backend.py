@@ -210,7 +210,7 @@ class NumPyBackend(Backend):
         """Return an aligned copy in C order."""
         return array.copy()
 
-    def array_layout(self) -> Mapping[str, int]:
+    def array_layout(self) -> Mapping[str, Any]:
         """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
         start = object.__basicsize__
         fields = {"data": start, "rank": start + 8, "shape": start + 16, "dtype": start + 40, "flags": start + 48}

@@ -344,16 +344,17 @@ class Backend:
         return 0
 
     def contiguous(self, array: Array) -> Array:
-        """Return a copy of an array for which `address` returns 0, with its elements in C order, if there can be one."""
+        """Return a copy, for which `address` is not 0, of an array for which it is, if there can be one."""
         return self.copy(array)
 
-    def array_layout(self) -> Mapping[str, int] | None:
+    def array_layout(self) -> Mapping[str, Any] | None:
         """Return where the objects of the first of `array_types` keep what compiled code reads, or None.
 
         These are offsets in bytes: of the pointers to the first element ("data"), to the lengths of the axes ("shape",
         of C's type ``intptr_t``) and to the dtype ("dtype"), and of the number of axes ("rank") and of flags ("flags"),
-        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). They are compared with
-        what the other methods say before they are used.
+        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). Where another object
+        within the array has all that: its type ("inner_kind"), and the offsets of the pointers to it ("inner") and to
+        what must be None ("none"). All is compared with what the other methods say before it is used.
         """
         return None
 
