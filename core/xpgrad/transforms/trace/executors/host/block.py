@@ -58,12 +58,7 @@ class Block:
 
     def scratch(self, length: int) -> list[Array]:
         """Return new memory for what the calls compute meanwhile."""
-        made = []
-        for value in self._scratch:
-            spec = value.spec
-            shape = self._cuts.shape(spec.shape, length)
-            made.append(spec.backend.namespace.empty(shape, dtype=spec.dtype, device=spec.device))
-        return made
+        return [value.spec.backend.scratch(self._cuts.part(value.spec, length)) for value in self._scratch]
 
     def run(
         self, length: int, inputs: Sequence[Array], scratch: Sequence[Array], outputs: Sequence[Array]

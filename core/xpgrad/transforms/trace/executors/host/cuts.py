@@ -80,16 +80,16 @@ class Cuts:
         """Return whether an array is cut; else each block needs all of it."""
         return value in self._cut
 
-    def shape(self, shape: Shape, length: int) -> Shape:
-        """Return the shape of a part, with some units, of an array that is cut."""
-        return (length,) if self.flat else (length, *(1,) * (self.leading - 1), *shape[self.leading :])
+    def part(self, spec: Spec, length: int) -> Spec:
+        """Return the spec of a part, with some units, of an array that is cut."""
+        shape = (length,) if self.flat else (length, *(1,) * (self.leading - 1), *spec.shape[self.leading :])
+        return with_shape(spec, shape)
 
     def spec(self, value: Value, length: int) -> Spec:
         """Return the spec of a part of an array if it is cut, else that of what each block gets."""
-        spec = value.spec
-        whole = () if self.flat else spec.shape
-        shape = self.shape(spec.shape, length) if self.is_cut(value) else whole
-        return spec if shape == spec.shape else spec.backend.spec_for(shape, spec.dtype, spec.device)
+        if self.is_cut(value):
+            return self.part(value.spec, length)
+        return with_shape(value.spec, () if self.flat else value.spec.shape)
 
     def view(self, array: Array, value: Value) -> Array:
         """Return an array as it is cut, or passed to each block as a whole.
@@ -113,3 +113,8 @@ class Cuts:
             return array
         made: Any = spec.backend.namespace.reshape(array, spec.shape)
         return made
+
+
+def with_shape(spec: Spec, shape: Shape) -> Spec:
+    """Return a spec with another shape."""
+    return spec if shape == spec.shape else spec.backend.spec_for(shape, spec.dtype, spec.device)
