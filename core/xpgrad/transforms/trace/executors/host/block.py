@@ -7,7 +7,7 @@ from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted
 from xpgrad.transforms.trace.executors.host.cuts import Cuts
 from xpgrad.transforms.trace.executors.host.memory import with_scratch
 from xpgrad.transforms.trace.executors.host.stages import on_block
-from xpgrad.transforms.trace.executors.python import load
+from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.source import source_of
 from xpgrad.types import Array

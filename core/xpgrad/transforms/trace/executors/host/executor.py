@@ -5,9 +5,10 @@ from typing import Any
 
 from xpgrad.transforms.trace.calls import itemsize
 from xpgrad.transforms.trace.executors.host.blocks import Blocks, blocks_of
-from xpgrad.transforms.trace.executors.python import load, python_executor
+from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
 
