@@ -48,7 +48,10 @@ def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "Blocks | 
     if not cuts.fits:
         return None if first else blocks_of(fused, function, first=True)
     stages = stages_of([*fused.inputs, *constants], calls, cuts)
-    if stages is None or not (stages.body or stages.ends):
+    if stages is None:
+        return None
+    made = {value for call in stages.body for value in call.results}
+    if not (stages.ends or any(value in made for value in fused.outputs)):
         return None
     return Blocks(fused, function, cuts, stages, constants)
 
@@ -132,6 +135,8 @@ class Blocks:
         unused: list[list[Array]] = []  # scratch of threads that are between two blocks
 
         count = max(1, -(-(length - 1) // step))  # the last block takes a row that is left
+        for each in {min(step, length), length - (count - 1) * step}:  # here: Python 3.11 cannot parse in two threads
+            block.prepare(each)
 
         def compute(first: int, last: int) -> None:
             cut = slice(first * step, length if last == count else last * step)

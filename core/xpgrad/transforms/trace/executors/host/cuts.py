@@ -55,11 +55,11 @@ class Cuts:
 
     def _size(self, value: Value, fused: Fused) -> str | None:
         """Return at which level the array itself is: a number that is the same at all points may fill an array."""
-        sizes = {"point": self._rows * self._columns, "row": self._rows, "column": self._columns, "one": 1}
         level, size = fused.levels.get(value, ""), value.spec.size
-        if sizes.get(level) == size and (level != "column" or self._rows > 1):
-            return level
-        return next((level for level, number in sizes.items() if number == size), None)
+        if size == 1:
+            return "one"
+        sizes = {"point": self._rows * self._columns, "row": self._rows, "column": self._columns}
+        return level if sizes.get(level) == size else next((each for each, n in sizes.items() if n == size), None)
 
     def _along_first_axis(self, cut: list[Value]) -> bool:
         lengths = {value.spec.shape[0] if value.spec.shape else 1 for value in cut}

@@ -26,7 +26,8 @@ def with_scratch(program: Program, results: Sequence[Value]) -> tuple[Program, t
         inputs for the scratch; and the numbers of the results that are not written to their place by a call.
     """
     aliases, layouts = Aliases(program), Layouts(program.backend)
-    backend = program.inputs[0].spec.backend
+    backend = program.backend
+    assert backend is not None  # it has calls, with results
     ends = ends_of_memory(program, aliases)
     places = {value: Value(value.spec, f"into_{i}") for i, value in enumerate(results)}
     scratch: list[Value] = []
