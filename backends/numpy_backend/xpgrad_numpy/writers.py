@@ -19,6 +19,11 @@ def _apart(out: Array, *others: Array) -> Array:
     return aligned(out.shape, out.dtype) if any(np.may_share_memory(out, other) for other in others) else out
 
 
+def _stored(result: Array, out: Array) -> Array:
+    np.copyto(out, result)
+    return out
+
+
 def relu(x: Array, /, *, out: Array) -> Array:
     """Write ``max(x, 0)``."""
     return np.maximum(x, ZEROS.get(x.dtype, 0), out=out)
@@ -26,6 +31,8 @@ def relu(x: Array, /, *, out: Array) -> Array:
 
 def gate(x1: Array, x2: Array, /, *, out: Array) -> Array:
     """Write ``x1 * (x2 > 0)``."""
+    if x1.dtype != out.dtype:
+        return _stored(neural.gate(x1, x2), out)
     to = _apart(out, x1)
     np.copyto(to, np.greater(x2, ZEROS.get(x2.dtype, 0)))
     return np.multiply(to, x1, out=out)
@@ -34,8 +41,7 @@ def gate(x1: Array, x2: Array, /, *, out: Array) -> Array:
 def expit(x: Array, /, *, out: Array) -> Array:
     """Write ``1 / (1 + exp(-x))``."""
     if is_half(x.dtype):
-        np.copyto(out, neural.expit(x))
-        return out
+        return _stored(neural.expit(x), out)
     np.negative(x, out=out)
     with np.errstate(over="ignore"):
         np.exp(out, out=out)
@@ -46,9 +52,8 @@ def expit(x: Array, /, *, out: Array) -> Array:
 
 def expit_x(gy: Array, x: Array, y: Array, /, *, out: Array) -> Array:
     """Write ``gy * y * (1 - y)``."""
-    if is_half(y.dtype):
-        np.copyto(out, neural.expit_x(gy, x, y))
-        return out
+    if is_half(y.dtype) or not normalization.alike(out, gy, x, y):
+        return _stored(neural.expit_x(gy, x, y), out)
     gx = np.subtract(ONES.get(y.dtype, 1), y, out=_apart(out, gy, x, y))
     if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
         places = y > NEARLY_ONE
@@ -59,6 +64,8 @@ def expit_x(gy: Array, x: Array, y: Array, /, *, out: Array) -> Array:
 
 def tanh_x(gy: Array, y: Array, /, *, out: Array) -> Array:
     """Write ``gy * (1 - y * y)``."""
+    if not normalization.alike(out, gy, y):
+        return _stored(elementwise.tanh_x(gy, y), out)
     gx = np.multiply(y, y, out=_apart(out, gy))
     np.subtract(ONES.get(y.dtype, 1), gx, out=gx)
     return np.multiply(gy, gx, out=out)
@@ -91,16 +98,14 @@ def astype(x: Array, dtype: Dtype, /, *, out: Array, copy: bool = True, device: 
 def softmax(x: Array, /, axis: Any, *, out: Array) -> Array:
     """Write exponentials normalised along `axis`."""
     if is_half(x.dtype):
-        np.copyto(out, neural.softmax(x, axis))
-        return out
+        return _stored(neural.softmax(x, axis), out)
     return neural.softmax_into(x, out, axis)
 
 
 def softmax_x(gy: Array, y: Array, axis: Any, /, *, out: Array) -> Array:
     """Write ``y * (gy - sum(gy * y))``."""
-    if is_half(y.dtype):
-        np.copyto(out, neural.softmax_x(gy, y, axis))
-        return out
+    if is_half(y.dtype) or not normalization.alike(out, gy, y):
+        return _stored(neural.softmax_x(gy, y, axis), out)
     gx = np.multiply(gy, y, out=out)
     total = np.add.reduce(gx, axis, keepdims=True)
     np.subtract(gy, total, out=gx)
@@ -112,8 +117,7 @@ def normalized(
 ) -> Array:
     """Write ``(x - mean) * inverse * gamma + beta``."""
     if not normalization.alike(x, gamma, beta, mean, inverse):
-        np.copyto(out, normalization.normalized(x, gamma, beta, mean, inverse, axis, eps))
-        return out
+        return _stored(normalization.normalized(x, gamma, beta, mean, inverse, axis, eps), out)
     np.subtract(x, mean, out=out)
     np.multiply(out, inverse, out=out)
     np.multiply(out, gamma, out=out)
