@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -280,6 +281,24 @@ class Backend:
         wherever it is written.
         """
         return None
+
+    def into(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return a function as one that takes ``out=``, an array for its result; or None if there is none.
+
+        That array has the result's shape and dtype, and shares no memory with the arguments.
+        """
+        return self.writer(function)
+
+    def scratch(self, spec: Spec) -> Array:
+        """Return a new array for what is computed meanwhile; its elements are not initialised."""
+        return self.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
+
+    def on_rows(self, width: int) -> AbstractContextManager[Any]:
+        """Return a context for calls of this thread on contiguous arrays whose rows have `width` elements.
+
+        Some of them take arrays with one element a row, or one row for all. Results are the same.
+        """
+        return nullcontext()
 
     def is_elementwise(self, function: Callable[..., Any]) -> bool:
         """Return whether a function computes each element of one new array from those at its place, to the same bits.
