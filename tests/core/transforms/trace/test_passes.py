@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.transforms.trace import small_programs
 from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, bits, interpreted
+from tests.core.transforms.trace.small_programs import Writer
 
 import xpgrad
 from xpgrad.transforms.trace import source
@@ -79,6 +80,18 @@ def test_random_programs_in_short_functions_give_the_same_bits(seed, lines):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "MAX_LINES", lines)
         check(seed, (), 60)
+
+
+def test_a_copy_of_a_new_array_is_that_array_unless_both_are_outputs():
+    w = Writer(np.ones((2, 3)))
+    y = w(np.sin, *w.inputs)
+    z = w(BACKEND.copy, y)
+    for outputs, private, count in (((z,), 0, 1), ((y, z), 0, 1), ((z, y), 1, 2)):
+        program = apply_passes(w.program(*outputs).replaced(private=private), exact=True)
+        assert len(program.calls) == count
+        first, *others = executor_for(program, BACKEND, "python")(np.ones((2, 3)))
+        first[...] = 7.0
+        assert all(np.array_equal(other, np.sin(np.ones((2, 3)))) for other in others)
 
 
 def test_symbols_of_layouts_do_not_grow_with_the_number_of_paths_to_a_value():

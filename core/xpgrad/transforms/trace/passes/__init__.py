@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 
-from xpgrad.transforms.trace.passes.algebra import algebra
+from xpgrad.transforms.trace.passes.algebra import algebra, units
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.passes.constants import constants
@@ -15,6 +15,7 @@ from xpgrad.transforms.trace.program import Program
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
+    "units": units,
     "constants": constants,
     "equal_calls": equal_calls,
     "slices": slices,
@@ -26,7 +27,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 """All passes by name, in the order in which they run."""
 
-REASSOCIATING = frozenset(["slices", "products", "sums"])
+REASSOCIATING = frozenset(["units", "slices", "products", "sums"])
 """Those that change the order of sums and products, so that results are equal to rounding only."""
 
 
