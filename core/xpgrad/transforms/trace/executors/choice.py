@@ -19,7 +19,21 @@ Executor = Callable[[Program], Any]
 
 EXACT = "python"
 """The executor that gives the eager results to the bit, and takes every program."""
-EXECUTORS: dict[str, Executor] = {EXACT: python_executor}
+
+
+def _c(program: Program) -> Any:
+    from xpgrad.transforms.trace.executors.c.executor import c_executor
+
+    return c_executor(program)
+
+
+def _host(program: Program) -> Any:
+    from xpgrad.transforms.trace.executors.host.executor import host_executor
+
+    return host_executor(program)
+
+
+EXECUTORS: dict[str, Executor] = {"c": _c, "host": _host, EXACT: python_executor}
 """The core's own executors by name, the fastest first."""
 
 
