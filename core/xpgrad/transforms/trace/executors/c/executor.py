@@ -50,6 +50,7 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
     run = load(source, program.name)
     groups.bind(run.__globals__)
     groups.start()
+    run.__dict__["program"] = found
     return run
 
 
