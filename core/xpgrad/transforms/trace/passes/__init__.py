@@ -9,6 +9,7 @@ from xpgrad.transforms.trace.passes.constants import constants
 from xpgrad.transforms.trace.passes.dead_calls import dead_calls
 from xpgrad.transforms.trace.passes.equal_calls import equal_calls
 from xpgrad.transforms.trace.passes.products import products
+from xpgrad.transforms.trace.passes.recompute import recompute
 from xpgrad.transforms.trace.passes.slices import slices
 from xpgrad.transforms.trace.passes.sums import sums
 from xpgrad.transforms.trace.program import Program
@@ -22,6 +23,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "products": products,
     "sums": sums,
     "dead_calls": dead_calls,
+    "recompute": recompute,
     "blocks": blocks,
     "buffers": buffers,
 }
