@@ -241,6 +241,21 @@ def test_the_program_that_is_shown_is_that_which_the_executor_says_it_runs(monke
     ]
 
 
+@pytest.mark.parametrize("executor", ["c", "host"])
+def test_a_program_shows_the_groups_that_run(executor) -> None:
+    xp = xpgrad.array_api
+    compiled = xpgrad.compile(lambda x: xp.sum(xp.tanh(x * 1.5) * x), executor=executor)
+    x = np.ones(400_000)
+    program = compiled.program(x)
+    if program.executor != executor:
+        pytest.skip(f"{executor} does not run here")
+    assert "  computed together: 4 calls in 1 group\n    1 x 400,000, 4 calls, reads 3.2 MB" in program.explain()
+    shown = str(program).splitlines()
+    assert [line.split()[0] for line in shown[2:6]] == ["block"] * 4
+    assert "tanh(" in shown[3]
+    assert "fused(" in shown[6]
+
+
 def test_an_explanation_names_what_is_computed_together() -> None:
     w = Writer(X)
     (x,) = w.inputs

@@ -40,7 +40,8 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     if backend is None:
         return program
     plain = calls_in(program)
-    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls))
+    notes = tuple(note for note in program.notes if not note.startswith("blocks:"))
+    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls), notes=notes)
     calls = Grouping(plain, backend, accepts, worth).calls
     found = plain.replaced(calls=tuple(calls))
     return buffers(found) if any(isinstance(call.function, Fused) for call in calls) else program

@@ -54,6 +54,7 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
     groups.bind(run.__globals__)
     run.__globals__[GROUPS] = groups
     groups.start()
+    run.__dict__["program"] = found
     return run
 
 

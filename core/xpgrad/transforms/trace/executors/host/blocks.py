@@ -72,7 +72,7 @@ class Blocks:
 
     def __init__(self, fused: Fused, whole: Run, cuts: Cuts, stages: Stages, constants: dict[Value, Array]) -> None:
         self._constants = constants
-        self._fused, self._whole, self._cuts = fused, whole, cuts
+        self.fused, self._whole, self._cuts = fused, whole, cuts
         self._fits: bool | None = None  # not known before the first run
         self._elsewise: Run | None = None
         self._backend = fused.outputs[0].spec.backend
@@ -102,7 +102,7 @@ class Blocks:
         if self._fits is False:
             return self._whole(*arrays)
         cuts, block = self._cuts, self._block
-        values: dict[Value, Any] = dict(zip(self._fused.inputs, arrays, strict=True))
+        values: dict[Value, Any] = dict(zip(self.fused.inputs, arrays, strict=True))
         values.update(self._constants)
         if self._before is not None:
             values.update(zip(self._early, self._before(*(values[value] for value in self._given)), strict=True))
@@ -125,7 +125,7 @@ class Blocks:
         if self._after is not None:
             found = self._after(*(values[value] for value in self._known))
             values.update(zip(self._wholes, found, strict=True))
-        return [values[value] for value in self._fused.outputs]
+        return [values[value] for value in self.fused.outputs]
 
     def _run(self, views: Sequence[Array], outputs: Sequence[Array], totals: Sequence[Total]) -> None:
         block, length, part = self._block, self._cuts.length, self._part
@@ -160,5 +160,5 @@ class Blocks:
     def _cut_elsewise(self) -> Run:
         """Return what runs where an array is not contiguous: cut along the first axis, or whole."""
         if self._elsewise is None:
-            self._elsewise = blocks_of(self._fused, self._whole, first=True) or self._whole
+            self._elsewise = blocks_of(self.fused, self._whole, first=True) or self._whole
         return self._elsewise
