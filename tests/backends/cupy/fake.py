@@ -7,6 +7,7 @@ proves the arithmetic of that text and the Python around it; it proves nothing a
 
 import ctypes
 import hashlib
+import math
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.backends.cupy import fake_blocks
 
 GPUS = 2
 HERE = Path(__file__).parent
@@ -24,7 +26,9 @@ ANYWHERE = {"reshape", "transpose", "view", "squeeze", "ravel", "swapaxes", "cop
 VIEWS = {"transpose", "reshape", "broadcast_to", "expand_dims", "squeeze", "swapaxes", "moveaxis", "diagonal"}
 LETTERS = {"f": "float", "d": "double", "l": "long long", "q": "long long", "i": "int", "L": "unsigned long long"}
 LETTERS |= {"Q": "unsigned long long", "I": "unsigned int", "h": "short", "b": "signed char", "B": "unsigned char"}
-FIXED = {"int64": np.int64, "uint64": np.uint64}
+LETTERS |= {"H": "unsigned short", "?": "bool"}
+FIXED = {name: np.dtype(name).type for name in ("bool", "float32", "float64")}
+FIXED |= {f"{sign}int{bits}": np.dtype(f"{sign}int{bits}").type for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 def names() -> dict[str, set[str]]:
@@ -49,6 +53,10 @@ def current() -> int:
 
 class CUDARuntimeError(RuntimeError):
     """What the CUDA runtime raises."""
+
+
+class CompileException(Exception):
+    """What CuPy raises for a text that is no program."""
 
 
 class Device:
@@ -241,23 +249,29 @@ class ElementwiseKernel:
         assert options.pop("options", ()) == ("--fmad=false",)
         assert not options
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, size: int | None = None) -> Any:
         _, kinds = self._prepared(args)
         given = args[len(self.ins) :]
         arrays = [_in(x) for x in args[: len(self.ins)]]
-        shapes = [np.shape(a) for a, p in zip(arrays, self.ins, strict=True) if not p.raw]
-        shape = given[0].shape if given else np.broadcast_shapes(*shapes)
-        out = given[0] if given else _owned(np.empty(shape, kinds[self.outs[0].kind]), current())
-        line = np.empty(shape, out.dtype)
+        shapes = [np.shape(a) for a, p in zip((*arrays, *given), (*self.ins, *self.outs), strict=False) if not p.raw]
+        if not shapes and size is None:
+            raise ValueError("Loop size is undecided.")
+        shape = np.broadcast_shapes(*shapes) if size is None else (size,)
+        out = given or [_owned(np.empty(shape, kinds[p.kind]), current()) for p in self.outs]
+        lines = [
+            np.ascontiguousarray(_in(x)) if p.raw else np.empty(shape, x.dtype)
+            for x, p in zip(out, self.outs, strict=True)
+        ]
         values = []
         for a, p in zip(arrays, self.ins, strict=True):
             whole = np.asarray(a, kinds[p.kind])
             values.append(np.ascontiguousarray(whole if p.raw else np.broadcast_to(whole, shape)))
         run = compiled(self._source(kinds))
-        pointers = [ctypes.c_void_p(v.ctypes.data) for v in (*values, line)]
-        run(ctypes.c_longlong(line.size), *pointers)
-        _in(out)[...] = line
-        return out
+        pointers = [ctypes.c_void_p(v.ctypes.data) for v in (*values, *lines)]
+        run(ctypes.c_longlong(math.prod(shape)), *pointers)
+        for x, line in zip(out, lines, strict=True):
+            _in(x)[...] = line
+        return out[0] if len(out) == 1 else tuple(out)
 
     def _prepared(self, args: Any) -> Any:
         kinds: dict[str, Any] = dict(FIXED)
@@ -274,16 +288,15 @@ class ElementwiseKernel:
         return args, kinds
 
     def _source(self, kinds: dict[str, Any]) -> str:
-        types_ = "".join(f"typedef {LETTERS[np.dtype(t).char]} {k};\n" for k, t in kinds.items() if k not in FIXED)
+        types_ = "".join(f"typedef {letter(t)} {k};\n" for k, t in kinds.items() if k not in FIXED)
         params = [*[(p, "const ") for p in self.ins], *[(p, "") for p in self.outs]]
-        c = {"int64": "long long", "uint64": "unsigned long long"}
-        heads = ", ".join(f"{const}{c.get(p.kind, p.kind)}* _{p.name}" for p, const in params)
+        heads = ", ".join(f"{const}{p.c}* _{p.name}" for p, const in params)
         names = "".join(
-            f"{const}{c.get(p.kind, p.kind)}{'*' if p.raw else '&'} {p.name} = _{p.name}{'' if p.raw else '[i]'};\n"
+            f"{const}{p.c}{'*' if p.raw else '&'} {p.name} = _{p.name}{'' if p.raw else '[i]'};\n"
             for p, const in params
         )
         return (
-            f"#include <cmath>\nusing namespace std;\n#define __device__\n"
+            f"{fake_blocks.HEAD}"
             f"static double cospi(double x) {{ return cos(3.141592653589793 * x); }}\n{types_}{self.preamble}\n"
             f'extern "C" void run(long long n, {heads}) {{\n'
             f"for (long long i = 0; i < n; ++i) {{\n{names}{self.operation};\n}}\n}}\n"
@@ -291,28 +304,72 @@ class ElementwiseKernel:
 
 
 class ReductionKernel:
-    """CuPy's, for sums: the summands come from the compiled text, NumPy adds them up."""
+    """CuPy's. For sums the summands come from the compiled text, and NumPy adds them up; others are compiled whole."""
 
     def __init__(
         self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str,
-        name: str, options: Any,
+        name: str, reduce_type: str | None = None, preamble: str = "", options: Any = (),
     ) -> None:  # fmt: skip
-        result = out_params.split()[-1]
-        assert (reduce_expr, post_map_expr, identity) == ("a + b", f"{result} = a", "0")
-        self.each = ElementwiseKernel(in_params, out_params, f"{result} = {map_expr}", name, options=options)
+        self.nin, result = in_params.count(",") + 1, out_params.split()[-1]
+        self.each: Any = None
+        if reduce_type is None:
+            assert (reduce_expr, post_map_expr, identity) == ("a + b", f"{result} = a", "0")
+            self.each = ElementwiseKernel(in_params, out_params, f"{result} = {map_expr}", name, options=options)
+            return
+        # Element i of the result reduces `length` elements, which are at i of arrays with the reduced axes in front.
+        ins = _parameters(in_params)
+        inputs = ", ".join(f"raw {p.kind} _{p.name}" for p in ins)
+        elements = " ".join(f"const {p.c} {p.name} = _{p.name}[k * n + i];" for p in ins)
+        text = (
+            f"{reduce_type} total = {identity}; for (long long k = 0; k < length[0]; ++k) {{ {elements}"
+            f"const {reduce_type} a = total, b = {map_expr}; total = {reduce_expr}; }}"
+            f"const {reduce_type} a = total; {post_map_expr}"
+        )
+        self.whole = ElementwiseKernel(
+            f"raw int64 length, {inputs}", out_params, text, name, preamble=preamble, options=options
+        )
 
     def __call__(self, *args: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return _out(np.sum(_in(self.each(*args)), axis=axis, keepdims=keepdims))
+        if self.each is not None:
+            return _out(np.sum(_in(self.each(*args)), axis=axis, keepdims=keepdims))
+        assert axis == 0, "others are not emulated"
+        arrays = [_out(x.copy()) for x in np.broadcast_arrays(*(_in(x) for x in args[: self.nin]))]
+        assert len(args) == self.nin + 1
+        assert args[-1].shape == arrays[0].shape[1:]
+        return self.whole(_out(np.array([len(arrays[0])])), *arrays, args[-1])
+
+
+class RawKernel:
+    """CuPy's, its text compiled as C++; the threads of a block take turns, in order and then backwards."""
+
+    def __init__(self, code: str, name: str, options: Any = ()) -> None:
+        assert options == ("--fmad=false",)
+        self.source = fake_blocks.program_of(code, name)
+
+    def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> None:
+        assert all(type(x) is ndarray and x.flags.c_contiguous for x in args)
+        assert math.prod(block) <= 1024
+        pointers = (ctypes.c_void_p * len(args))(*(_in(x).ctypes.data for x in args))
+        lanes, slots = (*block, 1)[:2]
+        for backwards in 0, 1:
+            status = compiled(self.source)(pointers, ctypes.c_longlong(*grid), lanes, slots, backwards)
+            assert not status, "a thread ended while others waited at a barrier"
+
+
+def letter(kind: Any) -> str:
+    """Return the type in C of one of NumPy."""
+    return LETTERS[np.dtype(kind).char]
 
 
 class _Parameter:
     def __init__(self, text: str) -> None:
         *raw, self.kind, self.name = text.split()
         self.raw = raw == ["raw"]
+        self.c = letter(FIXED[self.kind]) if self.kind in FIXED else self.kind
 
 
 def _parameters(text: str) -> list[_Parameter]:
-    return [_Parameter(each) for each in text.split(",")]
+    return [_Parameter(each) for each in text.split(",") if text]
 
 
 _loaded: dict[str, Any] = {}
@@ -327,7 +384,9 @@ def compiled(source: str) -> Any:
         path.with_suffix(".cpp").write_text(source)
         flags = ["-O1", "-ffp-contract=off", "-shared", "-fPIC", "-std=c++17"]
         command = ["g++", *flags, f"{path}.cpp", "-o", f"{path}.so"]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise CompileException(f"{done.stderr}\n{source}")
         _loaded[key] = ctypes.CDLL(f"{path}.so").run
     return _loaded[key]
 
@@ -415,7 +474,7 @@ def install() -> Any:
     cuda = types.ModuleType("cupy.cuda")
     vars(cuda).update(
         Device=Device, Event=Event, Stream=Stream, runtime=runtime, is_available=lambda: True,
-        get_current_stream=lambda: Stream(),
+        get_current_stream=lambda: Stream(), compiler=types.SimpleNamespace(CompileException=CompileException),
     )  # fmt: skip
     device = types.ModuleType("cupy.cuda.device")
     device.Device = Device  # type: ignore[attr-defined]  # a module that is being made
@@ -424,7 +483,8 @@ def install() -> Any:
     loops = {name: _unary(name) for name in ("exp", "log")}  # by the library that the kernels have: bits are compared
     own: dict[str, Any] = {
         "ndarray": ndarray, "array": array, "asarray": asarray, "cuda": cuda, "ElementwiseKernel": ElementwiseKernel,
-        "ReductionKernel": ReductionKernel, "from_dlpack": from_dlpack, "get_default_memory_pool": lambda: pools[0],
+        "ReductionKernel": ReductionKernel, "from_dlpack": from_dlpack, "RawKernel": RawKernel,
+        "get_default_memory_pool": lambda: pools[0],
         "get_default_pinned_memory_pool": lambda: pools[1], **loops,
     }  # fmt: skip
     own["linalg"] = _module("cupy.linalg", np.linalg, NAMES["cupy.linalg"], {})

@@ -9,6 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted, values_in
 from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
 from xpgrad.transforms.trace.dot import dot_of
+from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.source import Source, source_of
@@ -33,6 +34,8 @@ class Program:
         How many of the last outputs stay within the library: they may share memory with anything.
     notes : tuple of str
         What passes have done, for readers.
+    executor : str
+        The name of what runs it, if that has been chosen.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Program:
     calls: tuple[Call, ...]
     private: int = 0
     notes: tuple[str, ...] = field(default=())
+    executor: str = ""
 
     def replaced(self, **changes: Any) -> "Program":
         """Return the program with some attributes replaced."""
@@ -96,6 +100,10 @@ class Program:
     def to_graphviz(self) -> Any:
         """Return the program as a graph: a `graphviz.Source` if that package is installed, else its DOT text."""
         return dot_of(self)
+
+    def explain(self) -> str:
+        """Return for readers what runs the program, what is computed together, and what memory that takes."""
+        return explanation_of(self)
 
     def __str__(self) -> str:
         return text_of(self)

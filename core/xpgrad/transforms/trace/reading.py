@@ -5,6 +5,7 @@ import os
 import sys
 import sysconfig
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
@@ -15,10 +16,11 @@ from xpgrad.transforms.trace.recording import ROOT
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.types import Array
 
-MAX_OBJECTS = 10_000
+MAX_OBJECTS = 5_000
 MAX_ITEMS = 10_000
 SPACES = "types", "argparse"
 """Modules of Python whose objects hold what users put into them."""
+SUITE = "xpgrad_conformance"
 PLACES = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 LIBRARIES = (ROOT, *{os.path.normcase(place) + os.sep for place in PLACES})
 
@@ -71,10 +73,10 @@ class Search:
         self._seen: dict[int, Any] = {}  # the objects, so that no other one gets the identity of one that is gone
 
     def open(self, start: Iterable[Any]) -> None:
-        """Walk from functions and objects."""
-        waiting = list(start)
+        """Walk from functions and objects, the nearest first."""
+        waiting = deque(start)
         while waiting and len(self._seen) < MAX_OBJECTS:
-            obj = waiting.pop()
+            obj = waiting.popleft()
             if id(obj) not in self._seen:
                 self._seen[id(obj)] = obj
                 waiting.extend(self._within(obj))
@@ -89,9 +91,10 @@ class Search:
         elif isinstance(obj, types.FunctionType):
             yield from self._function(obj)
         elif isinstance(obj, (list, tuple, dict)):
-            yield from self._container(obj)
+            if obj is not sys.modules:
+                yield from self._container(obj)
         elif isinstance(obj, types.ModuleType):
-            if not _file_of_library(getattr(obj, "__file__", None) or ""):
+            if not _is_library(obj.__name__, getattr(obj, "__file__", None)):
                 yield from self._attributes(obj, vars(obj))
         elif isinstance(obj, type):
             if not _of_library(obj):
@@ -110,7 +113,7 @@ class Search:
     def _function(self, f: types.FunctionType) -> Iterator[Any]:
         if (wrapped := getattr(f, "__wrapped__", None)) is not None:
             yield wrapped
-        if _file_of_library(f.__code__.co_filename):
+        if _is_library(f.__module__, f.__code__.co_filename):
             return
         own = names_of(f.__code__)
         self.names |= own
@@ -154,7 +157,7 @@ class Search:
         if len(obj) > MAX_ITEMS:
             return
         content = items(obj)
-        if not isinstance(obj, tuple) and obj is not sys.modules:
+        if not isinstance(obj, tuple):
             self.found[("items", id(obj), "")] = Constant("items", obj, "", content)
         for value in content:
             if not _is_final(value):
@@ -192,7 +195,23 @@ def _of_library(kind: type) -> bool:
     if root in sys.stdlib_module_names or root == "builtins":
         return name != "__main__"
     module = sys.modules.get(name)
-    return _file_of_library(getattr(module, "__file__", None) or "")
+    return _is_library(name, getattr(module, "__file__", None))
+
+
+def _is_library(module: str | None, file: str | None) -> bool:
+    """Return whether a module belongs to Python, to an installed package, to xpgrad, or to a plugin wherever it is."""
+    return (module or "").partition(".")[0] in _plugins() or _file_of_library(file or "")
+
+
+@functools.cache
+def _plugins() -> frozenset[str]:
+    """Return the packages of installed plugins that are named after xpgrad, and the conformance suite.
+
+    A user's package may have a plugin beside models, whose numbers are the user's.
+    """
+    entries = (entry for found in plugins.installed.backends.values() for entry in found)
+    roots = (entry.module.partition(".")[0] for entry in entries)
+    return frozenset([SUITE, *(root for root in roots if root.startswith("xpgrad_"))])
 
 
 @functools.lru_cache(maxsize=4096)

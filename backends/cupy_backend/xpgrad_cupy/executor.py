@@ -1,0 +1,109 @@
+"""The executor ``cupy``: fused groups of a program are CUDA kernels, and all other calls are those of the library."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cupy
+
+from xpgrad.errors import CompileWarning
+from xpgrad.transforms.trace.executors.python import Run
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
+from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.source import Source
+from xpgrad.types import Array
+from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch
+from xpgrad_cupy.fusion.plan import plan_of
+from xpgrad_cupy.fusion.table import Unsupported
+from xpgrad_cupy.kernels.loops import AS_WRITTEN
+
+NAME = "xpgrad_fused"
+
+
+def with_kernels(program: Program) -> Run:
+    """Return the function of a program whose fused calls are kernels."""
+    source = program.compiled()
+    objects = {name: kernels_of(item) if isinstance(item, Fused) else item for name, item in source.objects.items()}
+    return load(Source(source.text, source.name, objects), program.name)
+
+
+def kernels_of(fused: Fused) -> Callable[..., Sequence[Array]]:
+    """Return the kernels of a group, as a function of its inputs; the group itself if there are none for it."""
+    try:
+        return Kernels(fused)
+    except Unsupported:
+        return fused
+
+
+class Kernels:
+    """The kernels of a group. They are compiled in the first call, and kept on disk by CuPy.
+
+    Parameters
+    ----------
+    fused : Fused
+
+    Raises
+    ------
+    Unsupported
+        There is no kernel for a part of it.
+    """
+
+    def __init__(self, fused: Fused) -> None:
+        self.plan = plan_of(fused)
+        self._launches = [(launch, kernel_of(launch)) for launch in self.plan.launches]
+        self._fused: Fused | None = None
+        self._fallback = fused
+        self._device = fused.outputs[0].spec.device
+
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Return new arrays, on the GPU of the group."""
+        if self._fused is not None:
+            return self._fused(*arrays)
+        try:
+            with cupy.cuda.Device(self._device.id):
+                found = [*arrays, *(cupy.empty(shape, dtype) for shape, dtype in self.plan.made)]
+                for launch, kernel in self._launches:
+                    run(launch, kernel, found)
+        except cupy.cuda.compiler.CompileException as error:  # nothing but new arrays has been written to
+            text = f"cupy: a fused group does not compile, and runs as {len(self._fallback.calls)} calls: {error}"
+            warnings.warn(text, CompileWarning, stacklevel=2)
+            self._fused = self._fallback
+            return self._fused(*arrays)
+        return [found[number] for number in self.plan.outputs]
+
+
+def kernel_of(launch: Launch) -> Any:
+    """Return CuPy's kernel for a launch."""
+    if isinstance(launch, Blocks):
+        return cupy.RawKernel(launch.source, launch.name, options=AS_WRITTEN)
+    if isinstance(launch, Elementwise):
+        reads = ", ".join(f"raw {dtype} x{number}" for number, dtype in launch.reads.items())
+        writes = ", ".join(f"raw {dtype} y{number}" for number, dtype in launch.writes.items())
+        return cupy.ElementwiseKernel(reads, writes, launch.operation, NAME, options=AS_WRITTEN)
+    return cupy.ReductionKernel(
+        ", ".join(f"{dtype} x{number}" for number, dtype in launch.reads.items()),
+        f"{launch.dtype} y",
+        f"mapped({', '.join(f'x{number}' for number in launch.reads)})",
+        launch.combined,
+        "y = a",
+        launch.identity,
+        f"{NAME}_over_rows",
+        reduce_type=launch.inner,
+        preamble=launch.preamble,
+        options=AS_WRITTEN,
+    )
+
+
+def run(launch: Launch, kernel: Any, arrays: Sequence[Array]) -> None:
+    """Run one kernel on numbered arrays."""
+    reads = [arrays[number] for number in launch.reads]
+    if isinstance(launch, Elementwise):
+        kernel(*reads, *(arrays[number] for number in launch.writes), size=launch.size)
+    elif isinstance(launch, Blocks):
+        given = [cupy.ascontiguousarray(x) for x in reads]
+        kernel((launch.blocks,), launch.threads, (*given, *(arrays[number] for number in launch.writes)))
+    else:
+        parts = [x.reshape(shape) for x, shape in zip(reads, launch.shapes.values(), strict=True)]
+        parts[0] = cupy.broadcast_to(parts[0], launch.space)
+        kernel(*parts, arrays[launch.write].reshape(launch.space[1:]), axis=0)

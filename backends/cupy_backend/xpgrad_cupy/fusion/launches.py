@@ -1,0 +1,91 @@
+"""The launches that compute a fused group, as texts and numbers of arrays."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Elementwise:
+    """A loop over `size` points, for `cupy.ElementwiseKernel`: all its arguments are raw.
+
+    Attributes
+    ----------
+    operation : str
+    reads, writes : dict from int to str
+        The numbers of its arrays, and their dtypes.
+    size : int
+    """
+
+    operation: str
+    reads: dict[int, str]
+    writes: dict[int, str]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverRows:
+    """A reduction over the rows, for `cupy.ReductionKernel`.
+
+    Attributes
+    ----------
+    preamble : str
+        Has the function ``mapped``, of an element of each array that is read.
+    identity, combined, inner, dtype : str
+        Of the reduction; `inner` is the type in C++ of what is combined.
+    reads : dict from int to str
+    shapes : dict from int to tuple of int
+        The shape in which each array that is read broadcasts to rows and columns.
+    write : int
+    """
+
+    preamble: str
+    identity: str
+    combined: str
+    inner: str
+    dtype: str
+    reads: dict[int, str]
+    shapes: dict[int, tuple[int, int]]
+    write: int
+    space: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A kernel for `cupy.RawKernel`, whose threads work together: it takes contiguous arrays.
+
+    Attributes
+    ----------
+    source, name : str
+    reads, writes : tuple of int
+    blocks : int
+    threads : tuple of (int, int)
+    """
+
+    source: str
+    name: str
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    blocks: int
+    threads: tuple[int, int]
+
+
+Launch = Elementwise | OverRows | Blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What computes a group.
+
+    Attributes
+    ----------
+    inputs : int
+        The number of inputs: they are the first arrays.
+    made : tuple of (tuple of int, str)
+        Shapes and dtypes of the arrays after these.
+    launches : tuple of Launch
+    outputs : tuple of int
+    """
+
+    inputs: int
+    made: tuple[tuple[tuple[int, ...], str], ...]
+    launches: tuple[Launch, ...]
+    outputs: tuple[int, ...]

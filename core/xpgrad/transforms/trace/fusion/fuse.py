@@ -1,0 +1,294 @@
+"""`fuse`: a program with groups of its calls in the place of these."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.calls import Call, Value, values_in
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.meanings import SHAPES, Whole, apply, is_known
+from xpgrad.transforms.trace.fusion.space import Space, Unfusible
+from xpgrad.transforms.trace.fusion.statements import Statement
+from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
+from xpgrad.transforms.trace.groups import calls_in
+from xpgrad.transforms.trace.passes.buffers import buffers
+from xpgrad.transforms.trace.program import Program
+from xpgrad.types import Shape
+
+Accepts = Callable[[Statement], bool]
+MAX_STATEMENTS = 50_000
+VIEWS = SHAPES | {"getitem", "x[]"}
+"""Functions that cost next to nothing: for them no group ends."""
+
+
+def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> Program:
+    """Return the program with groups of calls as one call each.
+
+    A call that needs no result of a group comes before it, one that needs one comes after. No group crosses a call that
+    writes.
+
+    Parameters
+    ----------
+    accepts : callable
+        Returns whether there is code for a statement.
+    worth : callable
+        Returns whether a group takes less time than its calls.
+    """
+    backend = program.backend
+    if backend is None:
+        return program
+    plain = calls_in(program)
+    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls))
+    calls = Grouping(plain, backend, accepts, worth).calls
+    found = plain.replaced(calls=tuple(calls))
+    return buffers(found) if any(isinstance(call.function, Fused) for call in calls) else program
+
+
+class Members:
+    """Calls that are being put together, with their statements in one space.
+
+    Attributes
+    ----------
+    calls : list of Call
+    symbols : dict from Value to Symbol
+        The results, and the inputs at their levels.
+    inputs : dict from Value to int
+        The number of each input. A constant array gets a value of its own.
+    """
+
+    def __init__(self, backend: Backend, accepts: Accepts, shape: Shape) -> None:
+        self.backend, self._accepts = backend, accepts
+        self.calls: list[Call] = []
+        self.symbols: dict[Value, Symbol] = {}
+        self.made: dict[Value, Call] = {}
+        self.inputs: dict[Value, int] = {}
+        self.arguments: list[Any] = []
+        self.whole: set[Value] = set()
+        self._constants: dict[int, Value] = {}
+        self.builder = Builder(backend, Space(shape), accepts)
+
+    def add(self, call: Call) -> bool:
+        """Take a call, and return whether it fits."""
+        marks, inputs = self.builder.marks(), len(self.inputs)
+        try:
+            found = apply(self.builder, call, self._operand)
+            if len(self.builder.statements) > MAX_STATEMENTS:
+                raise Unfusible("too many statements")
+        except Unfusible:
+            self.builder.back(marks)
+            for value in list(self.inputs)[inputs:]:
+                del self.inputs[value]
+                self.symbols.pop(value, None)
+                self.whole.discard(value)
+            self._constants = {key: value for key, value in self._constants.items() if value in self.inputs}
+            del self.arguments[inputs:]
+            return False
+        self.calls.append(call)
+        for value, symbol in zip(call.results, found, strict=True):
+            self.symbols[value] = symbol
+            self.made[value] = call
+        return True
+
+    def widened(self, shape: Shape) -> "Members | None":
+        """Return the same calls in a larger space, or None if they do not fit there."""
+        found = Members(self.backend, self._accepts, shape)
+        return found if all(found.add(call) for call in self.calls) else None
+
+    def _operand(self, item: Any) -> Any:
+        if isinstance(item, Whole):
+            if item.value in self.made:
+                raise Unfusible("an element of what the group makes")
+            if item.value in self.symbols and item.value not in self.whole:
+                raise Unfusible("an element of an array that is used as a whole, too")
+            self.whole.add(item.value)
+            return self._number(item.value, item.value)
+        if isinstance(item, Value):
+            found = self.symbols.get(item)
+            return self._loaded(item, item) if found is None else found
+        if isinstance(item, (tuple, list, dict, slice)):
+            if any(True for _ in values_in(item)):
+                raise Unfusible("arrays in a list")
+            return item
+        return self._constant(item)
+
+    def _constant(self, item: Any) -> Any:
+        if type(item) not in plugins.by_type:
+            return item
+        spec = self.backend.spec(item)
+        known = self._constants.get(id(item))
+        if known is None:
+            if spec.shape == () and (number := self.backend.number(item)) is not None:
+                return self._number_symbol(number, item)
+            known = self._constants[id(item)] = Value(spec, "constant")
+        found = self.symbols.get(known)
+        return self._loaded(known, item) if found is None else found
+
+    def _number_symbol(self, number: Any, item: Any) -> Symbol:
+        spec = self.backend.spec(item)
+        name = self.builder.name(spec.dtype)
+        return Symbol(self.builder, self.builder.add("constant", (), name, "one", number), spec)
+
+    def _loaded(self, value: Value, argument: Any) -> Symbol:
+        if value in self.whole:
+            raise Unfusible("an array of which single elements are used, too")
+        number = self._number(value, argument)
+        self.symbols[value] = symbol = self.builder.load(number, value.spec)
+        return symbol
+
+    def _number(self, value: Value, argument: Any) -> int:
+        if value not in self.inputs:
+            self.inputs[value] = len(self.inputs)
+            self.arguments.append(argument)
+        return self.inputs[value]
+
+    def fused(self, outputs: list[Value]) -> Fused:
+        """Return the group, with the statements that its outputs need."""
+        builder = self.builder
+        rows, columns = builder.space.counts()
+        results = []
+        for value in outputs:
+            symbol = self.symbols[value]
+            results.append(self._stored(symbol))
+        needed, waiting = set[Statement](), list(results)
+        while waiting:
+            statement = waiting.pop()
+            if statement not in needed:
+                needed.add(statement)
+                waiting.extend(statement.operands)
+        statements = tuple(item for item in builder.statements if item in needed)
+        levels = {value: symbol.statement.level for value, symbol in self.symbols.items()}
+        for value in (*outputs, *self.made):
+            if levels.get(value) != "array":
+                levels[value] = self._level(self.symbols[value])
+        levels |= dict.fromkeys(self.whole, "array")
+        return Fused(rows, columns, tuple(self.inputs), tuple(outputs), levels, statements, tuple(results),
+                     tuple(self.calls))  # fmt: skip
+
+    def _level(self, symbol: Symbol) -> str:
+        """Return the level of an array by its number of elements: a lower statement is repeated in it."""
+        level = symbol.statement.level
+        if level in ("point", "array") or symbol.size == 1:
+            return level
+        return "row" if symbol.short else self.builder.space.level(symbol.shape)
+
+    def _stored(self, symbol: Symbol) -> Statement:
+        level = self._level(symbol)
+        if level == symbol.statement.level:
+            return symbol.statement
+        return self.builder.add("copy", (symbol.statement,), symbol.statement.dtype, level)
+
+
+class Grouping:
+    """Puts the calls of a program together.
+
+    Attributes
+    ----------
+    calls : list of Call
+        What has been put in order so far.
+    """
+
+    def __init__(self, program: Program, backend: Backend, accepts: Accepts, worth: Callable[[Fused], bool]) -> None:
+        self.calls: list[Call] = []
+        self._backend, self._accepts, self._worth = backend, accepts, worth
+        self._aliases = Aliases(program) if any(call.writes for call in program.calls) else None
+        self._uses: dict[Value, list[Call]] = {}
+        self._needed = {item for item in program.outputs if isinstance(item, Value)}
+        self._open: Members | None = None
+        self._after: list[Call] = []
+        self._later: set[Value] = set()  # what calls after the group make
+        for call in program.calls:
+            for value in call.operands():
+                self._uses.setdefault(value, []).append(call)
+        for call in program.calls:
+            self._add(call)
+        self._close()
+
+    def _add(self, call: Call) -> None:
+        if call.writes:
+            self._close()
+            self.calls.append(call)
+            return
+        candidate = call.pure and is_known(call.name) and bool(call.results) and not self._is_written(call)
+        waits = any(value in self._later for value in call.operands())
+        if candidate and not waits and self._joined(call):
+            return
+        depends = self._open is not None and any(value in self._open.made for value in call.operands())
+        if candidate and call.name not in VIEWS and self._starts(call):
+            self._close()
+            if self._joined(call):
+                return
+        if self._open is not None and (waits or depends or call.draws):
+            self._after.append(call)
+            self._later.update(call.results)
+        else:
+            self.calls.append(call)
+
+    def _is_written(self, call: Call) -> bool:
+        """Return whether a call writes to the memory of a result: what was a view until then has to stay one."""
+        return self._aliases is not None and any(self._aliases.is_written(value) for value in call.results)
+
+    def _starts(self, call: Call) -> bool:
+        """Return whether a call can be in a group at all."""
+        shape = largest(call)
+        return shape is not None and Members(self._backend, self._accepts, shape).add(call)
+
+    def _joined(self, call: Call) -> bool:
+        """Take a call into the open group, or into a new one if none is open, and return whether it fits."""
+        shape = largest(call)
+        if shape is None:
+            return False
+        if self._open is None:
+            made = Members(self._backend, self._accepts, shape)
+            if not made.add(call):
+                return False
+            self._open = made
+            return True
+        space = self._open.builder.space
+        if wider(shape, space.shape):
+            found = self._open.widened(shape)
+            if found is None or not found.add(call):
+                return False
+            self._open = found
+            return True
+        return self._open.add(call)
+
+    def _close(self) -> None:
+        members = self._open
+        if members is not None:
+            own = set(members.calls)
+            outputs = [value for call in members.calls for value in call.results if self._is_needed(value, own)]
+            group = members.fused(outputs) if outputs else None
+            if group is None or not self._worth(group):
+                self.calls += members.calls
+            else:
+                self.calls.append(group.as_call().replaced(args=tuple(members.arguments)))
+        self.calls += self._after
+        self._open, self._after, self._later = None, [], set()
+
+    def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
+        return value in self._needed or any(call not in members for call in self._uses.get(value, ()))
+
+
+def largest(call: Call) -> Shape | None:
+    """Return the shape with the most elements among the operands and results of a call, except by an index."""
+    if call.name in ("getitem", "x[]", "scatter_add"):
+        return ()
+    shapes = [value.spec.shape for value in (*call.operands(), *call.results)]
+    if any(0 in shape for shape in shapes):
+        return None
+    found = max(shapes, key=_points, default=None)
+    return found
+
+
+def _points(shape: Shape) -> tuple[int, int]:
+    size = 1
+    for n in shape:
+        size *= n
+    return size, len(shape)
+
+
+def wider(shape: Shape, other: Shape) -> bool:
+    """Return whether a space of `shape` would hold more than one of `other`."""
+    return _points(shape)[0] > _points(other)[0] or (_points(shape) > _points(other) and _points(other)[0] == 1)

@@ -1,0 +1,150 @@
+"""What the calls of a program mean: each name of a function as a function of symbols."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.fusion.space import Unfusible
+from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY
+from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
+from xpgrad.types import Shape
+
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "neg": "negative", "pos": "positive",
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+    "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_invert",
+}  # fmt: skip
+"""Functions of Python's module operator, as programs name them."""
+SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
+METHODS = frozenset(
+    ["where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like", *SHAPES]
+)
+"""Functions that `Builder` has as methods, or as below."""
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name may have a meaning: names of functions that never have are told apart at once."""
+    return name not in NEVER
+
+
+NEVER = frozenset(
+    [
+        *("matmul", "matmul.x1", "matmul.x2", "tensordot", "vecdot", "transposed_matmul", "affine", "linalg.solve"),
+        *("matrix_transpose", "permute_dims", "concat", "stack", "flip", "roll", "take", "unstack", "sort", "argsort"),
+        *("convolution", "in_blocks", "fused", "draw", "random_uniform", "random_normal"),
+    ]
+)
+
+
+def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[Symbol]:
+    """Return the results of a call as symbols.
+
+    Parameters
+    ----------
+    operand : callable
+        Returns the symbol of a value or constant array, and other arguments as they are.
+
+    Raises
+    ------
+    Unfusible
+        It has no statements, or none in the builder's space.
+    """
+    name = call.name
+    if name == "getitem" or name == "x[]":
+        return [element(builder, call, operand)]
+    if name == "scatter_add":
+        return [scattered(builder, call, operand)]
+    args = [operand(item) for item in call.args]
+    kwargs = {key: operand(item) for key, item in call.kwargs.items()}
+    made = meaning(builder, name)(*args, **kwargs)
+    found = [made] if call.single else list(made)
+    for symbol, value in zip(found, call.results, strict=True):
+        if not isinstance(symbol, Symbol) or symbol.shape != value.spec.shape or symbol.dtype != value.spec.dtype:
+            raise Unfusible(f"{name} gives another spec")
+    return found
+
+
+def meaning(builder: Builder, name: str) -> Callable[..., Any]:
+    """Return a function of symbols by its name in programs."""
+    name = OPERATORS.get(name, name)
+    if name in UNARY or name in BINARY:
+        return lambda *items: builder.elementwise(name, *items)
+    if name in REDUCTIONS or name in METHODS or name in BUILDERS:
+        own = BUILDERS.get(name)
+        return getattr(builder, name) if own is None else lambda *args, **kwargs: own(builder, *args, **kwargs)
+    return builder.kernel(name)
+
+
+def _expanded(builder: Builder, x: Symbol, axis: Any = 0) -> Symbol:
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    ndim = x.ndim + len(axes)
+    places = {a % ndim for a in axes}
+    rest = iter(x.shape)
+    return builder.reshape(x, tuple(1 if i in places else next(rest) for i in range(ndim)))
+
+
+def _squeezed(builder: Builder, x: Symbol, axis: Any) -> Symbol:
+    axes = {a % x.ndim for a in ((axis,) if isinstance(axis, int) else tuple(axis))}
+    return builder.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def _positive(builder: Builder, x: Symbol) -> Symbol:
+    return x
+
+
+BUILDERS: dict[str, Callable[..., Any]] = {
+    "expand_dims": _expanded,
+    "squeeze": _squeezed,
+    "positive": _positive,
+    "copy": _positive,  # what leaves a group is new
+}
+
+
+def element(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Symbol:
+    """Return one element of an array, by integers for all its axes."""
+    index = call.kwargs["index"] if call.kwargs else call.args[-1]
+    array = call.args[0]
+    if not isinstance(array, Value):
+        raise Unfusible("no single element")
+    place = place_of(index, array.spec.shape)
+    return builder.element(operand(Whole(array)), place, call.results[0].spec)
+
+
+def scattered(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Symbol:
+    """Return zeros with single elements added."""
+    spec, parts = call.results[0].spec, call.args[-1]
+    if not isinstance(parts, (list, tuple)) or len(call.args) != 2:
+        raise Unfusible("no single elements")
+    places = [place_of(index, spec.shape) for index, _ in parts]
+    symbols = [operand(value) for _, value in parts]
+    if not all(isinstance(symbol, Symbol) for symbol in symbols):
+        raise Unfusible("no arrays")
+    return builder.scattered(symbols, places, spec)
+
+
+def place_of(index: Any, shape: Shape) -> int:
+    """Return the place in C order that integers for all axes mean.
+
+    Raises
+    ------
+    Unfusible
+        The index is another one.
+    """
+    given = index if type(index) is tuple else (index,)
+    if any(type(i) is not int for i in given) or len(given) != len(shape):
+        raise Unfusible("no single element")
+    place = 0
+    for i, n in zip(given, shape, strict=True):
+        if not -n <= i < n:
+            raise Unfusible("out of range")
+        place = place * n + i % n
+    return place
+
+
+class Whole:
+    """Asks for the number of an input of which single elements are used."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value

@@ -1,0 +1,115 @@
+"""`Space`: rows and columns of a fused group, and where arrays of a shape lie in it."""
+
+import math
+
+from xpgrad.types import Shape
+
+
+class Unfusible(Exception):
+    """A call cannot be computed together with others; the text says why."""
+
+
+class Space:
+    """The shape of the largest arrays of a group, cut into leading axes, the rows, and trailing ones, the columns.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    split : int or None
+        The number of leading axes; None as long as nothing is of a row or a column.
+    """
+
+    __slots__ = ("shape", "split")
+
+    def __init__(self, shape: Shape, split: int | None = None) -> None:
+        self.shape, self.split = shape, split
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return math.prod(self.shape)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of rows and columns."""
+        split = self.split or 0
+        return math.prod(self.shape[:split]), math.prod(self.shape[split:])
+
+    def cut(self, split: int) -> None:
+        """Take `split` axes as rows.
+
+        Raises
+        ------
+        Unfusible
+            Another number of axes is known to be rows.
+        """
+        if self.split is None:
+            self.split = split
+        elif self.split != split:
+            raise Unfusible(f"rows are the first {self.split} axes, not {split}")
+
+    def level(self, shape: Shape) -> str:
+        """Return the level of an array of `shape` that broadcasts to the space.
+
+        Raises
+        ------
+        Unfusible
+            It does not, or not along all rows or all columns.
+        """
+        if shape == self.shape and self.size != 1:
+            return "point"
+        if math.prod(shape) == 1:
+            return "one"
+        ndim = len(self.shape)
+        whole = (1,) * (ndim - len(shape)) + shape
+        if len(whole) != ndim or any(n not in (1, m) for n, m in zip(whole, self.shape, strict=True)):
+            raise Unfusible(f"shape {shape} does not broadcast to {self.shape}")
+        if whole == self.shape:
+            return "point"
+        return self._partial(whole)
+
+    def _partial(self, whole: Shape) -> str:
+        """Return the level of an array whose axes have the lengths of the space, or 1."""
+        ndim = len(self.shape)
+        # Axes of length 1 belong to either side.
+        used = [i for i in range(ndim) if whole[i] != 1]
+        missing = [i for i in range(ndim) if self.shape[i] != 1 and whole[i] == 1]
+        for split in [self.split] if self.split is not None else range(1, ndim):
+            if all(i >= split for i in used) and all(i < split for i in missing):
+                self.cut(split)
+                return "column"
+            if all(i < split for i in used) and all(i >= split for i in missing):
+                self.cut(split)
+                return "row"
+        raise Unfusible(f"shape {whole} is neither of the rows nor of the columns of {self.shape}")
+
+    def kept(self, level: str) -> Shape:
+        """Return the shape of an array at a level, with axes of length 1 where it has none."""
+        ndim, split = len(self.shape), self.split or 0
+        if level == "point":
+            return self.shape
+        if level == "row":
+            return self.shape[:split] + (1,) * (ndim - split)
+        return (1,) * split + self.shape[split:] if level == "column" else (1,) * ndim
+
+    def reduction(self, shape: Shape, axes: tuple[int, ...]) -> str:
+        """Return the level of a reduction of an array of the whole space over `axes`, sorted.
+
+        Raises
+        ------
+        Unfusible
+            They are neither all axes, nor the columns, nor the rows.
+        """
+        ndim = len(self.shape)
+        over = {a for a in axes if shape[a] != 1}
+        every = {i for i in range(ndim) if self.shape[i] != 1}
+        if over == every:
+            return "one"
+        splits = [self.split] if self.split is not None else range(1, ndim)
+        for split in splits:
+            if over == {i for i in every if i >= split}:
+                self.cut(split)
+                return "row"
+            if over == {i for i in every if i < split}:
+                self.cut(split)
+                return "column"
+        raise Unfusible(f"axes {axes} of shape {shape} are neither rows nor columns")

@@ -1,0 +1,62 @@
+"""The text around a CUDA kernel that makes it a C++ program: each thread of a block is a fiber, and takes its turn.
+
+A fiber runs up to the next barrier before another one does, in order or backwards, so that a barrier that is missing
+shows. A thread that ends while others wait at a barrier is an error.
+"""
+
+HEAD = """
+#include <cmath>
+#include <cstring>
+#include <cstdlib>
+#include <utility>
+#include <ucontext.h>
+using namespace std;
+#define __device__
+#define __global__
+#define __shared__ static
+#define __launch_bounds__(n)
+static double __longlong_as_double(long long x) { double y; memcpy(&y, &x, sizeof y); return y; }
+struct Place { unsigned x, y, z; };
+static volatile Place threadIdx, blockIdx, blockDim, gridDim;
+static ucontext_t outside, fibers[1024];
+static bool ended[1024];
+static int current;
+static void __syncthreads() { swapcontext(&fibers[current], &outside); }
+"""
+
+TAIL = """
+static void** arguments;
+template <class... P, size_t... I> static void call(void (*f)(P...), index_sequence<I...>) { f((P)arguments[I]...); }
+template <class... P> static void call(void (*f)(P...)) { call(f, index_sequence_for<P...>()); }
+static void fiber() { call(KERNEL); ended[current] = true; swapcontext(&fibers[current], &outside); }
+extern "C" int run(void** given, long long blocks, int lanes, int slots, int backwards) {
+    const int threads = lanes * slots, size = 1 << 17;
+    static char* stacks = (char*)malloc(1024 * (size_t)size);
+    arguments = given;
+    blockDim.x = lanes, blockDim.y = slots, gridDim.x = blocks;
+    for (long long b = 0; b < blocks; ++b) {
+        blockIdx.x = b;
+        for (int t = 0; t < threads; ++t) {
+            getcontext(&fibers[t]);
+            fibers[t].uc_stack.ss_sp = stacks + t * (size_t)size, fibers[t].uc_stack.ss_size = size;
+            makecontext(&fibers[t], fiber, 0);
+            ended[t] = false;
+        }
+        for (int over = 0; over < threads;) {
+            for (int k = 0; k < threads; ++k) {
+                current = backwards ? threads - 1 - k : k;
+                threadIdx.x = current % lanes, threadIdx.y = current / lanes;
+                swapcontext(&outside, &fibers[current]);
+                over += ended[current];
+            }
+            if (over && over < threads) return 1;
+        }
+    }
+    return 0;
+}
+"""
+
+
+def program_of(source: str, name: str) -> str:
+    """Return the text of the program, whose function ``run`` runs all blocks of a kernel."""
+    return HEAD + source + TAIL.replace("KERNEL", name)
