@@ -342,3 +342,18 @@ def test_text_and_graph_name_each_call_with_its_array_and_bytes() -> None:
     graph = program.to_graphviz().source
     assert graph.startswith('digraph "f" {')
     assert graph.count("->") == 3
+
+
+def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, monkeypatch) -> None:
+    hook = HOOK.format(body="return lambda *arrays: ('slow to make',)", answer="executor")
+    strangers.install(
+        "xpgrad-slow", hook.replace("    return exe", "    executor.on_request = True\n    return exe"), modules="numpy"
+    )
+    loaded = strangers.plugins()
+    monkeypatch.setattr(choice, "plugins", loaded)
+    w = Writer(X)
+    program, backend = w.program(w(np.sin, *w.inputs)), loaded.backend("numpy")
+    assert bits(executor_for(program, backend)(X)[0]) == bits(np.sin(X))
+    (name,) = (choice._name(module) for module in loaded.records if "slow" in module)
+    choice.check_executor(name, exact=False)
+    assert executor_for(program, backend, name)(X) == ("slow to make",)
