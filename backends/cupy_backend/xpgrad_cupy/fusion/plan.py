@@ -13,6 +13,8 @@ LONG_ROW, FEW_ROWS, VERY_LONG_ROW = 2**13, 64, 2**16
 """Several blocks share the reduction of one row, if it is long and there are few, or if it is very long."""
 MAX_ARRAYS = 100
 """Arrays of one kernel: their descriptions must fit into 4 kB."""
+MAX_STATEMENTS = 4000
+"""Statements of a group: NVRTC takes some 5 s for so many, once."""
 
 
 def plan_of(fused: Fused) -> Plan:
@@ -25,6 +27,8 @@ def plan_of(fused: Fused) -> Plan:
     """
     if not fused.rows * fused.columns:
         raise Unsupported("an empty space")
+    if len(fused.statements) > MAX_STATEMENTS:
+        raise Unsupported(f"{len(fused.statements)} statements")
     planner = Planner(fused)
     planner.all()
     return Plan(len(fused.inputs), tuple(planner.made), tuple(planner.launches), tuple(planner.outputs))
