@@ -34,17 +34,20 @@ def by_hand(np: ModuleType, data: Data) -> Run:
     return run
 
 
-def in_torch(torch: ModuleType, data: Data) -> Run:
-    """The same operations in torch eager."""
+def in_torch(torch: ModuleType, data: Data, *, compiled: bool = False) -> Run:
+    """The same operations in torch, eager or compiled."""
     leaves = [torch.tensor(data[name], requires_grad=True) for name in "qkv"]
     seed = torch.tensor(data["seed"])
-    q, k, v = leaves
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        return torch.softmax((q @ k.transpose(1, 2)) * SCALE, dim=2) @ v
+
+    forward = torch.compile(attention) if compiled else attention
 
     def run() -> tuple[object, ...]:
         for leaf in leaves:
             leaf.grad = None
-        p = torch.softmax((q @ k.transpose(1, 2)) * SCALE, dim=2)
-        (p @ v).backward(seed)
+        forward(*leaves).backward(seed)
         return tuple(leaf.grad for leaf in leaves)
 
     return run
@@ -65,6 +68,29 @@ def in_autograd(autograd: ModuleType, data: Data) -> Run:
         return gradients
 
     return run
+
+
+def in_advect(advect: ModuleType, data: Data, *, staged: bool) -> Run:
+    """The same operations in advect."""
+    arrays, seed = [data[name] for name in "qkv"], data["seed"]
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        return _functional(np, q, k, v)
+
+    def run() -> tuple[object, ...]:
+        gradients: tuple[object, ...] = advect.vjp(attention, (0, 1, 2))(*arrays)[1](seed)
+        return gradients
+
+    def run_staged() -> tuple[object, ...]:
+        program(*arrays)
+        gradients: tuple[object, ...] = pullback(*arrays, cotangent=seed)
+        return gradients
+
+    if not staged:
+        return run
+    program = advect.stage(attention, *arrays)
+    pullback = advect.vjp_program(program, (0, 1, 2))
+    return run_staged
 
 
 def in_jax(jax: ModuleType, data: Data) -> Run:
@@ -160,7 +186,10 @@ def in_one_torch_function(torch: ModuleType, data: Data) -> Run:
 CONTESTANTS: dict[str, Build | str] = {
     "h": by_hand,
     "t": in_torch,
+    "torch.compile": lambda torch, data: in_torch(torch, data, compiled=True),
     "autograd": in_autograd,
+    "advect": lambda advect, data: in_advect(advect, data, staged=False),
+    "advect stage": lambda advect, data: in_advect(advect, data, staged=True),
     "jax": in_jax,
     "xpgrad": in_xpgrad,
     "xpgrad compiled": in_program,
@@ -172,24 +201,26 @@ ONE_FUNCTION: dict[str, Build | str] = {
     "xpgrad compiled": one_function_in_program,
 }
 
+
+def _case(name: str, contestants: dict[str, Build | str]) -> Case:
+    return Case(
+        name,
+        inputs,
+        contestants,
+        ("0.85h",),
+        rtol=2e-4,
+        compiled=("0.7h",),
+        no_compiler=("0.75h",),
+        alone=True,
+    )
+
+
 WORKLOADS = {
     "P12": Workload(
         "attention, 8 heads, 256 x 64, float32",
         (
-            Case(
-                "",
-                inputs,
-                CONTESTANTS,
-                ("0.85h",),
-                rtol=2e-4,
-            ),
-            Case(
-                "one function",
-                inputs,
-                ONE_FUNCTION,
-                ("0.85h",),
-                rtol=2e-4,
-            ),
+            _case("", CONTESTANTS),
+            _case("one function", ONE_FUNCTION),
         ),
     ),
 }

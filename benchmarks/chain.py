@@ -163,18 +163,46 @@ def in_program(xpgrad: ModuleType, data: Data, names: str) -> Run:
     return run
 
 
-def _case(size: int, contestants: dict[str, Build | str], limits: tuple[str, ...]) -> Case:
+def in_advect(advect: ModuleType, data: Data, names: str, *, staged: bool) -> Run:
+    """Either chain in advect; staged, its forward and backward programs."""
+    inputs, seed, wanted = [data[name] for name in names], data["seed"], tuple(range(len(names)))
+    if staged:
+        chain = advect.stage(_chain, *inputs)
+        pullback = advect.vjp_program(chain, wanted)
+        return lambda: (chain(*inputs), pullback(*inputs, cotangent=seed))[1]
+    forward = advect.vjp(_chain, wanted)
+    return lambda: tuple(forward(*inputs)[1](seed))
+
+
+def _case(
+    size: int,
+    contestants: dict[str, Build | str],
+    limits: tuple[str, ...],
+    compiled: str,
+    no_compiler: str,
+) -> Case:
     def inputs() -> Data:
         full = {name: np.full((size,), value) for name, value in (("x", 1.0), ("a", A), ("b", B))}
         return full | {"seed": np.linspace(0.5, 1.5, size)}
 
-    return Case(f"({size},)", inputs, contestants, limits, unit="µs/op", operations=2 * PAIRS, compiled=("1.0h",))
+    return Case(
+        f"({size},)",
+        inputs,
+        contestants,
+        limits,
+        unit="µs/op",
+        operations=2 * PAIRS,
+        compiled=(compiled,),
+        no_compiler=(no_compiler,),
+    )
 
 
 CONSTANTS: dict[str, Build | str] = {
     "h": constants_by_hand,
     "t": constants_torch,
     "autograd": constants_autograd,
+    "advect": lambda advect, data: in_advect(advect, data, "x", staged=False),
+    "advect stage": lambda advect, data: in_advect(advect, data, "x", staged=True),
     "jax": lambda jax, data: in_jax(jax, data, "x"),
     "xpgrad": constants_xpgrad,
     "xpgrad compiled": lambda xpgrad, data: in_program(xpgrad, data, "x"),
@@ -183,6 +211,8 @@ PARAMETERS: dict[str, Build | str] = {
     "h": parameters_by_hand,
     "t": parameters_torch,
     "autograd": parameters_autograd,
+    "advect": lambda advect, data: in_advect(advect, data, "xab", staged=False),
+    "advect stage": lambda advect, data: in_advect(advect, data, "xab", staged=True),
     "jax": lambda jax, data: in_jax(jax, data, "xab"),
     "xpgrad": parameters_xpgrad,
     "xpgrad compiled": lambda xpgrad, data: in_program(xpgrad, data, "xab"),
@@ -191,10 +221,10 @@ PARAMETERS: dict[str, Build | str] = {
 WORKLOADS = {
     "P1": Workload(
         "chain of 1000 operations y = y*a; y = y+b, float64, a and b Python floats",
-        tuple(_case(size, CONSTANTS, ("3.2h", "0.6t")) for size in (1, 64)),
+        tuple(_case(size, CONSTANTS, ("3.2h", "0.6t"), "0.1h", "0.95h") for size in (1, 64)),
     ),
     "P2": Workload(
         "the same chain, a and b differentiated",
-        tuple(_case(size, PARAMETERS, ("3.5h", "0.65t")) for size in (1, 64)),
+        tuple(_case(size, PARAMETERS, ("3.5h", "0.65t"), "0.15h", "1.0h") for size in (1, 64)),
     ),
 }

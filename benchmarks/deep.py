@@ -1,4 +1,4 @@
-"""P8: a chain of 100,000 operations on one element: time and memory per operation; and one of 1,000,000.
+"""P8: a chain of 100,000 operations on one element: time and memory per operation; what one of 1,000,000 leaves.
 
 Python's garbage collector looks again and again at what a deep graph keeps, beside all that the program has loaded; so
 times are also taken in a process for each contestant, with nothing else in it.
@@ -7,11 +7,8 @@ Memory is the growth of the resident set while a chain is built, in a process fo
 collector: what a graph keeps may lie in C++ objects that tracemalloc cannot see.
 """
 
-import ctypes
 import gc
 import json
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import peers
+from benchmarks import alone, peers
 from benchmarks.harness import Build, Case, Data, Report, Row, Run, Workload, judge
 
 DEPTH, DEEPEST = 100_000, 1_000_000
@@ -31,7 +28,7 @@ MAY_KEEP = 0.1
 Sweep = Callable[[], Any]
 
 
-def _chain(y: Any, depth: int) -> Any:
+def chain(y: Any, depth: int) -> Any:
     for _ in range(depth // 2):
         y = y * A
         y = y + B
@@ -40,7 +37,7 @@ def _chain(y: Any, depth: int) -> Any:
 
 def by_hand(np: ModuleType, depth: int) -> Sweep:
     """P1's formula: nothing is kept."""
-    y = _chain(np.ones(1, np.float32), depth)
+    y = chain(np.ones(1, np.float32), depth)
 
     def sweep() -> Any:
         g = np.ones_like(y)
@@ -54,7 +51,7 @@ def by_hand(np: ModuleType, depth: int) -> Sweep:
 def in_torch(torch: ModuleType, depth: int) -> Sweep:
     """The chain in torch eager."""
     x = torch.ones(1, requires_grad=True)
-    y = _chain(x, depth)
+    y = chain(x, depth)
 
     def sweep() -> Any:
         y.backward()
@@ -66,14 +63,14 @@ def in_torch(torch: ModuleType, depth: int) -> Sweep:
 def in_autograd(autograd: ModuleType, depth: int) -> Sweep:
     """The chain in HIPS autograd."""
     one = np.ones(1, np.float32)
-    vjp = autograd.make_vjp(lambda x: _chain(x, depth))(one)[0]
+    vjp = autograd.make_vjp(lambda x: chain(x, depth))(one)[0]
     return lambda: vjp(one)
 
 
 def in_xpgrad(xpgrad: ModuleType, depth: int) -> Sweep:
     """The chain in xpgrad."""
     x = xpgrad.Variable(np.ones(1, np.float32), requires_grad=True)
-    y = _chain(x, depth)
+    y = chain(x, depth)
 
     def sweep() -> Any:
         y.backward()
@@ -82,7 +79,14 @@ def in_xpgrad(xpgrad: ModuleType, depth: int) -> Sweep:
     return sweep
 
 
-GRAPHS = {"h": by_hand, "t": in_torch, "autograd": in_autograd, "xpgrad": in_xpgrad}
+def in_advect(advect: ModuleType, depth: int) -> Sweep:
+    """The chain in advect."""
+    one = np.ones(1, np.float32)
+    pullback = advect.vjp(lambda x: chain(x, depth))(one)[1]
+    return lambda: pullback(one)
+
+
+GRAPHS = {"h": by_hand, "t": in_torch, "autograd": in_autograd, "advect": in_advect, "xpgrad": in_xpgrad}
 """For each contestant, what builds a chain and returns its sweep; dropping that frees the graph."""
 
 
@@ -90,9 +94,9 @@ def _whole(name: str) -> Callable[[ModuleType, Data], Run]:
     return lambda lib, data: lambda: (GRAPHS[name](lib, DEPTH)(),)
 
 
-def _resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+def resident() -> int:
+    """Return the bytes of this process that are resident."""
+    return alone.status("VmRSS") or 0
 
 
 def spent(name: str, depth: int) -> dict[str, float]:
@@ -100,7 +104,7 @@ def spent(name: str, depth: int) -> dict[str, float]:
     lib, graph = peers.load(name), GRAPHS[name]
     graph(lib, 1000)()
     times = []
-    for _ in range(5 if depth < DEEPEST else 1):
+    for _ in range(5):
         gc.collect()
         start = time.process_time()
         graph(lib, depth)()
@@ -114,15 +118,14 @@ def memory(name: str, depth: int) -> dict[str, float]:
     graph(lib, 1000)()
     gc.collect()
     gc.disable()
-    before = _resident()
+    before = resident()
     sweep = graph(lib, depth)
-    built = _resident() - before
+    built = resident() - before
     gradient = sweep()
-    top = max(built, _resident() - before)
+    top = max(built, resident() - before)
     del sweep
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)  # else the C library may keep all of it, which says nothing about the graph
-    kept = _resident() - before
+    alone.trim()  # else the C library may keep all of it, which says nothing about the graph
+    kept = resident() - before
     del gradient
     return {"bytes": built / depth, "kept": max(0.0, kept / top) if top else 0.0}
 
@@ -134,25 +137,17 @@ def measure_alone(report: Report, quick: bool) -> None:
     """Add what the graphs cost in a process of their own, what they weigh, and how the deepest ones fare."""
     for title, probe, depth, unit, key, limits in (
         (f"{DEPTH:,}, alone", "spent", DEPTH, "µs/op", "µs", ("4.5h",)),
-        (f"{DEEPEST:,}, once", "spent", DEEPEST, "µs/op", "µs", ()),
         (f"{DEPTH:,} built", "memory", DEPTH, "B/op", "bytes", ("330",)),
         ("kept when freed", "memory", DEEPEST, "ratio", "kept", (str(MAY_KEEP),)),
     ):
-        found = [(name, each[key]) for name in GRAPHS for each in _probed(probe, name, depth, report)]
+        found = [
+            (name, each[key])
+            for name in GRAPHS
+            for each in alone.probed("benchmarks.deep", [probe, name, str(depth)], name, report)
+        ]
         rows = [Row(title, name, unit, value, value) for name, value in found if probe == "spent" or name != "h"]
-        judge(rows, limits)
+        judge(rows, {"xpgrad": limits})
         report.rows += rows
-
-
-def _probed(probe: str, name: str, depth: int, report: Report) -> list[dict[str, float]]:
-    command = [sys.executable, "-m", "benchmarks.deep", probe, name, str(depth)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return [json.loads(done.stdout.splitlines()[-1])]
-    last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-    report.notes.append(f"{name} {'skipped' if 'ModuleNotFoundError' in last else f'FAILED at {depth:,}'}: {last}")
-    report.failed |= "skipped" not in report.notes[-1]
-    return []
 
 
 CONTESTANTS: dict[str, Build | str] = {name: _whole(name) for name in GRAPHS} | {

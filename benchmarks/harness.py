@@ -4,9 +4,10 @@ A workload is data. Its cases give the inputs as NumPy arrays and, for each cont
 and the inputs and returns a function without arguments. One call of it is forward, backward and the freeing of the
 graph, and gives the gradients, which die inside the timed call.
 
-Python's garbage collector is on, as in users' programs, and has just collected when a timed call starts. What it costs
-grows with the objects that a contestant lets it track, and with all others that there are; those of modules are left
-out, since no program has the modules of all contestants loaded.
+On one core, times are CPU time; on more, wall-clock time. Python's garbage collector is on, as in users' programs, and
+has just collected when a timed call starts. What it costs grows with the objects that a contestant lets it track, and
+with all others that there are; those of modules are left out, since no program has the modules of all contestants
+loaded.
 """
 
 import gc
@@ -14,16 +15,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from benchmarks import peers
+from benchmarks import alone, peers
 
 Data = Mapping[str, Any]
 Run = Callable[[], Sequence[Any]]
-Build = Callable[[ModuleType, Data], Run]
+Build = Callable[[Any, Data], Run]
+Limits = Mapping[str, Sequence[str]]
 
 SCALES = {"ms": 1e3, "µs/op": 1e6, "µs": 1e6}
 TURN_SECONDS = 0.02
@@ -33,9 +34,11 @@ TURN_SECONDS = 0.02
 class Case:
     """One size of a workload.
 
-    `contestants` maps a name to its builder, or to the reason why it does not take part. `limits` are the values that
-    xpgrad must not exceed, and `compiled` those of its compiled functions: "3.6h" and "0.6t" are ratios, "450" is in
-    the case's unit.
+    `contestants` maps a name to its builder, or to the reason why it does not take part; "xpgrad compiled" stands for
+    one with each executor. `limits` are the values that xpgrad must not exceed, `compiled` those of its programs in C,
+    and `no_compiler` those of the executor `host`: "3.6h" and "0.6t" are ratios, "450" is in the case's unit.
+    `two_cores` are the limits of contestants on two cores. With `alone`, each contestant is measured in a process of
+    its own, too; `peak` are limits on its memory, in sizes of the input `x`.
     """
 
     name: str
@@ -46,6 +49,24 @@ class Case:
     operations: int = 1
     rtol: float = 1e-9
     compiled: tuple[str, ...] = ()
+    no_compiler: tuple[str, ...] = ()
+    two_cores: Limits = field(default_factory=dict)
+    alone: bool = False
+    peak: Limits = field(default_factory=dict)
+
+    def builders(self) -> dict[str, Build | str]:
+        """Return the builder of each contestant, with one for each executor."""
+        found: dict[str, Build | str] = {}
+        for name, build in self.contestants.items():
+            each = name == peers.COMPILED and not isinstance(build, str)
+            found |= {f"{name} {executor}": build for executor in peers.EXECUTORS} if each else {name: build}
+        return found
+
+    def limits_on(self, cores: int) -> Limits:
+        """Return the limits of each contestant on so many cores."""
+        if cores > 1:
+            return self.two_cores
+        return {"xpgrad": self.limits, "xpgrad compiled c": self.compiled, "xpgrad compiled host": self.no_compiler}
 
 
 @dataclass
@@ -80,44 +101,81 @@ class Workload:
     cases: tuple[Case, ...] = ()
     finish: Callable[[Report, bool], None] | None = None
 
-    def run(self, quick: bool) -> Report:
-        """Measure everything; about six seconds a case, one if `quick`."""
+    def run(self, name: str, quick: bool, cores: int = 1) -> Report:
+        """Measure everything; about six seconds a case, one if `quick`.
+
+        On more than one core only what is timed in turns; memory and the time in a process of its own are those of one.
+        """
         report = Report(self.title)
-        for case in self.cases:
-            _run_case(case, report, seconds=1.0 if quick else 6.0)
-        if self.finish is not None:
+        for number, case in enumerate(self.cases):
+            _run_case(case, report, 1.0 if quick else 6.0 if cores == 1 else 4.0, cores)
+            if case.alone and cores == 1:
+                _add_alone(name, number, case, report, 0.2 if quick else 1.0)
+        if self.finish is not None and cores == 1:
             self.finish(report, quick)
         report.notes = list(dict.fromkeys(report.notes))
         return report
 
 
-def judge(rows: Sequence[Row], limits: Sequence[str], compiled: Sequence[str] = ()) -> None:
-    """Fill in the ratios of rows that belong together, and the verdicts on xpgrad, eager and compiled."""
+def judge(rows: Sequence[Row], limits: Limits) -> None:
+    """Fill in the ratios of rows that belong together, and the verdicts on those that have limits."""
     base = {row.contestant: row.minimum for row in rows}
     for row in rows:
         row.per_h = row.minimum / base["h"] if base.get("h") else None
         row.per_t = row.minimum / base["t"] if base.get("t") else None
-        for limit in {"xpgrad": limits, "xpgrad compiled": compiled}.get(row.contestant, ()):
+        for limit in limits.get(row.contestant, ()):
             value = {"h": row.per_h, "t": row.per_t}.get(limit[-1], row.minimum)
             if value is not None:
                 row.verdicts[limit] = value <= float(limit.rstrip("ht"))
 
 
-def _run_case(case: Case, report: Report, seconds: float) -> None:
+def warm(name: str, run: Run) -> None:
+    """Call a contestant until its next call is like all others."""
+    for _ in range(3 if name.startswith(peers.COMPILED) else 1):  # which records twice before a program runs
+        run()
+    if name.startswith(peers.COMPILED):
+        peers.settle()
+
+
+def _run_case(case: Case, report: Report, seconds: float, cores: int) -> None:
     runs = _verified(case, report)
     scale = SCALES[case.unit] / case.operations
+    clock = time.process_time if cores == 1 else time.perf_counter
     rows = [
         Row(case.name, name, case.unit, min(times) * scale, median(times) * scale)
-        for name, times in _interleave(runs, seconds).items()
+        for name, times in _interleave(runs, seconds, clock).items()
     ]
-    judge(rows, case.limits, case.compiled)
+    judge(rows, case.limits_on(cores))
     report.rows += rows
+
+
+def _add_alone(name: str, number: int, case: Case, report: Report, seconds: float) -> None:
+    found: dict[str, dict[str, float]] = {}
+    for contestant, build in case.builders().items():
+        if not isinstance(build, str):
+            probed = alone.probed(
+                "benchmarks.single", [name, str(number), contestant, str(seconds)], contestant, report
+            )
+            if probed:
+                found[contestant] = probed[0]
+    size = case.inputs()["x"].nbytes if case.peak else 1e6
+    times = [
+        Row(f"{case.name}, alone".strip(", "), name, "ms", *[1e3 * each["seconds"]] * 2) for name, each in found.items()
+    ]
+    peaks = [
+        Row(f"{case.name}, peak".strip(", "), name, "x.nbytes" if case.peak else "MB", *[each["peak"] / size] * 2)
+        for name, each in found.items()
+        if "peak" in each
+    ]
+    judge(times, {})
+    judge(peaks, case.peak)
+    report.rows += times + peaks
 
 
 def _verified(case: Case, report: Report) -> dict[str, Run]:
     """The contestants that are here and agree with the first of them."""
     data, runs, expected = case.inputs(), {}, None
-    for name, build in case.contestants.items():
+    for name, build in case.builders().items():
         if isinstance(build, str):
             report.notes.append(f"{name} takes no part: {build}")
             continue
@@ -129,8 +187,7 @@ def _verified(case: Case, report: Report) -> dict[str, Run]:
             continue
         try:
             run = build(lib, data)
-            for _ in range(2 if "compiled" in name else 1):  # which records twice before a program runs
-                run()  # the next call is compared: gradients must not add up from call to call
+            warm(name, run)  # the next call is compared: gradients must not add up from call to call
             got = [np.asarray(getattr(g, "array", g)) for g in run()]
             expected = expected or got
             _compare(expected, got, case.rtol)
@@ -150,23 +207,26 @@ def _compare(expected: Sequence[Any], got: Sequence[Any], rtol: float) -> None:
         np.testing.assert_allclose(have, want, rtol=rtol, atol=rtol * float(np.max(np.abs(want))))
 
 
-def _interleave(runs: Mapping[str, Run], seconds: float, rounds: int = 4) -> dict[str, list[float]]:
-    """CPU seconds of each call, taken in turns until `seconds` are spent, but for at least so many rounds."""
+def _interleave(
+    runs: Mapping[str, Run], seconds: float, clock: Callable[[], float], rounds: int = 4
+) -> dict[str, list[float]]:
+    """Seconds of each call, taken in turns until `seconds` are spent, but for at least so many rounds."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    calls = {name: max(1, round(TURN_SECONDS / _time(run))) for name, run in runs.items()}
+    calls = {name: max(1, round(TURN_SECONDS / timed(run, clock))) for name, run in runs.items()}
     gc.collect()
     gc.freeze()  # the modules of all contestants; collecting before each call is then cheap, too
     end, done = time.perf_counter() + seconds, 0
     while done < rounds or time.perf_counter() < end:
         for name, run in runs.items():
-            times[name] += [_time(run) for _ in range(calls[name])]
+            times[name] += [timed(run, clock) for _ in range(calls[name])]
         done += 1
     gc.unfreeze()
     return times
 
 
-def _time(run: Run) -> float:
+def timed(run: Run, clock: Callable[[], float]) -> float:
+    """Return the seconds of one call."""
     gc.collect()
-    start = time.process_time()
+    start = clock()
     run()
-    return time.process_time() - start
+    return clock() - start

@@ -156,6 +156,17 @@ CONTESTANTS: dict[str, Build | str] = {
 WORKLOADS = {
     "P9": Workload(
         "Hessian-vector product of P3, batch 64",
-        (Case("", inputs, CONTESTANTS, ("1.8h",), rtol=2e-4),),
+        (
+            Case(
+                "",
+                inputs,
+                CONTESTANTS,
+                ("1.4h",),
+                rtol=2e-4,
+                compiled=("1.05h",),
+                no_compiler=("1.1h",),
+                alone=True,
+            ),
+        ),
     ),
 }

@@ -85,7 +85,7 @@ def measure(report: Report, quick: bool) -> None:
             for name in about.statements:
                 if values := [sample[i] for sample in samples.get((case, name), [])[1:]]:
                     rows.append(Row(f"{case}: {quantity}", name, unit, min(values), median(values)))
-            judge(rows, about.limits[quantity])
+            judge(rows, {"xpgrad": about.limits[quantity]})
             report.rows += rows
 
 

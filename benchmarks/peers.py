@@ -1,26 +1,100 @@
-"""The libraries that are compared: how each is imported, on one thread, and which are missing here."""
+"""The libraries that are compared: how each is imported, on how many threads, and which are missing here."""
 
 import importlib
+import os
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
+from typing import Any
 
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NPROC": "1",  # jaxlib sizes its thread pools by it
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_force_host_platform_device_count=1",
-    "JAX_PLATFORMS": "cpu",
-}
-"""Environment of every worker: it must be there before the first import."""
+EXECUTORS = "python", "host", "c"
+COMPILED = "xpgrad compiled"
+"""A contestant of that name stands for one with each executor: "xpgrad compiled c"."""
 
-DISTRIBUTIONS = {"h": "numpy", "t": "torch", "autograd": "autograd", "jax": "jax", "xpgrad": "xpgrad"}
+DISTRIBUTIONS = {
+    "h": "numpy", "t": "torch", "autograd": "autograd", "advect": "advect", "jax": "jax", "xpgrad": "xpgrad",
+}  # fmt: skip
 """The distribution behind each contestant; `h` is NumPy by hand, `t` is torch eager."""
 
 
-def load(contestant: str) -> ModuleType:
-    """The library behind a contestant, with the submodules that the workloads use; ImportError if it is missing."""
-    return _LOADERS[contestant.split()[0]]()
+def threads(cores: int) -> dict[str, str]:
+    """Return the environment of a worker on so many cores: it must be there before the first import."""
+    names = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XPGRAD_NUM_THREADS"
+    flags = f"--xla_cpu_multi_thread_eigen={'true' if cores > 1 else 'false'} --xla_force_host_platform_device_count=1"
+    return {
+        **dict.fromkeys(names, str(cores)),
+        "NPROC": str(cores),  # jaxlib sizes its thread pools by it
+        "XLA_FLAGS": flags,
+        "JAX_PLATFORMS": "cpu",
+    }
+
+
+def cores() -> int:
+    """Return on how many cores this worker runs."""
+    return int(os.environ.get("XPGRAD_NUM_THREADS", "1"))
+
+
+def pin(count: int) -> None:
+    """Keep this process, and those that it starts, on `count` cores, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
+
+
+def load(contestant: str) -> Any:
+    """Return the library behind a contestant, with the submodules that the workloads use.
+
+    Raises
+    ------
+    ImportError
+        The library is missing, or has no such executor.
+    """
+    library = _LOADERS[contestant.split()[0]]()
+    return (
+        _Compiling(library, contestant.removeprefix(COMPILED).strip()) if contestant.startswith(COMPILED) else library
+    )
+
+
+def settle() -> None:
+    """Wait for what xpgrad compiles in the background, so that the next call runs it."""
+    if (compiler := _c_executor()) is not None:
+        compiler.wait()
+
+
+def has_c() -> bool:
+    """Return whether this version of xpgrad generates C."""
+    return _c_executor() is not None
+
+
+def _c_executor() -> Any:
+    try:
+        return importlib.import_module("xpgrad.transforms.trace.executors.c")
+    except ImportError:
+        return None
+
+
+class _Compiling:
+    """xpgrad, with a `compile` that uses one executor; `made` lists what it has compiled."""
+
+    def __init__(self, library: ModuleType, executor: str) -> None:
+        self._library = library
+        self.made: list[Any] = []
+        self._compile = partial(library.compile, executor=executor)
+        try:
+            self._compile(abs)
+        except TypeError as error:  # of a version that has the executor `python` only
+            if executor not in ("", "python"):
+                raise ImportError(f"xpgrad.compile has no executor {executor!r}") from error
+            self._compile = library.compile
+        except ValueError as error:
+            raise ImportError(f"xpgrad.compile has no executor {executor!r}: {error}") from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def compile(self, f: Callable[..., Any]) -> Any:
+        """Return `f` compiled, and remember it."""
+        self.made.append(self._compile(f))
+        return self.made[-1]
 
 
 def _numpy() -> ModuleType:
@@ -29,7 +103,7 @@ def _numpy() -> ModuleType:
 
 def _torch() -> ModuleType:
     torch = importlib.import_module("torch")
-    torch.set_num_threads(1)
+    torch.set_num_threads(cores())
     return torch
 
 
@@ -56,7 +130,9 @@ def _xpgrad() -> ModuleType:
 _LOADERS: dict[str, Callable[[], ModuleType]] = {
     "h": _numpy,
     "t": _torch,
+    "torch.compile": _torch,
     "autograd": _autograd,
+    "advect": lambda: importlib.import_module("advect"),
     "jax": _jax,
     "xpgrad": _xpgrad,
 }

@@ -1,35 +1,47 @@
-"""COMPILE: what a compiled function costs: tracing, making the program, a call of it, and memory.
+"""COMPILE: what a compiled function costs: tracing, making the program, compiling C, a call of it, and memory.
 
 Times are minima of CPU time. Memory is what tracemalloc sees, to which NumPy reports its arrays.
 """
 
 import gc
+import importlib
+import json
+import os
+import sys
+import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 import xpgrad
 import xpgrad.functions as F
-from benchmarks import chain, mlp
+from benchmarks import alone, mlp, peers
 from benchmarks.harness import Report, Row, Workload
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors import executor_for
 from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.passes import PASSES
+from xpgrad.transforms.trace.runner import Runner
 
+COMPILED = {
+    "P1": "chain",
+    "P2": "chain",
+    "P3": "mlp",
+    "P4": "formula",
+    "P5": "rows",
+    "P6": "convnet",
+    "P7": "rnn",
+    "P9": "hvp",
+    "P10": "gather",
+    "P11": "accumulate",
+    "P12": "attention",
+}
+"""The modules of the workloads that are compiled."""
 LEAVES = 1, 101
 STEPS = 10_000
 KEPT_BYTES = 16_384  # what caches of a few entries may take
-
-
-def _chain(x: Any) -> Any:
-    y = x
-    for _ in range(chain.PAIRS):
-        y = y * chain.A
-        y = y + chain.B
-    return xpgrad.array_api.sum(y)
 
 
 def _loss(parameters: Any, x: Any, t: Any) -> Any:
@@ -44,11 +56,32 @@ def _perceptron(batch: int) -> tuple[Any, ...]:
     return tuple(data[name] for name in mlp.NAMES), data["x"], data["t"]
 
 
-def _cases() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
-    return {
-        "P1 (64,)": (value_and_grad(_chain), (np.ones(64),)),
-        "P3 batch 64": (value_and_grad(_loss), _perceptron(64)),
-    }
+class Recorder:
+    """xpgrad, with a `compile` that does not, but remembers the function and the arguments of its call."""
+
+    def __init__(self) -> None:
+        self._library = peers.load("xpgrad")
+        self.call: tuple[Callable[..., Any], tuple[Any, ...]] = (print, ())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def compile(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `f`, which remembers its call."""
+
+        def called(*args: Any) -> Any:
+            self.call = f, args
+            return f(*args)
+
+        return called
+
+
+def recorded(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function that the first case of a workload compiles, and its arguments."""
+    case = importlib.import_module(f"benchmarks.{COMPILED[name]}").WORKLOADS[name].cases[0]
+    recorder = Recorder()
+    case.contestants[peers.COMPILED](recorder, case.inputs())()
+    return recorder.call
 
 
 def _seconds(run: Callable[[], Any], times: int) -> float:
@@ -75,29 +108,73 @@ def _row(report: Report, case: str, unit: str, value: float, limit: float) -> No
     report.rows.append(Row(case, "xpgrad compiled", unit, value, value, verdicts={f"{limit:.4g}": value <= limit}))
 
 
-def measure_making(report: Report, times: int) -> None:
-    """Add the first call in eager calls, and the time of passes, source and compiling for each call of the program."""
-    for name, (f, args) in _cases().items():
-        eager = _seconds(lambda f=f, args=args: f(*args), times)  # type: ignore[misc]  # the defaults have the types
-        first = _seconds(lambda f=f, args=args: xpgrad.compile(f)(*args), times)  # type: ignore[misc]
-        _row(report, f"first call / eager call, {name}", "ratio", first / eager, 3)
+def measure_making(report: Report, seconds: float) -> None:
+    """Add the first call in eager calls, and the time of passes, source and its bytecode for each recorded call."""
+    for name in COMPILED:
+        f, args = recorded(name)
+        eager = alone.fastest(lambda f=f, args=args: f(*args), seconds, time.process_time)
+        first = alone.fastest(lambda f=f, args=args: xpgrad.compile(f)(*args), seconds, time.process_time)
+        _row(report, f"{name}: first call / eager call", "ratio", first / eager, 3)
+        count = len(xpgrad.compile(f, without=set(PASSES)).program(*args).calls)
         step = xpgrad.compile(f)
+        for _ in range(2):
+            step(*args)
+        runner = step._runner(args, {})
+
+        def made(runner: Any = runner) -> None:
+            runner._made = None
+            runner.prepare()
+
+        _row(
+            report,
+            f"{name}: passes and source",
+            "ms/call",
+            1e3 * alone.fastest(made, seconds, time.process_time) / count,
+            0.3,
+        )
+        peers.settle()
+
+
+def measure_c(report: Report, names: Iterable[str]) -> None:
+    """Add the seconds that the C compiler takes in the background, and those of loading what is on disk."""
+    if not peers.has_c():
+        report.notes.append("C skipped: this version of xpgrad generates none")
+        return
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["XDG_CACHE_HOME"] = folder
+            both = [alone.probed("benchmarks.programs", [name], name, report) for _ in range(2)]
+            del os.environ["XDG_CACHE_HOME"]
+        if all(both):
+            _row(report, f"{name}: C compiler, in the background", "s", both[0][0], 2)
+            _row(report, f"{name}: C from the cache on disk", "ms", 1e3 * both[1][0], 5)
+
+
+def seconds_of_c(name: str) -> float:
+    """Return how much longer it takes to make a program whose C is not loaded yet, until that is done."""
+    f, args = recorded(name)
+    step = peers.load("xpgrad compiled c").compile(f)
+    original, took = Runner.prepare, list[float]()
+
+    def prepare(runner: Runner) -> None:
+        _ = runner.program  # the passes, which any executor needs
+        start = time.perf_counter()
+        original(runner)
+        peers.settle()
+        took.append(time.perf_counter() - start)
+
+    Runner.prepare = prepare  # type: ignore[method-assign]
+    for _ in range(2):
         step(*args)
-
-        def made(step: Any = step, args: tuple[Any, ...] = args) -> int:
-            program = step.program(*args)
-            executor_for(program, program.backend)
-            return len(program.calls)
-
-        count = made()
-        _row(report, f"passes and source, {name}", "ms/call", 1e3 * _seconds(made, times) / count, 0.3)
+    step._runner(args, {}).prepare()
+    return took[0] - took[1]
 
 
 def measure_calls(report: Report, times: int) -> None:
     """Add what a call costs above the generated function."""
     for leaves in LEAVES:
         arrays = [np.ones(3) for _ in range(leaves)]
-        step = xpgrad.compile(lambda arrays: -arrays[0])
+        step = peers.load("xpgrad compiled python").compile(lambda arrays: -arrays[0])
         for _ in range(3):
             step(arrays)
         run = python_executor(step.program(arrays))
@@ -165,9 +242,13 @@ def training_step() -> Callable[[], Any]:
 def measure(report: Report, quick: bool) -> None:
     """Add all rows."""
     times = 5 if quick else 30
-    measure_making(report, times)
+    measure_making(report, 0.1 if quick else 0.5)
+    measure_c(report, COMPILED)
     measure_calls(report, times)
     measure_memory(report, STEPS // 10 if quick else STEPS)
 
 
 WORKLOADS = {"COMPILE": Workload("what compiled functions cost beside what they compute", finish=measure)}
+
+if __name__ == "__main__":
+    print(json.dumps(seconds_of_c(sys.argv[1])))

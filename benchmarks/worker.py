@@ -1,9 +1,12 @@
-"""One workload in a process of its own: `python -m benchmarks.worker P3 [--quick]` prints its report as JSON."""
+"""One workload in a process of its own: `python -m benchmarks.worker P3 [--quick] [--cores 2]` prints its report."""
 
 import argparse
 import importlib
 import json
 from dataclasses import asdict
+from typing import Any
+
+from benchmarks.peers import pin
 
 MODULES = {
     "P1": "chain",
@@ -27,14 +30,21 @@ MODULES = {
 """Where each workload is defined: an entry of that module's WORKLOADS."""
 
 
+def workload(name: str) -> Any:
+    """Return a workload by its name."""
+    return importlib.import_module(f"benchmarks.{MODULES[name]}").WORKLOADS[name]
+
+
 def main() -> None:
     """Run the workload named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=MODULES)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--cores", type=int, default=1)
     arguments = parser.parse_args()
-    module = importlib.import_module(f"benchmarks.{MODULES[arguments.name]}")
-    print(json.dumps(asdict(module.WORKLOADS[arguments.name].run(arguments.quick))))
+    pin(arguments.cores)  # before libraries are imported that ask how many there are
+    report = workload(arguments.name).run(arguments.name, arguments.quick, arguments.cores)
+    print(json.dumps(asdict(report)))
 
 
 if __name__ == "__main__":

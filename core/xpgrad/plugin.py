@@ -14,6 +14,7 @@ from xpgrad.backend.indexing import block, flat_index
 from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import CHAPTERS
@@ -23,8 +24,8 @@ from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION", "CHAPTERS", "FACTS", "ArrayAPIBackend", "Backend", "BackendUnavailable", "Capabilities", "Device",
-    "FloatLimits", "Geometry", "Spec", "block", "check_cast", "class_name", "config", "flat_index", "hookimpl",
-    "register", "scatter_add_by_sorting",
+    "FloatLimits", "Geometry", "PluginWarning", "Spec", "block", "check_cast", "class_name", "config", "flat_index",
+    "hookimpl", "register", "scatter_add_by_sorting",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,17 +1,18 @@
 """The executor ``cupy``: fused groups of a program are CUDA kernels, and all other calls are those of the library."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cupy
 
 from xpgrad.errors import CompileWarning
-from xpgrad.transforms.trace.executors.python import Run, load
+from xpgrad.transforms.trace.executors.host.executor import whole
+from xpgrad.transforms.trace.executors.python import Run
 from xpgrad.transforms.trace.fusion.fuse import VIEWS, fuse
 from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.source import Source
 from xpgrad.types import Array
 from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch, Plan
 from xpgrad_cupy.fusion.plan import plan_of
@@ -33,10 +34,10 @@ def executor(program: Program) -> Run:
         return len(plan.launches) < sum(call.name not in VIEWS for call in fused.calls)
 
     source = fuse(program, has_row, worth).compiled()
-    objects = {
-        name: Kernels(item, plans[item]) if isinstance(item, Fused) else item for name, item in source.objects.items()
-    }
-    return load(Source(source.text, source.name, objects), program.name)
+    for name, item in list(source.objects.items()):
+        if isinstance(item, Fused):
+            source.objects[name] = Kernels(item, plans[item])
+    return load(source, program.name)
 
 
 class Kernels:
@@ -52,18 +53,18 @@ class Kernels:
         self._plan, self._fused = plan, fused
         self._launches = [(launch, kernel_of(launch)) for launch in plan.launches]
         self._device = fused.outputs[0].spec.device
-        self._fails = False
+        self._fallback: Callable[..., Sequence[Array]] | None = None
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
         """Return new arrays, on the GPU of the group."""
-        if not self._fails:
+        if self._fallback is None:
             try:
                 return self._computed(arrays)
             except cupy.cuda.compiler.CompileException as error:  # only new arrays have been written to
                 text = f"cupy: a fused group does not compile, and runs as {len(self._fused.calls)} calls: {error}"
                 warnings.warn(text, CompileWarning, stacklevel=2)
-                self._fails = True
-        return self._fused(*arrays)
+                self._fallback = whole(self._fused)
+        return self._fallback(*arrays)
 
     def _computed(self, arrays: Sequence[Array]) -> Sequence[Array]:
         with cupy.cuda.Device(self._device.id):

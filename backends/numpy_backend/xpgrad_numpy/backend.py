@@ -1,7 +1,8 @@
 """The NumPy backend: one device, 0-d arrays restored, Python scalars as cached 0-d arrays where that is exact."""
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,29 @@ class NumPyBackend(Backend):
     def copy(self, array: Array) -> Array:
         """Return a copy in C order that shares no memory with `array`."""
         return np.array(array, copy=True)
+
+    def empty(self, spec: Spec) -> Array:
+        """Return a new array of this shape and dtype, whose elements are not initialised."""
+        return np.empty(spec.shape, spec.dtype)
+
+    def allocator(self, spec: Spec) -> Callable[[], Array]:
+        """Return a function that returns what `empty` does, without a Python function in between."""
+        return functools.partial(np.empty, spec.shape, spec.dtype)
+
+    def address(self, array: Array) -> int:
+        """Return the address of the first element if the array is aligned and in C order, else 0."""
+        flags = array.flags
+        return int(array.ctypes.data) if flags.c_contiguous and flags.aligned and array.dtype.isnative else 0
+
+    def contiguous(self, array: Array) -> Array:
+        """Return an aligned copy in C order."""
+        return array.copy()
+
+    def array_layout(self) -> Mapping[str, int]:
+        """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
+        start = object.__basicsize__
+        fields = {"data": start, "rank": start + 8, "shape": start + 16, "dtype": start + 40, "flags": start + 48}
+        return fields | {"contiguous": 0x0001 | 0x0100}  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED
 
     def to_host(self, array: Array) -> Array:
         """Return a copy: this is the host."""

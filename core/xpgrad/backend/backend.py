@@ -1,5 +1,6 @@
 """`Backend`: the interface of an array library to xpgrad."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -326,6 +327,35 @@ class Backend:
     def copy(self, array: Array) -> Array:
         """Return a copy that shares no memory with `array`."""
         return self.namespace.asarray(array, copy=True)
+
+    def empty(self, spec: Spec) -> Array:
+        """Return a new array with this shape, dtype and device, whose elements are not initialised."""
+        return self.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
+
+    def allocator(self, spec: Spec) -> Callable[[], Array]:
+        """Return a function that returns what `empty` does, in the least time."""
+        return functools.partial(self.empty, spec)
+
+    def address(self, array: Array) -> int:
+        """Return the address of the first element of an array that compiled code can use, and 0 for others.
+
+        Such an array is in host memory, its elements are aligned, in native byte order, and in C order without gaps.
+        """
+        return 0
+
+    def contiguous(self, array: Array) -> Array:
+        """Return a copy of an array for which `address` returns 0, with its elements in C order, if there can be one."""
+        return self.copy(array)
+
+    def array_layout(self) -> Mapping[str, int] | None:
+        """Return where the objects of the first of `array_types` keep what compiled code reads, or None.
+
+        These are offsets in bytes: of the pointers to the first element ("data"), to the lengths of the axes ("shape",
+        of C's type ``intptr_t``) and to the dtype ("dtype"), and of the number of axes ("rank") and of flags ("flags"),
+        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). They are compared with
+        what the other methods say before they are used.
+        """
+        return None
 
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy of `array` on another device of this backend."""

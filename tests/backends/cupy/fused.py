@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from tests.backends.cupy import fake, groups
 
-fake.install()
+cupy = fake.install()
 
 import xpgrad_cupy.plugin  # noqa: E402 - after the stand-in
 
 xpgrad_cupy.plugin.why_unavailable = lambda: None
 
 import xpgrad  # noqa: E402
+import xpgrad.array_api as xp  # noqa: E402
+import xpgrad.functions as F  # noqa: E402
+from xpgrad import transforms  # noqa: E402
 from xpgrad_cupy import executor  # noqa: E402
 from xpgrad_cupy.fusion import plan  # noqa: E402
 from xpgrad_cupy.fusion.launches import Blocks, Elementwise, OverRows  # noqa: E402
@@ -178,17 +181,55 @@ def unsupported() -> None:
 
 def no_compiler() -> None:
     """A text that does not compile: the calls of the library run, and a warning says so once."""
-    b, results = groups.softmax()
-    fused = b.fused(spec_of, *results)
-    kernels = kernels_of(fused)
-    kernels._fused = type("Calls", (), {"calls": (1, 2), "__call__": lambda self, x: [x]})()
-    kernels._launches[0][1].source = "no program"
-    (x,) = map(DEVICE.send, b.arrays())
-    with warnings.catch_warnings(record=True) as caught:
+    x = DEVICE.send(np.linspace(0.1, 1, 12, dtype=np.float32).reshape(3, 4))
+    compiled = xpgrad.compile(lambda x: xp.exp(x * x) + x)
+    kernel_of = executor.kernel_of
+    bad = cupy.ElementwiseKernel("raw float32 x0", "raw float32 y1", "no program", "bad", options=("--fmad=false",))
+    executor.kernel_of = lambda launch: bad
+    with xpgrad.using_device(DEVICE), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert kernels(x)[0] is x
-        assert kernels(x)[0] is x
-    assert ["does not compile, and runs as 2 calls" in str(w.message) for w in caught] == [True]
+        for _ in range(5):
+            got = compiled(x)
+    executor.kernel_of = kernel_of
+    wanted = np.exp(x.get() * x.get()) + x.get()
+    close("calls", got.get(), wanted, 1)
+    assert ["does not compile, and runs as 3 calls" in str(w.message) for w in caught] == [True]
+
+
+def gelu(x: Any, scale: Any, shift: Any) -> Any:
+    y = normalized(x, scale, shift)
+    return xp.sum(0.5 * y * (1 + xp.tanh(0.79788456 * (y + 0.044715 * y * y * y))))
+
+
+def normalized(x: Any, scale: Any, shift: Any) -> Any:
+    centred = x - xp.mean(x, axis=-1, keepdims=True)
+    return centred / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + 1e-5) * scale + shift
+
+
+def attention(x: Any, scale: Any, shift: Any) -> Any:
+    scores = F.softmax(x * scale + shift, axis=-1)
+    return xp.sum(scores * xp.maximum(x, 0.0)) + xp.sum(xp.where(x > 0.5, x, -scores))
+
+
+def programs() -> None:
+    """Compiled functions and their gradients are the eager ones of NumPy, and consist of kernels."""
+    rng = np.random.default_rng(3)
+    counts: list[int] = []
+    computed = executor.Kernels._computed
+    executor.Kernels._computed = lambda self, arrays: counts.append(len(self._fused.calls)) or computed(self, arrays)
+    with xpgrad.using_device(DEVICE):
+        for f in (gelu, attention):
+            eager = transforms.value_and_grad(f, argnums=(0, 1, 2))
+            compiled = xpgrad.compile(eager)
+            for _ in range(4):
+                arrays = [rng.uniform(-1, 1, shape) for shape in ((6, 40), (40,), (40,))]
+                value, gradients = compiled(*map(DEVICE.send, arrays))
+                expected, others = eager(*arrays)
+                for got, wanted in zip((value, *gradients), (expected, *others), strict=True):
+                    assert np.allclose(got.get(), wanted, rtol=1e-10, atol=1e-13), f.__name__
+            assert sum(counts) >= 20, (f.__name__, counts)
+            counts.clear()
+    executor.Kernels._computed = computed
 
 
 def random_groups(first: int, count: int) -> None:
@@ -214,6 +255,7 @@ if __name__ == "__main__":
     np.seterr(all="ignore")
     for check in (
         rows_of_the_table, casts, constants, samples, launches, views, not_a_number, sums, unsupported, no_compiler,
+        programs,
     ):  # fmt: skip
         check()
     random_groups(*map(int, sys.argv[1:]))

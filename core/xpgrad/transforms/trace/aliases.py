@@ -121,6 +121,7 @@ def is_fresh(call: Call, backend: "Backend | None") -> bool:
     """Return whether the results of a call are in new memory, each for itself."""
     if (
         isinstance(call.function, Group)
+        or call.name == "fused"  # its executor makes new arrays
         or call.name in COMPUTED
         or (call.name in ("sum_to", "astype") and is_other(call))
     ):

@@ -16,7 +16,9 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference, made_inside
 from xpgrad.transforms.trace.constants import Constant
+from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trace.entry import Entry, entry
+from xpgrad.transforms.trace.executors import Options, check_executor
 from xpgrad.transforms.trace.level import OuterGraph
 from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.program import Program
@@ -84,12 +86,10 @@ class Compiled(Generic[P, R]):
         The function as it was written.
     """
 
-    def __init__(
-        self, f: Callable[P, R], *, strict: bool, verify: int | None, cache_size: int, off: frozenset[str]
-    ) -> None:
+    def __init__(self, f: Callable[P, R], *, verify: int | None, cache_size: int, options: Options) -> None:
         functools.update_wrapper(self, f)
         self.function = f
-        self._strict, self._verify, self._cache_size, self._off = strict, verify, cache_size, off
+        self._strict, self._verify, self._cache_size, self._options = options.strict, verify, cache_size, options
         self._kinds: list[Kind] = []  # the most recently used first
         self._lock = shared_lock()
         self._hits = self._misses = 0
@@ -163,7 +163,7 @@ class Compiled(Generic[P, R]):
 
     def _result(self, trace: Trace) -> Any:
         """Return the result of a run that was recorded."""
-        return Runner(trace, self._off).first(trace)
+        return Runner(trace, self._options).first(trace)
 
     def _without_trace(self, error: OuterGraph, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function again, without a level, that uses the graph of Variables which were computed outside."""
@@ -232,7 +232,7 @@ class Compiled(Generic[P, R]):
             return self._result(trace)
         if first is not None and made_inside(first, trace):
             kind.entry = entry_of(trace, constants + contents_of(constants, trace))
-        runner = Runner(trace, self._off)
+        runner = Runner(trace, self._options)
         result = runner.first(trace)
         runner.prepare()
         kind.trace, kind.runs = trace, 0
@@ -244,7 +244,7 @@ class Compiled(Generic[P, R]):
         self._warn(f"{why}. Calls with such arguments run without a program")
 
     def _warn(self, text: str) -> None:
-        warnings.warn(f"compile: {self._name}: {text}", CompileWarning, stacklevel=_depth())
+        warnings.warn(f"compile: {self._name}: {text}", CompileWarning, stacklevel=depth())
 
     @property
     def _name(self) -> str:
@@ -278,7 +278,7 @@ class Compiled(Generic[P, R]):
         ``xpgrad.scipy`` finds this by its name.
         """
         f = transform(self.function)
-        return Compiled(f, strict=self._strict, verify=self._verify, cache_size=self._cache_size, off=self._off)
+        return Compiled(f, verify=self._verify, cache_size=self._cache_size, options=self._options)
 
     # Reading
 
@@ -313,7 +313,7 @@ class Compiled(Generic[P, R]):
                 if kind.eager is not None:
                     raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
                 if kind.trace is not None:
-                    return kind.runner if kind.runner is not None else Runner(kind.trace, self._off)
+                    return kind.runner if kind.runner is not None else Runner(kind.trace, self._options)
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 
@@ -328,26 +328,19 @@ def _array_unless_connected(leaf: Any) -> Any:
     return leaf._array if isinstance(leaf, Variable) and not leaf._node.requires_grad else leaf
 
 
-def _depth() -> int:
-    """Return the stack level of the caller of the compiled function, for warnings."""
-    frame, depth = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("xpgrad"):
-        frame, depth = frame.f_back, depth + 1
-    return depth
-
-
 @overload
 def compile(
-    f: Callable[P, R], *, strict: bool = ..., verify: int | None = ..., cache_size: int = ...,
-    without: frozenset[str] | set[str] = ...,
+    f: Callable[P, R], *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: int | None = ...,
+    cache_size: int = ..., without: frozenset[str] | set[str] = ...,
 ) -> Compiled[P, R]: ...  # fmt: skip
 @overload
 def compile(
-    *, strict: bool = ..., verify: int | None = ..., cache_size: int = ..., without: frozenset[str] | set[str] = ...
-) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+    *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: int | None = ...,
+    cache_size: int = ..., without: frozenset[str] | set[str] = ...,
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...  # fmt: skip
 def compile(
-    f: Any = None, *, strict: bool = False, verify: int | None = None, cache_size: int = 32,
-    without: frozenset[str] | set[str] = frozenset(),
+    f: Any = None, *, exact: bool = False, executor: str | None = None, strict: bool = False, verify: int | None = None,
+    cache_size: int = 32, without: frozenset[str] | set[str] = frozenset(),
 ) -> Any:  # fmt: skip
     """Return `f` as a function that is traced once for each kind of arguments, and then runs as a program.
 
@@ -356,8 +349,15 @@ def compile(
     f : callable
         Takes and returns trees of Variables, arrays and other objects. It may compute gradients inside, and store
         arrays and gradients in Variables. Without it a decorator is returned: ``@compile(strict=True)``.
+    exact : bool
+        Whether programs give the results of `f` to the bit: the executor ``python`` runs them, and no pass changes the
+        order of sums and products. Without it results are equal to rounding.
+    executor : str, optional
+        What runs the programs: ``python``, or the name of a plugin's executor; by default the fastest one that there
+        is for the library. One that does not take a program leaves it, with a `CompileWarning`, to the others.
     strict : bool
-        Raise `TraceError` for what cannot be in a program, instead of running such calls without one.
+        Raise `TraceError` for what cannot be in a program, instead of running such calls without one, and where
+        `executor` does not take a program.
     verify : int, optional
         Trace again after this many runs, and compare; by default only the second call is compared with the first.
     cache_size : int
@@ -373,6 +373,8 @@ def compile(
 
     Raises
     ------
+    ValueError
+        `executor` or `without` names nothing that there is, or `exact` needs another executor.
     TypeError
         `f` is no function, or a generator or coroutine function; or, at a call, an argument is neither an array nor
         hashable.
@@ -393,8 +395,8 @@ def compile(
     (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program.
     """
     if f is None:
-        options: dict[str, Any] = {"strict": strict, "verify": verify, "cache_size": cache_size, "without": without}
-        return functools.partial(compile, **options)
+        given: dict[str, Any] = {"exact": exact, "executor": executor, "strict": strict, "verify": verify}
+        return functools.partial(compile, **given, cache_size=cache_size, without=without)
     if not callable(f):
         raise TypeError(f"compile: expected a function, got {type(f).__name__}")
     plain = f.function if isinstance(f, Compiled) else f
@@ -409,4 +411,6 @@ def compile(
         raise ValueError(f"compile: without names no pass: {sorted(unknown)}; the passes are {', '.join(PASSES)}")
     if cache_size < 1 or (verify is not None and verify < 1):
         raise ValueError(f"compile: cache_size and verify must be at least 1, got {cache_size} and {verify}")
-    return Compiled(plain, strict=strict, verify=verify, cache_size=cache_size, off=frozenset(without))
+    check_executor(executor, exact)
+    options = Options(frozenset(without), exact, executor, strict)
+    return Compiled(plain, verify=verify, cache_size=cache_size, options=options)

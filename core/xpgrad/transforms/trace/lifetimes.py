@@ -153,3 +153,11 @@ class Profile:
             places = range(max(start, first), min(stop, end))
             if places:
                 yield block, len(places) == end - first, places
+
+
+def highest(program: "Program") -> int:
+    """Return the largest number of bytes that results hold at a time if each is dropped after its last use."""
+    memory = Memory()
+    for call, last in zip(program.calls, last_uses(program), strict=True):
+        memory.run(call.replaced(frees=last))
+    return memory.most

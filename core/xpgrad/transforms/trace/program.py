@@ -1,14 +1,17 @@
 """`Program`: the calls of an array library that a traced function made, in order, with what enters and what leaves."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted, values_in
+from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
 from xpgrad.transforms.trace.dot import dot_of
+from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
+from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.source import Source, source_of
 from xpgrad.transforms.trace.text import text_of
 
@@ -31,6 +34,8 @@ class Program:
         How many of the last outputs stay within the library: they may share memory with anything.
     notes : tuple of str
         What passes have done, for readers.
+    executor : str
+        The name of what runs it, if that has been chosen.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Program:
     calls: tuple[Call, ...]
     private: int = 0
     notes: tuple[str, ...] = field(default=())
+    executor: str = ""
 
     def replaced(self, **changes: Any) -> "Program":
         """Return the program with some attributes replaced."""
@@ -75,9 +81,29 @@ class Program:
         """Return the source together with the objects that its names mean."""
         return source_of(self)
 
+    def function(self) -> Callable[..., tuple[Any, ...]]:
+        """Return the program as a Python function of the inputs' arrays, which returns a tuple of new arrays."""
+        return load(self.compiled(), self.name)
+
+    def with_constants_as_inputs(self, min_bytes: int = 0) -> tuple["Program", tuple[Any, ...]]:
+        """Return the program with its constant arrays as further inputs, and these arrays.
+
+        A library's own compiler would take a constant for what never changes, and may keep a copy of it.
+
+        Parameters
+        ----------
+        min_bytes : int
+            Arrays of fewer bytes stay constants.
+        """
+        return constants_as_inputs(self, min_bytes)
+
     def to_graphviz(self) -> Any:
         """Return the program as a graph: a `graphviz.Source` if that package is installed, else its DOT text."""
         return dot_of(self)
+
+    def explain(self) -> str:
+        """Return for readers what runs the program, what is computed together, and what memory that takes."""
+        return explanation_of(self)
 
     def __str__(self) -> str:
         return text_of(self)

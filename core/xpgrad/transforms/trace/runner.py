@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend import random
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.entry import reader
-from xpgrad.transforms.trace.executors import executor_for
+from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
 from xpgrad.transforms.trace.passes import apply_passes
@@ -24,8 +24,7 @@ class Runner:
     Parameters
     ----------
     trace : Trace
-    off : set of str
-        Passes to leave out.
+    options : Options
 
     Attributes
     ----------
@@ -33,8 +32,8 @@ class Runner:
         As it runs, after all passes.
     """
 
-    def __init__(self, trace: Trace, off: frozenset[str]) -> None:
-        self._off, self._writes = off, trace.writes
+    def __init__(self, trace: Trace, options: Options) -> None:
+        self._options, self._writes = options, trace.writes
         self._count = len(trace.program.outputs)
         recorded = trace.program
         self._half: Half | None = None
@@ -42,7 +41,7 @@ class Runner:
             residuals = trace.pullback.residuals
             recorded = recorded.replaced(outputs=(*recorded.outputs, *residuals), private=len(residuals))
         if trace.wanted:
-            self._half = Half(trace, functools.partial(_compiled, off))
+            self._half = Half(trace, functools.partial(_compiled, options))
         self._draws = self._half is not None and any(call.draws for call in recorded.calls)
         self._recorded = recorded
         self._made: Program | None = None
@@ -58,12 +57,16 @@ class Runner:
     def program(self) -> Program:
         """The program as it runs."""
         if self._made is None:
-            self._made = apply_passes(self._recorded, self._off)
+            self.prepare()
+        assert self._made is not None
         return self._made
 
     def prepare(self) -> None:
         """Make the function that runs the program."""
-        self._run = executor_for(self.program, self.program.backend)
+        made = passed(self._recorded, self._options)
+        name, self._run = chosen(made, made.backend, self._options)
+        shown: Program = getattr(self._run, "program", made)  # as the executor has changed it
+        self._made = shown.replaced(executor=name)
 
     def first(self, trace: Trace) -> Any:
         """Return the result of the run that was recorded, after storing what it has written."""
@@ -93,9 +96,14 @@ class Runner:
         return result
 
 
-def _compiled(off: frozenset[str], program: Program) -> Run:
-    made = apply_passes(program, off)
-    return executor_for(made, made.backend)
+def passed(program: Program, options: Options) -> Program:
+    """Return a recorded program after the passes."""
+    return apply_passes(program, options.off, exact=options.exact)
+
+
+def _compiled(options: Options, program: Program) -> Run:
+    made = passed(program, options)
+    return chosen(made, made.backend, options).run
 
 
 def store(write: Write, outputs: Sequence[Array], leaves: Sequence[Any]) -> None:

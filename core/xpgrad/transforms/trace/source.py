@@ -283,7 +283,7 @@ def text_of_parts(writer: Writer, parts: list[Part], inputs: list[str], end: str
     """
     program = writer.program
     outputs = [item for item in program.outputs if isinstance(item, Value)]
-    needed = [{value: None for call in part.calls for value in call.operands()} for part in parts]
+    needed = [{value: None for call in part.calls for value in needed_by(call)} for part in parts]
     needed.append(dict.fromkeys(outputs))
     last = {value: i for i, values in enumerate(needed) for value in values}
     texts, calls = [], []
@@ -302,6 +302,13 @@ def text_of_parts(writer: Writer, parts: list[Part], inputs: list[str], end: str
     taken = taking(writer, [value for value in dict.fromkeys(outputs) if made[value] >= 0], last, len(parts))
     texts.append(function_text(writer.main, inputs, [start, *calls, *taken, end]))
     return "\n\n\n".join(texts)
+
+
+def needed_by(call: Call) -> Iterator[Value]:
+    """Yield what the line of a call needs."""
+    yield from call.operands()
+    if call.out is not None:
+        yield call.out
 
 
 def taking(writer: Writer, values: list[Value], last: dict[Value, int], number: int) -> list[str]:

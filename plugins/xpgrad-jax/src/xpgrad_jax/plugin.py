@@ -1,7 +1,8 @@
 """The plugin: imported when the first jax array or tracer, or the device ``@jax``, is met; its hook imports jax."""
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from xpgrad.plugin import Backend, BackendUnavailable, hookimpl
 from xpgrad.types import Kernel
@@ -27,3 +28,13 @@ def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
     from xpgrad_jax.kernels import indexing, random
 
     return {**indexing.KERNELS, **random.KERNELS}
+
+
+@hookimpl
+def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
+    """Return the executor that compiles a whole program by `jax.jit`, for arrays of jax."""
+    if backend.name != "jax":
+        return None
+    from xpgrad_jax.executor import executor
+
+    return executor

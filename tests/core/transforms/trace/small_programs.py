@@ -5,7 +5,7 @@ import operator
 import numpy as np
 from tests.core.transforms.trace.random_programs import BACKEND, XP, spec
 
-from xpgrad.transforms.trace.program import Call, Program, Value
+from xpgrad.transforms.trace.program import Call, Program, Value, substituted
 
 RNG = np.random.default_rng(0)
 PLAIN, TURNED = RNG.standard_normal((37, 41)), np.asfortranarray(RNG.standard_normal((37, 41)))
@@ -21,7 +21,7 @@ class Writer:
         self.calls = []
 
     def __call__(self, function, *args, name=None, **kwargs):
-        opened = [self.arrays.get(item, item) if isinstance(item, Value) else item for item in args]
+        opened = substituted(args, self.arrays)
         with np.errstate(all="ignore"):
             result = BACKEND.restore(function(*opened, **kwargs))
         value = Value(spec(result))

@@ -6,6 +6,7 @@ import math
 import threading
 import traceback
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from tests.core.backend.strangers import Strangers
 from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, interpreted, spec
 from tests.core.transforms.trace.small_programs import Writer
 
+import xpgrad
 from xpgrad.backend.record import PluginWarning
-from xpgrad.errors import CompileWarning
+from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.transforms.trace import source
 from xpgrad.transforms.trace.executors import choice, executor_for, python
+from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Call, Program, Value
 
@@ -47,7 +50,7 @@ def test_a_traceback_shows_the_line_of_the_generated_source_as_long_as_the_progr
     y = w(np.sin, *w.inputs)
     program = w.program(y)
     bad = Call("linalg.inv", failing, (y,), {}, (Value(spec(X), "inverse"),), line=("/home/user/fit.py", 7, "loss"))
-    run = executor_for(program.replaced(calls=(*program.calls, bad)), BACKEND)
+    run = executor_for(program.replaced(calls=(*program.calls, bad)), BACKEND, "python")
     with pytest.raises(ZeroDivisionError) as caught:
         run(X)
     text = "".join(traceback.format_exception(caught.value))
@@ -66,14 +69,14 @@ def test_a_long_program_is_several_functions_of_at_most_1000_lines() -> None:
     lengths = [len(part.splitlines()) for part in program.source().split("\ndef ")]
     assert len(lengths) > 6
     assert max(lengths) <= 1000
-    assert list(map(bits, executor_for(program, BACKEND)(X))) == list(map(bits, interpreted(program, (X,))))
+    assert list(map(bits, executor_for(program, BACKEND, "python")(X))) == list(map(bits, interpreted(program, (X,))))
 
 
 def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
     monkeypatch.setattr(source, "MAX_LINES", 10)
     x = np.linspace(0.1, 1.0, 10_000)
     program = apply_passes(chain(100, x))
-    run = executor_for(program, BACKEND)
+    run = executor_for(program, BACKEND, "python")
     run(x)
     tracemalloc.start()
     run(x)
@@ -87,7 +90,7 @@ def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
 def test_results_of_a_run_stay_as_they_are_in_later_runs_and_threads() -> None:
     x = np.linspace(0.1, 1.0, 10_000)
     program = apply_passes(chain(40, x))
-    run = executor_for(program, BACKEND)
+    run = executor_for(program, BACKEND, "python")
     wanted = {k: list(map(bits, interpreted(program, (x * k,)))) for k in range(8)}
     found, start = {}, threading.Barrier(8)
 
@@ -131,6 +134,7 @@ def test_a_program_runs_where_an_executor_declines_or_fails(
     strangers.install("xpgrad-fast", HOOK.format(body=body, answer=answer), modules="numpy")
     loaded = strangers.plugins()
     monkeypatch.setattr(choice, "plugins", loaded)
+    monkeypatch.setattr(choice, "EXECUTORS", {"python": python.python_executor})
     w = Writer(X)
     program = w.program(w(np.sin, *w.inputs))
     run = executor_for(program, loaded.backend("numpy"))
@@ -147,10 +151,120 @@ def test_the_executor_of_a_plugin_runs_the_program(strangers: Strangers, monkeyp
     assert executor_for(w.program(w(np.sin, *w.inputs)), loaded.backend("numpy"))(X) == ("f", 1)
 
 
+def test_an_executor_is_chosen_by_name(monkeypatch) -> None:
+    asked = []
+
+    def slow(program):
+        asked.append("slow")
+        return python.python_executor(program)
+
+    def never(program):
+        asked.append("never")
+        return NotImplemented
+
+    executors = {"never": never, "slow": slow, "python": python.python_executor}
+    monkeypatch.setattr(choice, "EXECUTORS", executors)
+    f, wanted = (lambda x: x * 2.0), X * 2.0
+    for name, found, tried in (
+        (None, "slow", ["never", "slow"]),
+        ("slow", "slow", ["slow"]),
+        ("python", "python", []),
+        ("never", "slow", ["never", "slow"]),
+    ):
+        asked.clear()
+        compiled = xpgrad.compile(f, executor=name)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            assert all(np.array_equal(compiled(x), x * 2.0) for x in (X, X, X, X[:1], X[:1], X[:1]))
+        assert [str(w.message) for w in seen if w.category is CompileWarning] == (
+            ["compile: the executor 'never' does not take programs of numpy like <lambda>; the next best one runs it"]
+            * (name == "never")
+        )
+        assert all(w.filename == __file__ for w in seen)
+        assert compiled.program(X).executor == found
+        assert set(asked) == set(tried)
+    assert np.array_equal(xpgrad.compile(f, exact=True)(X), wanted)
+    compiled = xpgrad.compile(f, exact=True)
+    assert compiled.program(X).executor == "python"
+
+
+def test_an_executor_that_does_not_take_a_program_is_an_error_where_that_is_asked_for(monkeypatch) -> None:
+    executors = {"never": lambda program: NotImplemented, "python": python.python_executor}
+    monkeypatch.setattr(choice, "EXECUTORS", executors)
+    compiled = xpgrad.compile(lambda x: x * 2.0, executor="never", strict=True)
+    compiled(X)
+    with pytest.raises(TraceError, match="compile: the executor 'never' does not take programs of numpy"):
+        compiled(X)
+
+
+def test_an_executor_that_there_is_not_is_an_error_that_names_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match=r"compile: there is no executor 'fortran'; there are .*python, and those of"):
+        xpgrad.compile(abs, executor="fortran")
+    with pytest.raises(ValueError, match="exact=True needs the executor 'python', got 'numpy'"):
+        xpgrad.compile(abs, executor="numpy", exact=True)
+
+
+def test_options_are_those_of_the_derivatives_and_of_what_is_made_of_the_function() -> None:
+    made = []
+
+    def python_only(program):
+        made.append(program.name)
+        return python.python_executor(program)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "EXECUTORS", {"mine": python_only, "python": python.python_executor})
+        compiled = xpgrad.compile(xpgrad.array_api.sin, executor="mine")
+        for _ in range(3):
+            compiled(xpgrad.Variable(X)).sum().backward()
+        assert set(made) == {"sin", "vjp of sin"}
+        again = compiled.__xpgrad_transformed__(lambda f: f)
+        assert again.program(X).executor == "mine"
+
+
+def test_the_program_that_is_shown_is_that_which_the_executor_says_it_runs(monkeypatch) -> None:
+    def renaming(program):
+        def run(*arrays):
+            return plain(*arrays)
+
+        plain = python.python_executor(program)
+        run.program = program.replaced(name="renamed", notes=("mine: all new",))
+        return run
+
+    monkeypatch.setattr(choice, "EXECUTORS", {"renaming": renaming, "python": python.python_executor})
+    text = xpgrad.compile(lambda x: (x * 2.0).sum()).program(X).explain()
+    assert text.splitlines() == [
+        "renamed: 2 calls, run by renaming",
+        "  memory: at most 104 B at a time, results 104 B",
+        "  on their own: 2 calls: multiply, sum",
+        "  passes:",
+        "    mine: all new",
+    ]
+
+
+def test_an_explanation_names_what_is_computed_together() -> None:
+    w = Writer(X)
+    (x,) = w.inputs
+    y = w(np.multiply, x, x)
+    z = w(np.sin, y)
+    program = w.program(w(XP.sum, z, name="sum"))
+    call, other, last = program.calls
+    notes = ("sum: float16 is not summed in one loop",)
+    fused = Fused(1, 12, (x,), (z,), {}, (), (), (call, other), notes).as_call()
+    text = program.replaced(calls=(fused, last), executor="c").explain()
+    assert text.splitlines() == [
+        "f: 3 calls, run by c",
+        "  memory: at most 104 B at a time, results 104 B",
+        "  computed together: 2 calls in 1 group",
+        "    1 x 12, 2 calls, reads 96 B, writes 96 B: multiply, sin",
+        "      sum: float16 is not summed in one loop",
+        "  on their own: 1 call: sum",
+    ]
+
+
 def test_a_very_long_program_is_warned_of(monkeypatch) -> None:
     monkeypatch.setattr(python, "MAX_CALLS", 10)
     with pytest.warns(CompileWarning, match=r"has 12 calls.*leave the loop outside"):
-        executor_for(chain(6), BACKEND)
+        executor_for(chain(6), BACKEND, "python")
 
 
 def test_constants_mean_in_the_source_exactly_what_they_are() -> None:
@@ -178,7 +292,7 @@ def test_constants_mean_in_the_source_exactly_what_they_are() -> None:
     x, y = Value(spec(X)), Value(spec(X))
     given = (*numbers, tuple(numbers), [1, -0.0], slice(None, 2, None), (slice(0, 1), ...), np.dtype("f4"), {"a": 1})
     call = Call("keep", keep, (x, *given), {"key": given}, (y,))
-    executor_for(Program("f", (x,), (y,), (call,)), BACKEND)(X)
+    executor_for(Program("f", (x,), (y,), (call,)), BACKEND, "python")(X)
     args, kwargs = seen[0]
     assert repr(args) == repr(given) == repr(kwargs["key"])
 

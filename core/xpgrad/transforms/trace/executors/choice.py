@@ -1,32 +1,122 @@
-"""The executor of a program: that of the first plugin that takes it, else ``python``."""
+"""The executor of a program: that of the first plugin that takes it, else the first one of the core that does."""
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
+from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.transforms.trace.depth import depth
+from xpgrad.transforms.trace.executors.options import Options
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.program import Program
 
+Run = Callable[..., tuple[Any, ...]]
+Executor = Callable[[Program], Any]
+"""Returns a `Run`, or `NotImplemented` for a program that it does not take."""
 
-def executor_for(program: Program, backend: Backend | None) -> Callable[..., tuple[Any, ...]]:
+EXACT = "python"
+"""The executor that gives the eager results to the bit, and takes every program."""
+
+
+def _c(program: Program) -> Any:
+    from xpgrad.transforms.trace.executors.c.executor import c_executor
+
+    return c_executor(program)
+
+
+def _host(program: Program) -> Any:
+    from xpgrad.transforms.trace.executors.host.executor import host_executor
+
+    return host_executor(program)
+
+
+EXECUTORS: dict[str, Executor] = {"c": _c, "host": _host, EXACT: python_executor}
+"""The core's own executors by name, the fastest first."""
+
+
+class Chosen(NamedTuple):
+    """An executor's name, and the function that it has made of a program."""
+
+    name: str
+    run: Run
+
+
+def check_executor(name: str | None, exact: bool) -> None:
+    """Raise ValueError unless there is, or could be, an executor of this name, exact if it must be."""
+    if name is None:
+        return
+    known = {*EXECUTORS, *plugins.names(), *(_name(plugin) for plugin in plugins.records)}
+    if name not in known:
+        raise ValueError(
+            f"compile: there is no executor {name!r}; there are {', '.join(EXECUTORS)}, and those of plugins, by the "
+            "names of their backends"
+        )
+    if exact and name != EXACT:
+        raise ValueError(f"compile: exact=True needs the executor {EXACT!r}, got {name!r}")
+
+
+def executor_for(program: Program, backend: Backend | None, name: str | None = None) -> Run:
     """Return a function that runs the program: it takes the inputs' arrays and returns a tuple of new arrays.
 
-    A plugin that declines the program, or fails, with a warning, leaves it to the next one.
+    An executor that declines the program, or fails, with a warning, leaves it to the next one.
     """
+    return chosen(program, backend, Options(executor=name)).run
+
+
+def chosen(program: Program, backend: Backend | None, options: Options) -> Chosen:
+    """Return the executor that runs a program, and its function: the one asked for, else the best that takes it.
+
+    Raises
+    ------
+    TraceError
+        The one asked for does not take it, and `options` are strict.
+    """
+    wanted = EXACT if options.exact else options.executor
     if backend is None:  # it has no arrays
-        return python_executor(program)
+        return Chosen(EXACT, python_executor(program))
+    if wanted is not None:
+        for name, executor, plugin in _executors(backend):
+            run = _run(executor, program, plugin) if name == wanted else None
+            if run is not None:
+                return Chosen(name, run)
+        text = f"the executor {wanted!r} does not take programs of {backend.name} like {program.name}"
+        if options.strict:
+            raise TraceError(f"compile: {text}")
+        if not options.declined:
+            options.declined = True
+            warnings.warn(f"compile: {text}; the next best one runs it", CompileWarning, stacklevel=depth())
+    for name, executor, plugin in _executors(backend):
+        run = _run(executor, program, plugin) if name != wanted else None
+        if run is not None:
+            return Chosen(name, run)
+    return Chosen(EXACT, python_executor(program))
+
+
+def _executors(backend: Backend) -> Iterator[tuple[str, Executor, str]]:
+    """Yield name, function and plugin of all executors for a backend; the plugin is empty for the core's own."""
     for plugin, executor in plugins.answers("xpgrad_executor", backend=backend):
-        if executor is None or executor is NotImplemented:
-            continue
-        try:
-            run = executor(program)
-        except Exception as error:  # third-party code: the program runs without it
-            text = f"plugin {plugin}: its executor failed for {program.name}: {type(error).__name__}: {error}"
-            warnings.warn(text, PluginWarning, stacklevel=3)
-            continue
-        if run is not None and run is not NotImplemented:
-            return run  # type: ignore[no-any-return]  # by the contract of the hook
-    return python_executor(program)
+        if executor is not None and executor is not NotImplemented:
+            yield _name(plugin), executor, plugin
+    for name, executor in EXECUTORS.items():
+        yield name, executor, ""
+
+
+def _name(plugin: str) -> str:
+    """Return the name of a plugin's executor: ``jax`` for that of ``xpgrad_jax.plugin``."""
+    return plugin.partition(".")[0].removeprefix("xpgrad_")
+
+
+def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
+    """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
+    try:
+        run = executor(program)
+    except Exception as error:  # third-party code: the program runs without it
+        if not plugin:
+            raise
+        text = f"plugin {plugin}: its executor failed for {program.name}: {type(error).__name__}: {error}"
+        warnings.warn(text, PluginWarning, stacklevel=4)
+        return None
+    return None if run is NotImplemented else run

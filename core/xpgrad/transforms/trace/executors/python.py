@@ -1,23 +1,18 @@
 """The executor ``python``: generated source, straight-line calls of the library, for every backend."""
 
-import linecache
 import warnings
-import weakref
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.errors import CompileWarning
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.source import Source
 
 MAX_CALLS = 50_000
 """Number of calls above which a program takes long to make, and a warning says what to do."""
 
 Run = Callable[..., tuple[Any, ...]]
-_numbers = count(1)
 
 
 @hookimpl
@@ -35,15 +30,4 @@ def python_executor(program: Program) -> Run:
             CompileWarning,
             stacklevel=2,
         )
-    return load(program.compiled(), program.name)
-
-
-def load(source: Source, name: str) -> Run:
-    """Return the function of a source, registered in `linecache` as long as the function exists."""
-    file = f"<program {name} {next(_numbers)}>"
-    objects = {"__name__": f"xpgrad program {name}", **source.objects}
-    exec(compile(source.text, file, "exec"), objects)
-    run: Run = objects.pop(source.name)  # else it would be a cycle
-    linecache.cache[file] = len(source.text), None, source.text.splitlines(keepends=True), file
-    weakref.finalize(run, linecache.cache.pop, file, None).atexit = False
-    return run
+    return program.function()

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.meanings import SHAPES, Whole, apply, is_known
@@ -170,21 +171,13 @@ class Members:
         level = symbol.statement.level
         if level in ("point", "array") or symbol.size == 1:
             return level
-        try:
-            return level if symbol.size == _size(self.builder.space, level) else self.builder.space.level(symbol.shape)
-        except Unfusible:
-            return level
+        return "row" if symbol.short else self.builder.space.level(symbol.shape)
 
     def _stored(self, symbol: Symbol) -> Statement:
         level = self._level(symbol)
         if level == symbol.statement.level:
             return symbol.statement
         return self.builder.add("copy", (symbol.statement,), symbol.statement.dtype, level)
-
-
-def _size(space: Space, level: str) -> int:
-    rows, columns = space.counts()
-    return {"point": rows * columns, "row": rows, "column": columns}.get(level, 1)
 
 
 class Grouping:
@@ -199,6 +192,7 @@ class Grouping:
     def __init__(self, program: Program, backend: Backend, accepts: Accepts, worth: Callable[[Fused], bool]) -> None:
         self.calls: list[Call] = []
         self._backend, self._accepts, self._worth = backend, accepts, worth
+        self._aliases = Aliases(program) if any(call.writes for call in program.calls) else None
         self._uses: dict[Value, list[Call]] = {}
         self._needed = {item for item in program.outputs if isinstance(item, Value)}
         self._open: Members | None = None
@@ -216,7 +210,7 @@ class Grouping:
             self._close()
             self.calls.append(call)
             return
-        candidate = call.pure and is_known(call.name) and bool(call.results)
+        candidate = call.pure and is_known(call.name) and bool(call.results) and not self._is_written(call)
         waits = any(value in self._later for value in call.operands())
         if candidate and not waits and self._joined(call):
             return
@@ -230,6 +224,10 @@ class Grouping:
             self._later.update(call.results)
         else:
             self.calls.append(call)
+
+    def _is_written(self, call: Call) -> bool:
+        """Return whether a call writes to the memory of a result: what was a view until then has to stay one."""
+        return self._aliases is not None and any(self._aliases.is_written(value) for value in call.results)
 
     def _starts(self, call: Call) -> bool:
         """Return whether a call can be in a group at all."""

@@ -40,14 +40,18 @@ class Symbol:
     spec : Spec
     ended : bool
         Whether it follows a reduction that ends the group.
+    short : bool
+        Whether its axes are those of the rows, without axes of length 1 for the columns.
     """
 
-    __slots__ = ("builder", "ended", "spec", "statement")
+    __slots__ = ("builder", "ended", "short", "spec", "statement")
     __array_ufunc__ = None
     __hash__ = object.__hash__
 
-    def __init__(self, builder: "Builder", statement: Statement, spec: Spec, ended: bool = False) -> None:
-        self.builder, self.statement, self.spec, self.ended = builder, statement, spec, ended
+    def __init__(
+        self, builder: "Builder", statement: Statement, spec: Spec, ended: bool = False, short: bool = False
+    ) -> None:
+        self.builder, self.statement, self.spec, self.ended, self.short = builder, statement, spec, ended, short
 
     @property
     def shape(self) -> Shape:
@@ -122,6 +126,7 @@ class Builder:
         self.boolean = backend.asarray(True).dtype
         self._accepts = accepts
         self._known: dict[Any, Statement] = {}
+        self._active: list[str] = []
 
     def marks(self) -> Marks:
         """Return how far it is, for `back`."""
@@ -149,9 +154,9 @@ class Builder:
         self.statements.append(made)
         return made
 
-    def load(self, number: int, spec: Spec, rows: bool = False) -> Symbol:
-        """Return the input of a number; `rows` says that its axes are those of the rows, without the columns."""
-        level = "row" if rows else self.space.level(spec.shape)
+    def load(self, number: int, spec: Spec) -> Symbol:
+        """Return the input of a number."""
+        level = self.space.level(spec.shape)
         return Symbol(self, self.add("load", (), self.name(spec.dtype), level, number), spec)
 
     def element(self, number: int, place: int, spec: Spec) -> Symbol:
@@ -168,8 +173,8 @@ class Builder:
 
     def full_like(self, x: Symbol, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Symbol:
         """Return a number in the shape of `x`."""
-        spec = x.spec if dtype is None else self.spec(x.shape, dtype, x)
-        return Symbol(self, self.operand(fill_value, spec.dtype), spec)
+        spec = x.spec if dtype is None else self.spec(x.shape, self.backend.asarray(0, dtype).dtype, x)
+        return Symbol(self, self.operand(fill_value, spec.dtype), spec, short=x.short)
 
     def zeros_like(self, x: Symbol, *, dtype: Dtype | None = None, device: Any = None) -> Symbol:
         """Return zeros in the shape of `x`."""
@@ -214,29 +219,21 @@ class Builder:
 
     def made(self, op: str, operands: list[Statement], symbols: list[Symbol], dtype: Dtype) -> Symbol:
         """Return the symbol of an elementwise statement."""
-        shape, level = self._placed(symbols)
+        shape, level, short = self._placed(symbols)
         statement = self.add(op, operands, self.name(dtype), level)
-        return Symbol(self, statement, self.spec(shape, dtype, symbols[0]), any(item.ended for item in symbols))
+        ended = any(item.ended for item in symbols)
+        return Symbol(self, statement, self.spec(shape, dtype, symbols[0]), ended, short)
 
-    def _placed(self, symbols: list[Symbol]) -> tuple[Shape, str]:
-        """Return shape and level of an elementwise function of symbols."""
+    def _placed(self, symbols: list[Symbol]) -> tuple[Shape, str, bool]:
+        """Return shape and level of an elementwise function of symbols, and whether it is short."""
         level = level_of(item.statement for item in symbols)
-        wide = [item for item in symbols if item.size != 1 or item.statement.level != "one"]
-        shape = broadcast(symbols)
-        if len({item.shape for item in wide}) > 1:
-            # Arrays without the axes of the columns do not broadcast as their levels do.
-            for item in wide:
-                if item.statement.level == "row" and not self._fits(item):
-                    raise Unfusible("rows without columns")
-            if self.space.level(shape) != level:
-                raise Unfusible(f"level {level} of shape {shape}")
+        wide = [item for item in symbols if item.size != 1]
+        short = any(item.short for item in wide)
+        if short and not all(item.short for item in wide):
+            raise Unfusible("rows without columns")
         if any(item.ended for item in symbols) and level in ("row", "point"):
             raise Unfusible("a sum over all rows ends a group")
-        return shape, level
-
-    def _fits(self, item: Symbol) -> bool:
-        kept = self.space.kept("row")
-        return (1,) * (len(kept) - item.ndim) + item.shape == kept
+        return broadcast(symbols), level, short
 
     def _common(self, op: str, items: Sequence[Any], symbols: list[Symbol]) -> Dtype:
         """Return the dtype in which a function computes."""
@@ -292,7 +289,8 @@ class Builder:
 
     def astype(self, x: Symbol, dtype: Dtype, *, copy: bool = True) -> Symbol:
         """Return `x` cast."""
-        return Symbol(self, self.operand(x, dtype), self.spec(x.shape, dtype, x), x.ended)
+        dtype = self.backend.asarray(0, dtype).dtype
+        return Symbol(self, self.operand(x, dtype), self.spec(x.shape, dtype, x), x.ended, x.short)
 
     def square(self, x: Symbol) -> Symbol:
         """Return the square."""
@@ -307,24 +305,31 @@ class Builder:
 
     def broadcast_to(self, x: Symbol, shape: Shape) -> Symbol:
         """Return `x` in another shape: it stays at its level."""
-        level = self.space.level(tuple(shape))
-        if x.statement.level == "row" and x.shape != tuple(shape) and not self._fits(x):
+        shape = tuple(shape)
+        if x.short and x.shape != shape:
             raise Unfusible("rows without columns")
-        if level_of([x.statement, Statement("load", (), "bool", level)]) != level:
-            raise Unfusible("rows of columns")
-        if x.ended and level in ("row", "point"):
-            raise Unfusible("a sum over all rows ends a group")
-        return Symbol(self, x.statement, self.spec(tuple(shape), x.dtype, x), x.ended)
+        if not x.short:
+            level = self.space.level(shape)
+            if level_of([x.statement, Statement("load", (), "bool", level)]) != level:
+                raise Unfusible("rows of columns")
+            if x.ended and level in ("row", "point"):
+                raise Unfusible("a sum over all rows ends a group")
+        return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, x.short)
 
     def reshape(self, x: Symbol, shape: Shape, copy: bool | None = None) -> Symbol:
         """Return `x` with other axes of length 1, or with those of the columns or the rows only."""
-        shape, level = tuple(shape), x.statement.level
-        kept = self.space.kept(level)
-        if math.prod(shape) != x.size or -1 in shape:
-            raise Unfusible(f"shape {shape}")
-        if without_ones(shape) != without_ones(x.shape) or (x.size != 1 and without_ones(kept) != without_ones(shape)):
+        shape = tuple(shape)
+        if math.prod(shape) != x.size or -1 in shape or without_ones(shape) != without_ones(x.shape):
             raise Unfusible("another shape")
-        if level == "point" and shape != x.shape:
+        if shape == x.shape or x.size == 1:
+            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, x.short and shape == x.shape)
+        level, kept = x.statement.level, self.space.kept("row")
+        rows = x.short or (level == "row" and padded(x.shape, len(kept)) == kept)
+        if rows and padded(shape, len(kept)) == kept:
+            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended)
+        if rows and shape == kept[: self.space.split]:
+            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, True)
+        if rows or padded(shape, len(kept)) != padded(x.shape, len(kept)):
             raise Unfusible("another shape")
         return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended)
 
@@ -334,7 +339,7 @@ class Builder:
         self, op: str, x: Symbol, axis: Any = None, keepdims: bool = False, dtype: Dtype | None = None
     ) -> Symbol:
         """Return a reduction over all axes, the columns, or the rows."""
-        if dtype is not None and dtype != x.dtype:
+        if dtype is not None:
             x = self.astype(x, dtype)
         elif op in ("sum", "prod") and not self.backend.is_kind(x.dtype, "real floating"):
             raise Unfusible("a sum of integers, of the default dtype")
@@ -348,7 +353,7 @@ class Builder:
             return self.reshape(x, result)
         if x.ended or x.size == 0:
             raise Unfusible("a sum over all rows ends a group")
-        if shape != self.space.shape:
+        if shape != self.space.shape or x.short:
             raise Unfusible("a sum of a part of the space")
         level, ended = self.space.reduction(shape, axes), True
         if level == "one" and self.space.split in (None, 0) and self.space.size <= SMALL:
@@ -356,8 +361,12 @@ class Builder:
             level = "row"
         if level == "row":
             ended = False
-        statement = self.add(op, (x.statement,), x.statement.dtype, level)
-        return Symbol(self, statement, self.spec(result, x.dtype, x), ended)
+        of = x.statement
+        if of.level != "point":
+            of = self.add("copy", (of,), of.dtype, "point")
+        statement = self.add(op, (of,), of.dtype, level)
+        short = level == "row" and bool(self.space.split) and padded(result, ndim) != self.space.kept("row")
+        return Symbol(self, statement, self.spec(result, x.dtype, x), ended, short)
 
     def mean(self, x: Symbol, axis: Any = None, keepdims: bool = False) -> Symbol:
         """Return the mean, as a sum divided by a count."""
@@ -399,15 +408,18 @@ class Builder:
             raise Unfusible(f"no statements for {name}")
         declaration = table.find(name)
         body = None if declaration is None else declaration.body or declaration.rule
-        if body is None:
+        if body is None or name in self._active:  # the body of `all` calls the library's `all`
             raise Unfusible(f"no statements for {name}")
 
         def call(*items: Any, **parameters: Any) -> Any:
             before = len(self.statements)
+            self._active.append(name)
             try:
                 result = body(self, *items, **parameters)
             except (AttributeError, TypeError, ValueError, KeyError, IndexError) as error:  # it needs more than symbols
                 raise Unfusible(f"{name}: {error}") from error
+            finally:
+                self._active.pop()
             if len(self.statements) - before > MAX_STATEMENTS:
                 raise Unfusible(f"{name} has {len(self.statements) - before} statements")
             return result
@@ -434,6 +446,11 @@ def broadcast(symbols: Sequence[Symbol]) -> Shape:
             if n != 1:
                 shape[i] = n
     return tuple(shape)
+
+
+def padded(shape: Shape, ndim: int) -> Shape:
+    """Return a shape with leading axes of length 1."""
+    return (1,) * (ndim - len(shape)) + shape
 
 
 def without_ones(shape: Shape) -> Shape:

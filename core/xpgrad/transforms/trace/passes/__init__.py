@@ -1,4 +1,4 @@
-"""Passes: functions that return a program with the same results, to the bit, in less time or memory."""
+"""Passes: functions that return a program with the same results in less time or memory: to the bit, but for some."""
 
 from collections.abc import Callable, Collection
 
@@ -8,29 +8,39 @@ from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.passes.constants import constants
 from xpgrad.transforms.trace.passes.dead_calls import dead_calls
 from xpgrad.transforms.trace.passes.equal_calls import equal_calls
+from xpgrad.transforms.trace.passes.products import products
+from xpgrad.transforms.trace.passes.slices import slices
+from xpgrad.transforms.trace.passes.sums import sums
 from xpgrad.transforms.trace.program import Program
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
     "constants": constants,
     "equal_calls": equal_calls,
+    "slices": slices,
+    "products": products,
+    "sums": sums,
     "dead_calls": dead_calls,
     "blocks": blocks,
     "buffers": buffers,
 }
 """All passes by name, in the order in which they run."""
 
+REASSOCIATING = frozenset(["slices", "products", "sums"])
+"""Those that change the order of sums and products, so that results are equal to rounding only."""
 
-def apply_passes(program: Program, off: Collection[str] = frozenset()) -> Program:
-    """Return the program after all passes except those in `off`."""
+
+def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact: bool = False) -> Program:
+    """Return the program after all passes except those in `off`, and, if it is to be exact, those that reassociate."""
     unknown = set(off) - PASSES.keys()
     if unknown:
         raise ValueError(f"apply_passes: unknown passes {sorted(unknown)}; expected some of {list(PASSES)}")
     for name, change in PASSES.items():
-        if name in off:
+        if name in off or (exact and name in REASSOCIATING):
             continue
         before, program = program, change(program)
         removed = len(before.calls) - len(program.calls)
         if removed:
-            program = program.replaced(notes=(*program.notes, f"{name}: {removed:,} calls fewer"))
+            text = f"{name}: {abs(removed):,} call{'s' * (abs(removed) != 1)} {'fewer' if removed > 0 else 'more'}"
+            program = program.replaced(notes=(*program.notes, text))
     return program

@@ -1,0 +1,244 @@
+"""The measured parts of the documentation, as Markdown: each is made of the results of a run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from benchmarks import costs, sizes
+from benchmarks.curves import Curve, number, sentence, slope
+from benchmarks.peers import DISTRIBUTIONS
+
+Result = Mapping[str, Any]
+
+COLUMNS = {
+    "h": "h",
+    "xpgrad": "xpgrad",
+    "xpgrad compiled c": "`c`",
+    "xpgrad compiled host": "`host`",
+    "xpgrad compiled python": "`python`",
+    "t": "torch",
+    "torch.compile": "torch.compile",
+    "jax": "jax.jit",
+    "autograd": "autograd",
+    "advect": "advect",
+    "advect stage": "advect stage",
+}
+"""The contestants of the tables, in order, and their headings; a column without a value is left out."""
+NAMES = COLUMNS | {
+    "h": "NumPy by hand",
+    "xpgrad compiled c": "compiled by `c`",
+    "xpgrad compiled host": "compiled by `host`",
+    "xpgrad compiled python": "compiled by `python`",
+    "t": "torch eager",
+}
+"""What the contestants are called in sentences."""
+WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT"
+COMPARED = (
+    ("xpgrad", "t"),
+    ("xpgrad", "autograd"),
+    ("xpgrad", "h"),
+    ("xpgrad compiled python", "xpgrad"),
+    ("xpgrad compiled host", "xpgrad compiled python"),
+    ("xpgrad compiled c", "xpgrad"),
+    ("xpgrad compiled c", "xpgrad compiled host"),
+    ("xpgrad compiled c", "t"),
+    ("xpgrad compiled c", "torch.compile"),
+    ("xpgrad compiled c", "jax"),
+    ("xpgrad", "jax"),
+)
+"""Pairs whose crossings are named."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; columns that are empty in all rows are left out."""
+    kept = [i for i in range(len(head)) if i == 0 or any(row[i] for row in rows)]
+    lines = [[head[i] for i in kept], ["---"] * len(kept), *([row[i] for i in kept] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def environment(result: Result) -> str:
+    """Return what was measured on what."""
+    about = result["environment"]
+    versions = [
+        f"{name} {each}"
+        for name in DISTRIBUTIONS.values()
+        if name != "xpgrad" and (each := about["versions"].get(name))
+    ]
+    missing = [name for name in DISTRIBUTIONS.values() if about["versions"].get(name) is None]
+    text = f"This run: Python {about['python']}, {', '.join(versions)}; {about['cpus']} cores, {about['processor']}; "
+    return text + about["date"][:10] + (f". Not installed: {', '.join(missing)}." if missing else ".")
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two digits that mean something."""
+    return f"{value:.3g}" if value >= 10 else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    own = row["per_h"] is None or row["contestant"] == "h"
+    value = f"{row['minimum']:.3g} {row['unit']}".strip() if own else ratio(row["per_h"])
+    texts = []
+    for limit, kept in row["verdicts"].items():
+        shown = f"{ratio(row['per_t'])}t" if limit.endswith("t") else value
+        bound = limit.rstrip("h")
+        texts.append(f"{shown} ≤ {bound}" if kept else f"**{shown} > {bound}**")
+    return "; ".join(texts) or value
+
+
+def _workload_rows(reports: Mapping[str, Any], wanted: Callable[[str], bool]) -> list[list[str]]:
+    lines = []
+    for name in WORKLOADS:
+        report, titled = reports.get(name), False
+        if report is None:
+            continue
+        cases: dict[str, dict[str, Any]] = {}
+        for row in report["rows"]:
+            cases.setdefault(row["case"], {})[row["contestant"]] = row
+        for case, found in cases.items():
+            if wanted(case):
+                title = name if titled else f"**{name}** {report['title']}"
+                lines.append([f"{title}: {case}".removesuffix(": "), *(_cell(found.get(each)) for each in COLUMNS)])
+                titled = True
+    return lines
+
+
+def _in_process(case: str) -> bool:
+    return case.endswith(("alone", "peak"))
+
+
+def one_core(result: Result) -> str:
+    """Return the table of times on one core."""
+    rows = _workload_rows(result["workloads"], lambda case: not _in_process(case) or case == "100,000, alone")
+    return table(["forward + backward (+ free)", *COLUMNS.values()], rows)
+
+
+def two_cores(result: Result) -> str:
+    """Return the table of times on two cores."""
+    return table(
+        ["forward + backward (+ free)", *COLUMNS.values()], _workload_rows(result["two_cores"], lambda _: True)
+    )
+
+
+def alone(result: Result) -> str:
+    """Return the table of times and peaks in processes of their own."""
+    reports = {name: report for name, report in result["workloads"].items() if name != "P8"}
+    return table(["in a process of its own", *COLUMNS.values()], _workload_rows(reports, _in_process))
+
+
+def compile_time(result: Result) -> str:
+    """Return the table of what programs cost, and the lines that are not about a workload."""
+    cells: dict[str, dict[str, str]] = {}
+    lines = []
+    for row in result["workloads"]["COMPILE"]["rows"]:
+        name, colon, what = row["case"].partition(": ")
+        ((limit, kept),) = row["verdicts"].items()
+        unit = "" if row["unit"] == "ratio" else f" {row['unit']}"
+        value = f"{row['minimum']:.2g}{unit}" if kept else f"**{row['minimum']:.2g}{unit} > {limit}**"
+        if colon:
+            cells.setdefault(name, {})[f"{what} (≤ {limit}{unit})"] = value
+        else:
+            lines.append(f"- {name}: {row['minimum']:.3g}{unit} {'≤' if kept else '**>**'} {limit}")
+    heads = list(dict.fromkeys(head for found in cells.values() for head in found))
+    rows = [[name, *(found.get(head, "") for head in heads)] for name, found in cells.items()]
+    return table(["", *heads], rows) + "\n\n" + "\n".join(lines)
+
+
+def curve(points: Sequence[Mapping[str, float]], key: str = "seconds") -> dict[float, float]:
+    """Return one quantity of points against their size."""
+    return {point["size"]: point[key] for point in points if point.get(key)}
+
+
+def crossovers(result: Result) -> str:
+    """Return a line for each two contestants that are compared: which is faster at which sizes."""
+    found = result["curves"]["sizes"]
+    lines = [
+        sentence(NAMES[one], NAMES[other], curve(found[one]), curve(found[other]))
+        for one, other in COMPARED
+        if one in found and other in found
+    ]
+    for name, points in result["curves"].get("sizes_on_two_cores", {}).items():
+        if name in found:
+            title = f"{NAMES[name]} on two cores"
+            lines.append(sentence(title, "on one", curve(points), curve(found[name])))
+    return "\n".join(f"- {line[0].upper() if line.startswith('c') else line[0]}{line[1:]}" for line in lines if line)
+
+
+def regimes(result: Result) -> str:
+    """Return the nanoseconds of an operation, for each element, against the size of the array."""
+    found = {name: curve(points) for name, points in result["curves"]["sizes"].items()}
+    names = [name for name in COLUMNS if name in found]
+    rows = []
+    for size in sizes.SIZES[::2]:
+        each = [found[name].get(size) for name in names]
+        rows.append([number(size), *("" if s is None else f"{s / size / sizes.OPERATIONS * 1e9:.2g}" for s in each)])
+    return table(["elements", *(COLUMNS[name] for name in names)], rows)
+
+
+def pays(result: Result) -> str:
+    """Return after how many calls making a program has paid, beside xpgrad eager."""
+    found = result["curves"]["sizes"]
+    eager = curve(found["xpgrad"])
+    names = [name for name in COLUMNS if name in found and curve(found[name], "making") and name in MADE]
+    rows = []
+    for size in sizes.SIZES[::2]:
+        cells = []
+        for name in names:
+            spent, making = curve(found[name]).get(size), curve(found[name], "making").get(size)
+            if spent is None or making is None or size not in eager:
+                cells.append("")
+            else:
+                cells.append(number(making / (eager[size] - spent) + 1) if spent < eager[size] else "never")
+        rows.append([number(size), *cells])
+    return table(["elements", *(COLUMNS[name] for name in names)], rows)
+
+
+MADE = "xpgrad compiled c", "xpgrad compiled host", "xpgrad compiled python", "torch.compile", "jax", "advect stage"
+
+
+def depths(result: Result) -> str:
+    """Return microseconds an operation of a chain against its length, and the bytes of its graph."""
+    found = result["curves"]["depths"]
+    parts = {"recording": "recording, µs/op", "sweep": "sweep, µs/op", "freeing": "freeing, µs/op"}
+    rows = []
+    for depth in sorted(curve(found["xpgrad"])):
+        cells = [_at(found["xpgrad"], key, depth, 1e6) for key in parts] + [_at(found["xpgrad"], "bytes", depth, 1)]
+        cells += [_at(found[name], "seconds", depth, 1e6) for name in found if name != "xpgrad"]
+        rows.append([number(depth), *cells])
+    others = [f"{NAMES[name]}, µs/op" for name in found if name != "xpgrad"]
+    return table(["operations", *parts.values(), "bytes/op", *others], rows)
+
+
+def _at(points: Sequence[Mapping[str, float]], key: str, size: float, scale: float) -> str:
+    value = curve(points, key).get(size)
+    return "" if value is None else f"{value * scale:.3g}"
+
+
+def single_costs(result: Result) -> str:
+    """Return how single costs grow, with the exponent of the power law that fits each."""
+    rows = []
+    for name, points in result["curves"]["costs"].items():
+        cost, measured = costs.COSTS[name], dict(points)
+        values = ", ".join(f"{number(n)}: {value:.3g}" for n, value in measured.items())
+        rows.append([cost.title, cost.unit, f"{cost.against}: {values}", f"{slope(measured):+.2f}"])
+    for key in ("recording", "sweep", "freeing", "bytes"):
+        measured = curve(result["curves"]["depths"]["xpgrad"], key)
+        scale, unit = (1, "B/op") if key == "bytes" else (1e6, "µs/op")
+        values = ", ".join(f"{number(n)}: {value * scale:.3g}" for n, value in measured.items() if n >= 1000)
+        title = {"recording": "recording of a node", "sweep": "backward through a node", "freeing": "freeing a node"}
+        large: Curve = {n: value for n, value in measured.items() if n >= 1000}
+        rows.append([title.get(key, "memory of a node"), unit, f"operations: {values}", f"{slope(large):+.2f}"])
+    return table(["cost", "unit", "measured", "exponent"], rows)
+
+
+def threads(result: Result) -> str:
+    """Return how many times as fast two cores are, against the size of the array."""
+    one, two = result["curves"]["sizes"], result["curves"].get("sizes_on_two_cores", {})
+    names = [name for name in two if name in one]
+    if not names:
+        return "Not measured: no executor of this version uses threads."
+    rows = []
+    for size in sizes.SIZES[::2]:
+        pairs = [(curve(one[name]).get(size), curve(two[name]).get(size)) for name in names]
+        rows.append([number(size), *("" if a is None or b is None else ratio(a / b) for a, b in pairs)])
+    return table(["elements", *(COLUMNS[name] for name in names)], rows)

@@ -1,0 +1,1 @@
+"""C source of fused groups, and what compiles, keeps, loads and calls it."""

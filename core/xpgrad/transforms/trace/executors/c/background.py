@@ -1,0 +1,108 @@
+"""`Background`: a thread that does jobs one after the other, and ends when there are none."""
+
+import atexit
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from xpgrad.transforms.trace.executors.c.process import Build
+
+Job = Callable[[], None]
+
+
+class Background:
+    """Jobs that wait for a thread, which begins with the first and ends with the last.
+
+    A forked process has the jobs, but not the thread: the next call of `resume`, `submit` or `wait` begins another.
+
+    Attributes
+    ----------
+    stalled : bool
+        Whether there are jobs, but no thread.
+    """
+
+    def __init__(self) -> None:
+        self.stalled = False
+        self._jobs: deque[Job] = deque()  # the first is being done
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._changed = threading.Condition(threading.Lock())
+
+    def submit(self, job: Job) -> None:
+        """Do a job, which raises nothing, later."""
+        with self._changed:
+            self._jobs.append(job)
+            self._start()
+
+    def resume(self) -> None:
+        """Go on in a forked process."""
+        with self._changed:
+            self._start()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until all jobs are done; return whether they are."""
+        with self._changed:
+            self._start()
+            return self._changed.wait_for(lambda: self._closed or not self._jobs, timeout) and not self._jobs
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that are not done."""
+        return len(self._jobs)
+
+    def _start(self) -> None:
+        self.stalled = False
+        if self._thread is not None or not self._jobs or self._closed:
+            return
+        thread = threading.Thread(target=self._work, name="xpgrad-compiler", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter ends
+            self._jobs.clear()
+            return
+        self._thread = thread
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                if not self._jobs or self._closed:
+                    self._thread = None
+                    self._changed.notify_all()
+                    return
+                job = self._jobs[0]
+            job()
+            del job  # which holds a program
+            with self._changed:
+                self._jobs.popleft()
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """End what runs, and begin nothing more: the interpreter ends."""
+        self._closed = True
+        Build.close()
+
+    def before_fork(self) -> None:
+        """Let no other thread change the jobs during a fork."""
+        self._changed.acquire()
+
+    def after_fork(self) -> None:
+        """Go on in the process that has forked."""
+        self._changed.release()
+
+    def after_fork_in_child(self) -> None:
+        """Forget the thread, and the compiler that it runs, which are the parent's."""
+        self._changed = threading.Condition(threading.Lock())
+        self._thread = None
+        self.stalled = bool(self._jobs)
+        Build.forget()
+
+
+background = Background()
+atexit.register(background.close)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=background.before_fork,
+        after_in_parent=background.after_fork,
+        after_in_child=background.after_fork_in_child,
+    )

@@ -1,0 +1,213 @@
+"""`Compiler`: the C compiler of the machine, its flags, and whether it calls vector functions."""
+
+import ctypes
+import functools
+import hashlib
+import itertools
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.functions import LIBM
+from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
+from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError
+from xpgrad.transforms.trace.executors.c.processor import machine_key
+
+FORMAT = "1"
+"""Another one for each change of what is stored."""
+NAMES = "cc", "gcc", "clang"
+ANSWER = 10.0  # seconds for a compiler to say its version
+STANDARD = "-std=gnu11", "-w"
+LINKED = "-shared", "-fPIC"
+VECTOR = (), ("-fveclib=libmvec",)
+"""What makes GCC and Clang call vector functions, if the declarations do not suffice."""
+EXPONENTIAL = "expf"  # which the probe is asked for
+
+
+def probe_text(*, attribute: bool) -> str:
+    """Return a source with a loop for each function of libm, with a declaration that lets GCC use vectors."""
+    head = '__attribute__((simd("notinbranch"))) ' if attribute else ""
+    lines = []
+    for (name, operands), (kind, suffix) in itertools.product(LIBM.items(), (("float", "f"), ("double", ""))):
+        given = ", ".join(["x[i]"] * operands)
+        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * operands)});")
+        lines.append(f"void probe_{name}{suffix}(const {kind} *x, {kind} *y, long n) {{")
+        lines.append(f"#pragma omp simd\nfor (long i = 0; i < n; i++) y[i] = {name}{suffix}({given});\n}}")
+    return "\n".join([*lines, ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler that has compiled, and what it compiled has run.
+
+    Attributes
+    ----------
+    command : tuple of str
+        Its absolute path, and what the user wants behind it.
+    version : str
+        The first line of what it says about itself.
+    flags, libraries : tuple of str
+        Before and behind the source.
+    vector_math : bool
+        Whether functions like the exponential are computed for several numbers at once.
+    """
+
+    command: tuple[str, ...]
+    version: str
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    vector_math: bool
+
+    def key(self, text: str) -> str:
+        """Return a name for what it makes of a source, on this machine."""
+        made = [FORMAT, identity(self.command), self.version, *self.flags, *self.libraries, machine_key(), text]
+        return hashlib.sha256("\0".join(made).encode()).hexdigest()
+
+    def compile(self, text: str, build: Build, timeout: float = TIMEOUT) -> bytes:
+        """Return the shared library of a source.
+
+        Raises
+        ------
+        BuildError
+            The compiler fails, or hangs.
+        """
+        source, library = build.write("source.c", text), build.path("library.so")
+        build.run([*self.command, *self.flags, *LINKED, "-o", library, source, *self.libraries], timeout)
+        try:
+            with open(library, "rb") as file:
+                return file.read()
+        except OSError:
+            raise BuildError(f"{self.command[0]} has made no library, and does not say why") from None
+
+
+def candidates() -> Iterator[tuple[str, ...]]:
+    """Yield the commands that may be compilers: that of ``CC``, then those with the usual names."""
+    seen = set()
+    try:
+        own = tuple(shlex.split(os.environ.get("CC", "")))
+    except ValueError:
+        own = ()
+    for words in (own, *((name,) for name in NAMES)):
+        path = shutil.which(words[0]) if words else None
+        if path is not None and (found := (os.path.abspath(path), *words[1:])) not in seen:
+            seen.add(found)
+            yield found
+
+
+def identity(command: tuple[str, ...]) -> str:
+    """Return a text that differs if another program is behind a command."""
+    try:
+        real = os.path.realpath(command[0])
+        found = os.stat(real)
+    except OSError:
+        return " ".join(command)
+    return f"{' '.join(command)}\n{real} {found.st_size} {found.st_mtime_ns}"
+
+
+def record_name(command: tuple[str, ...]) -> str:
+    """Return the name of the file that says what a compiler can do."""
+    made = "\0".join([FORMAT, identity(command), *FLAGS, *STANDARD, probe_text(attribute=True), machine_key()])
+    return f"compiler-{hashlib.sha256(made.encode()).hexdigest()}.json"
+
+
+def known(cache: Cache) -> Compiler | None:
+    """Return the compiler that was found by an earlier process, without starting one."""
+    for command in candidates():
+        data = cache.read(record_name(command))
+        if data is not None:
+            try:
+                facts = json.loads(data)
+                return Compiler(
+                    tuple(facts["command"]),
+                    facts["version"],
+                    tuple(facts["flags"]),
+                    tuple(facts["libraries"]),
+                    facts["vector_math"],
+                )
+            except (KeyError, TypeError, ValueError):
+                continue
+    return None
+
+
+def found(cache: Cache, timeout: float = TIMEOUT) -> Compiler:
+    """Return the first compiler that works, and store what was found out about it.
+
+    Raises
+    ------
+    BuildError
+        There is none; the text has what each of them says.
+    OSError
+        The folder of the cache cannot be used.
+    """
+    why = []
+    cache.create()
+    for command in candidates():
+        try:
+            with Build(cache) as build:
+                compiler = probed(command, build, timeout)
+                content = json.dumps(asdict(compiler)).encode()
+                cache.write(record_name(command), content, build.folder)
+            return compiler
+        except BuildError as error:
+            why.append(str(error))
+    raise BuildError("; ".join(why) or f"no C compiler: {', '.join(NAMES)} are not on the path, and CC is not set")
+
+
+def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
+    """Return what a command can do, after it has compiled a function, and that was right."""
+    version = next(iter(build.run([*command, "--version"], min(ANSWER, timeout)).splitlines()), "")
+    failure: BuildError | None = None
+    for number, (extra, libraries, vector) in enumerate(_variants()):
+        flags = (*FLAGS, *STANDARD, *extra)
+        source = build.write(f"probe{number}.c", probe_text(attribute=vector and not extra))
+        library = build.path(f"probe{number}.so")
+        try:
+            build.run([*command, *flags, *LINKED, "-o", library, source, *libraries], timeout)
+            has_vectors = check_probe(library)
+        except BuildError as error:
+            if not os.path.isdir(build.folder):  # it was ended
+                raise
+            failure = error
+            continue
+        if vector and not has_vectors:
+            continue
+        return Compiler(command, version, flags, libraries, vector)
+    raise failure or BuildError(f"{command[0]} cannot compile")
+
+
+def _variants() -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bool]]:
+    for extra in VECTOR:
+        yield extra, LIBRARIES, True
+    yield (), ("-lm",), False
+
+
+def check_probe(path: str) -> bool:
+    """Return whether the compiled probe calls vector functions; raise `BuildError` if it does not compute."""
+    try:
+        with open(path, "rb") as file:
+            has_vectors = b"_ZGV" in file.read()
+        library = ctypes.CDLL(path)
+        count = 19
+        x, y = (ctypes.c_float * count)(*(0.25 * i - 2.0 for i in range(count))), (ctypes.c_float * count)()
+        getattr(library, f"probe_{EXPONENTIAL}")(x, y, ctypes.c_long(count))
+    except (OSError, AttributeError) as error:
+        raise BuildError(f"what the compiler made cannot be loaded: {error}") from None
+    for given, result in zip(x, y, strict=True):
+        expected = 2.718281828459045**given
+        if not abs(result - expected) <= 1e-5 * expected:
+            raise BuildError(f"what the compiler made computes exp({given:g}) = {result:g}")
+    return has_vectors
+
+
+@functools.cache
+def supported() -> str | None:
+    """Return why this platform cannot run compiled code, or None."""
+    if not hasattr(os, "posix_spawn") or not hasattr(os, "geteuid"):
+        return "it needs a POSIX system"
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or ctypes.sizeof(ctypes.c_long) != 8:
+        return "it needs a 64-bit system"
+    return None

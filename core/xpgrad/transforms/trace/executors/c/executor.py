@@ -1,0 +1,64 @@
+"""The executor ``c``: generated Python source whose fused groups are computed by C."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.trace.executors.c.background import background
+from xpgrad.transforms.trace.executors.c.functions import has_row
+from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
+from xpgrad.transforms.trace.executors.c.workshop import State, disabled, workshop
+from xpgrad.transforms.trace.executors.c.worth import worth
+from xpgrad.transforms.trace.executors.host.blocks import blocks_of
+from xpgrad.transforms.trace.executors.host.executor import grouped, is_large, whole
+from xpgrad.transforms.trace.executors.python import Run
+from xpgrad.transforms.trace.fusion.fuse import fuse
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
+from xpgrad.transforms.trace.program import Program
+
+
+def by_library(fused: Fused) -> Run:
+    """Return what computes a group without C."""
+    function = whole(fused)
+    return (blocks_of(fused, function) if is_large(fused) else None) or function  # type: ignore[return-value]
+
+
+def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Run:
+    """Return the function that runs a program, with groups of calls computed by C as soon as that is compiled.
+
+    Until then, and where C has failed, large groups run block by block, as by the executor ``host``. Without groups, or
+    where nothing can be compiled, the result is `NotImplemented`.
+
+    Parameters
+    ----------
+    program : Program
+        Groups that it has already stay as they are.
+    fallback : callable, optional
+        Returns what computes a group without C.
+    """
+    backend = program.backend
+    if backend is None or disabled() is not None or workshop().off is not None:
+        return NotImplemented
+    found = fuse(program, has_row, worth)
+    if not any(isinstance(call.function, Fused) for call in found.calls):
+        return NotImplemented
+    found = grouped(found)
+    source = found.compiled()
+    groups = CompiledGroups(backend)
+    for name, item in list(source.objects.items()):
+        if isinstance(item, Fused):
+            source.objects[name] = groups(item, fallback(item))
+    run = load(source, program.name)
+    groups.bind(run.__globals__)
+    groups.start()
+    return run
+
+
+def wait(timeout: float | None = None) -> bool:
+    """Wait until nothing is being compiled, in seconds at most; return whether that is so."""
+    return background.wait(timeout)
+
+
+def state() -> State:
+    """Return what there is for compiled code in this process."""
+    return workshop().state()

@@ -1,0 +1,100 @@
+"""`Layout`: where the array objects of a library keep address, shape and dtype, compared with what the library says."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.spec import Spec
+from xpgrad.types import Array
+
+FIELDS = "data", "rank", "shape", "dtype", "flags"
+SHAPES: tuple[tuple[int, ...], ...] = (), (3,), (2, 5), (2, 3, 4)
+WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Offsets in an array object, in bytes.
+
+    Attributes
+    ----------
+    kind : type
+        The type of the objects.
+    type, data, rank, shape, dtype, flags : int
+        Where the pointers to the type, the first element, the lengths of the axes and the dtype are, and the numbers of
+        axes and the flags, which are of C's type ``int``.
+    contiguous : int
+        The flags that arrays have whose elements are aligned and in C order without gaps.
+    """
+
+    kind: type
+    type: int
+    data: int
+    rank: int
+    shape: int
+    dtype: int
+    flags: int
+    contiguous: int
+
+
+def layout_of(backend: Backend, spec: Spec) -> Layout | None:
+    """Return the layout that a backend states, if it agrees with what its other methods say; else None.
+
+    `spec` is one of an array in host memory.
+    """
+    stated = backend.array_layout()
+    if stated is None:
+        return None
+    kind, start = backend.array_types[0], object.__basicsize__
+    if stated.keys() != {*FIELDS, "contiguous"}:
+        return None
+    layout = Layout(kind, type=start - WORD, **stated)
+    if max(stated[name] for name in FIELDS) + WORD > kind.__basicsize__ or min(stated.values()) < 0:
+        return None
+    try:
+        return layout if all(agrees(layout, backend, array) for array in samples(backend, spec)) else None
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return None
+
+
+def samples(backend: Backend, spec: Spec) -> Iterator[Array]:
+    """Yield arrays of several shapes, and some with gaps or in another order."""
+    made = [backend.empty(backend.spec_for(shape, spec.dtype, spec.device)) for shape in SHAPES]
+    yield from made
+    yield made[1][::2]
+    yield made[2][:, ::2]
+    yield made[2][::-1]
+    yield made[2][1:]
+    yield backend.namespace.matrix_transpose(made[2])
+
+
+def agrees(layout: Layout, backend: Backend, array: Array) -> bool:
+    """Return whether what is at the places of a layout is what the backend says about an array."""
+    place = id(array)
+    if type(array) is not layout.kind or pointer(place + layout.type) != id(layout.kind):
+        return False
+    spec, address = backend.spec(array), backend.address(array)
+    in_order = number(place + layout.flags) & layout.contiguous == layout.contiguous
+    if in_order != bool(address) or (address and pointer(place + layout.data) != address):
+        return False
+    if pointer(place + layout.dtype) != id(spec.dtype) or number(place + layout.rank) != len(spec.shape):
+        return False
+    lengths = pointer(place + layout.shape)
+    return not spec.shape or tuple((ctypes.c_long * len(spec.shape)).from_address(lengths)) == spec.shape
+
+
+def pointer(place: int) -> int:
+    """Return the pointer at an address."""
+    return ctypes.c_void_p.from_address(place).value or 0
+
+
+def number(place: int) -> int:
+    """Return the number of C's type ``int`` at an address."""
+    return ctypes.c_int.from_address(place).value
+
+
+def key_of(spec: Any) -> tuple[int, ...]:
+    """Return what the glue compares with the object of an input: dtype, number of axes, lengths."""
+    return (id(spec.dtype), len(spec.shape), *spec.shape)

@@ -1,0 +1,171 @@
+"""`Library`: a compiled shared library, and the functions of Python that call its groups."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.spec import Spec
+from xpgrad.errors import XpgradError
+from xpgrad.transforms.trace.executors.c.generator import Source
+from xpgrad.transforms.trace.executors.c.glue import Record, new_function, python_api
+from xpgrad.transforms.trace.executors.c.layout import Layout, key_of
+from xpgrad.transforms.trace.executors.threads import run_all
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.types import Array
+
+SHARED_FROM = 2**16
+"""Points of a group from which on its chunks are shared among threads."""
+
+Function = Callable[..., Sequence[Array]]
+
+
+class NoMemory(Exception):
+    """There was no memory for the scratch of some chunks."""
+
+
+class Library:
+    """A shared library, which stays loaded.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    OSError
+        It cannot be loaded.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._library = ctypes.CDLL(path)
+        self._chunks, self._all = self._library.xp_chunks, self._library.xp_all
+        self._chunks.argtypes = (ctypes.c_void_p, ctypes.c_long, ctypes.c_long)
+        self._all.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+        api = python_api()
+        self._method = 0
+        if api is not None:
+            self._library.xp_set_api((ctypes.c_void_p * len(api))(*api))
+            self._method = ctypes.addressof(ctypes.c_char.in_dll(self._library, "xp_method"))
+
+    def address(self, name: str) -> int:
+        """Return the address of a function.
+
+        Raises
+        ------
+        AttributeError
+            It has no function of this name.
+        """
+        return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
+
+    def function(
+        self, name: str, source: Source, fused: Fused, fallback: Function, backend: Backend, layout: Layout | None
+    ) -> Function:
+        """Return the function that computes a group: it takes and returns arrays.
+
+        Parameters
+        ----------
+        name : str
+            Of the group in this library.
+        source : Source
+        fused : Fused
+        fallback : callable
+            Computes the same, for arrays that are not in order, and where there is no memory for scratch.
+        backend : Backend
+        layout : Layout or None
+            Without one, addresses are asked of the backend.
+        """
+        record = Record()
+        record.run, record.end = self.address(name), self.address(f"{name}_end") if source.ends else None
+        record.inputs, record.outputs = len(fused.inputs), len(fused.outputs)
+        record.chunks, record.scratch, record.partials = source.chunks, source.scratch, source.partials
+        record.points = fused.rows * fused.columns
+        record.shared = source.chunks > 1 and record.points >= SHARED_FROM
+        called = Called(self._chunks, self._all, record, fused, fallback, backend)
+        if layout is None or not self._method:
+            return called
+        for field in ("type", "data", "rank", "shape", "dtype", "flags"):
+            setattr(record, f"{field}_at", getattr(layout, field))
+        record.flags, record.type = layout.contiguous, id(layout.kind)
+        words = [word for value in fused.inputs for word in key_of(value.spec)]
+        data = bytes(record) + bytes((ctypes.c_long * len(words))(*words))
+        specs = [value.spec for value in fused.inputs]  # whose dtypes must stay, as their addresses are compared
+        made = [backend.allocator(value.spec) for value in fused.outputs]
+        return new_function(self._method, (data, called, called.share, backend.contiguous, *made, layout, specs, self))
+
+
+class Called:
+    """Calls a group by addresses that the backend gives, also of arrays that must be copied first."""
+
+    __slots__ = ("_all", "_backend", "_chunks", "_fallback", "_points", "_record", "_results", "_specs")
+
+    def __init__(
+        self, chunks: Any, whole: Any, record: Record, fused: Fused, fallback: Function, backend: Backend
+    ) -> None:
+        self._chunks, self._all, self._record = chunks, whole, record
+        self._fallback, self._backend = fallback, backend
+        self._points = fused.rows * fused.columns
+        self._specs = tuple(value.spec for value in fused.inputs)
+        self._results = tuple(value.spec for value in fused.outputs)
+
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Return new arrays."""
+        used = [self._in_order(array, spec) for array, spec in zip(arrays, self._specs, strict=True)]
+        if any(array is None for array in used):
+            return self._fallback(*arrays)
+        made = [self._backend.empty(spec) for spec in self._results]
+        places = (ctypes.c_void_p * (len(used) + len(made)))(*map(self._backend.address, (*used, *made)))
+        if all(places) and self._run(places):
+            return tuple(made)
+        return self._fallback(*arrays)
+
+    def _in_order(self, array: Array, spec: Spec) -> Array | None:
+        """Return the array, or a copy of it with its elements in order; None if it is not as expected, or large."""
+        backend = self._backend
+        try:
+            array = backend.restore(array)
+            if not same_spec(backend.spec(array), spec):
+                return None
+            if backend.address(array):
+                return array
+            if spec.size > self._points:  # of which few elements are used
+                return None
+            array = backend.contiguous(array)
+            return array if backend.address(array) else None
+        except (AttributeError, TypeError, XpgradError):  # it is no array of the library
+            return None
+
+    def _run(self, places: "ctypes.Array[ctypes.c_void_p]") -> bool:
+        record = self._record
+        if not record.shared:
+            return bool(self._all(ctypes.byref(record), places))
+        try:
+            partials = ctypes.create_string_buffer(record.partials + 64)
+        except MemoryError:
+            return False
+        start = -(-ctypes.addressof(partials) // 64) * 64
+        job = (ctypes.c_void_p * 3)(ctypes.addressof(record), ctypes.addressof(places), start)
+        if not self.share(ctypes.addressof(job)):
+            return False
+        if record.end:
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(record.end)(places, start)
+        return True
+
+    def share(self, job: int) -> bool:
+        """Compute the chunks of a job, given by its address, in several threads; return whether there was memory."""
+        chunks = self._chunks
+
+        def task(first: int, last: int) -> None:
+            if not chunks(job, first, last):
+                raise NoMemory
+
+        try:
+            run_all(task, self._record.chunks)
+        except NoMemory:
+            return False
+        return True
+
+
+def same_spec(spec: Spec, other: Spec) -> bool:
+    """Return whether arrays of two specs are alike."""
+    return spec is other or (spec.shape == other.shape and spec.dtype == other.dtype and spec.device == other.device)

@@ -1,0 +1,125 @@
+"""`Phase`: nodes that are computed together, in pieces of limited length that run one after the other."""
+
+import math
+from dataclasses import dataclass, field
+
+from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, ROWS
+from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node
+from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
+
+LIMIT = 256
+"""Statements of one C function: a compiler takes more than proportional time for more."""
+CHEAP = 3
+"""A value of at most so many cheap operations on what is in memory is computed again, not kept."""
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """Nodes of one C function: one loop over the columns, or straight-line code on scalars."""
+
+    vector: bool
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Phase:
+    """The order in which nodes are computed, and which values are kept from one piece to another.
+
+    Attributes
+    ----------
+    pieces : list of Piece
+        In order.
+    home : dict from Node to int
+        The number of the piece that computes it.
+    kept : dict from Node to int
+        What is used in other pieces, with the number of the last one.
+    outside : set of Node
+        What an earlier phase has kept.
+    last : bool
+        Whether it comes after the last chunk: reductions of the space are known.
+    """
+
+    nodes: list[Node]
+    outside: set[Node]
+    last: bool = False
+    pieces: list[Piece] = field(default_factory=list)
+    home: dict[Node, int] = field(default_factory=dict)
+    kept: dict[Node, int] = field(default_factory=dict)
+    costs: dict[Node, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        stages = self._stages()
+        order: dict[tuple[int, bool], list[Node]] = {}
+        for node in self.nodes:
+            order.setdefault((stages[node], self.loops(node)), []).append(node)
+        for key in sorted(order):
+            nodes = order[key]
+            for first in range(0, len(nodes), LIMIT):
+                self.pieces.append(Piece(key[1], nodes[first : first + LIMIT]))
+        for number, piece in enumerate(self.pieces):
+            for node in piece.nodes:
+                self.home[node] = number
+        for number, piece in enumerate(self.pieces):
+            for node in piece.nodes:
+                self._keep(node, number)
+
+    def loops(self, node: Node) -> bool:
+        """Whether a node is computed in a loop over the columns."""
+        if node.terminal:
+            return not self.last and node.level == "column" and node.operands[0].vector
+        return node.vector
+
+    def operands(self, node: Node) -> tuple[Node, ...]:
+        """Return what a node needs in this phase."""
+        if node.terminal and self.last:
+            return ()
+        return node.operands
+
+    def again(self, node: Node) -> bool:
+        """Whether a node is computed again where another piece needs it."""
+        return node not in self.outside and self._cost(node) <= CHEAP
+
+    def _cost(self, node: Node) -> float:
+        if node not in self.costs:
+            if node.op in LEAVES or node in self.outside or not node.vector:
+                cost: float = 0
+            elif node.op in REDUCTIONS or (node.op in ROWS and ROWS[node.op].dear):
+                cost = math.inf
+            else:
+                cost = 1 + sum(self._cost(item) for item in node.operands)
+            self.costs[node] = cost
+        return self.costs[node]
+
+    def _stages(self) -> dict[Node, int]:
+        stages: dict[Node, int] = {}
+        users: dict[Node, list[Node]] = {}
+        for node in self.nodes:
+            stage = 0
+            for item in self.operands(node):
+                if item in stages:
+                    users.setdefault(item, []).append(node)
+                    stage = max(stage, stages[item] + (self.loops(item) and not self.loops(node)))
+            stages[node] = stage
+        for node in reversed(self.nodes):  # later, where that keeps no more values
+            if self.loops(node) and not node.terminal and node in users:
+                latest = min(stages[user] - (not self.loops(user)) for user in users[node])
+                if latest > stages[node] and sum(self.loops(item) for item in node.operands if item in stages) <= 1:
+                    stages[node] = latest
+        return stages
+
+    def _keep(self, node: Node, number: int) -> None:
+        """Note what a node of a piece needs of other pieces."""
+        pending = [(item, not self.loops(node)) for item in self.operands(node)]
+        while pending:
+            item, whole = pending.pop()  # whole: a reduction needs all of it in memory
+            if item.op in LEAVES or item.op in EFFECTS or self.home.get(item, -1) == number:
+                continue
+            if item.vector and not whole and self.again(item):
+                pending.extend((operand, False) for operand in item.operands)
+            elif item in self.home:
+                self.kept[item] = number
+
+
+def bytes_of(dtype: str, count: int) -> int:
+    """Return the number of bytes of so many numbers, a multiple of 64."""
+    return -(-count * ITEMSIZES[dtype] // 64) * 64

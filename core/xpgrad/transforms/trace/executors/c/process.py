@@ -1,0 +1,190 @@
+"""Running a compiler: in a process group of its own, with a time limit, and writing to one folder only."""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from xpgrad.transforms.trace.executors.c.cache import Cache
+
+TIMEOUT = 120.0
+"""Seconds after which a compiler hangs."""
+MAX_BYTES = 2**28
+"""What a compiler may write, in bytes."""
+TICK = 0.05  # seconds between two looks at a process
+SHOWN = 2000  # characters of what a compiler has printed
+UNSET = frozenset(
+    ["CPATH", "C_INCLUDE_PATH", "LD_PRELOAD", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "GCC_COMPARE_DEBUG"]
+)
+"""Variables that would change what a compiler makes, or make it write elsewhere."""
+
+
+class BuildError(Exception):
+    """A compiler has failed; the text says how."""
+
+
+class Closing(BuildError):
+    """The interpreter ends."""
+
+
+class Build:
+    """A temporary folder, and the process that writes to it. Used as a context manager, it leaves neither behind."""
+
+    _lock = threading.Lock()
+    _open: ClassVar["set[Build]"] = set()
+    _closing = False
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self.folder = ""
+        self._process: int | None = None
+
+    def __enter__(self) -> "Build":
+        with Build._lock:
+            if Build._closing:
+                raise Closing("the interpreter ends")
+            self.folder = self._cache.temporary()
+            Build._open.add(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process, and remove the folder."""
+        process, self._process = self._process, None
+        if process is not None:
+            kill(process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        Build._open.discard(self)
+
+    def path(self, name: str) -> str:
+        """Return the path of a file in the folder."""
+        return os.path.join(self.folder, name)
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file in the folder, and return its path."""
+        with open(self.path(name), "x", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def run(self, command: list[str], timeout: float) -> str:
+        """Run a command, and return what it prints.
+
+        Raises
+        ------
+        BuildError
+            It cannot be started, does not end in time, or fails.
+        """
+        output = self.path("output")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        environment = {name: value for name, value in os.environ.items() if name not in UNSET}
+        environment |= {"TMPDIR": self.folder, "LC_ALL": "C", "CCACHE_DISABLE": "1"}
+        with Build._lock:
+            if Build._closing:
+                raise Closing("the interpreter ends")
+            try:
+                process = os.posix_spawn(
+                    command[0],
+                    command,
+                    environment,
+                    file_actions=[
+                        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                        (os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600),
+                        (os.POSIX_SPAWN_DUP2, 1, 2),
+                    ],
+                    setpgroup=0,  # so that all that it starts can be ended with it
+                )
+            except OSError as error:
+                raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
+            self._process = process
+        code = self._wait(process, timeout, command[0])
+        self._process = None
+        with open(output, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - SHOWN))
+            printed = file.read().decode(errors="replace").strip()
+        if code:
+            how = f"ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+            raise BuildError(f"{command[0]} {how}: {printed or 'it printed nothing'}")
+        return printed
+
+    def _wait(self, process: int, timeout: float, name: str) -> int:
+        """Return the exit code of the process; 0 if somebody else has waited for it."""
+        ends = time.monotonic() + timeout
+        with watched(process) as wait:
+            while True:
+                try:
+                    found, status = os.waitpid(process, os.WNOHANG)
+                except ChildProcessError:  # a handler of SIGCHLD: what was made is checked anyway
+                    return 0
+                if found:
+                    return os.waitstatus_to_exitcode(status)
+                if time.monotonic() > ends:
+                    self.end()
+                    raise BuildError(f"{name} did not end within {timeout:g} s")
+                if size(self.folder) > MAX_BYTES:
+                    self.end()
+                    raise BuildError(f"{name} wrote more than {MAX_BYTES:,} bytes")
+                wait(min(TICK, max(0.0, ends - time.monotonic())))
+
+    @classmethod
+    def close(cls) -> None:
+        """End all builds, and begin no more: the interpreter ends."""
+        with cls._lock:
+            cls._closing = True
+            for build in list(cls._open):
+                build.end()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Forget the builds of the parent, in a forked process."""
+        cls._lock = threading.Lock()
+        cls._open = set()
+
+
+@contextlib.contextmanager
+def watched(process: int) -> Iterator[Callable[[float], object]]:
+    """Yield a function that waits for the end of a process, at most some seconds."""
+    descriptor = -1
+    with contextlib.suppress(AttributeError, OSError):
+        descriptor = os.pidfd_open(process)
+    try:
+        if descriptor < 0:
+            yield lambda seconds: time.sleep(min(seconds, 0.01))
+            return
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        yield lambda seconds: poll.poll(seconds * 1e3)
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def kill(process: int) -> None:
+    """End a process and those that it has started, and wait for it, for a second at most."""
+    for stop in (os.killpg, os.kill):
+        with contextlib.suppress(OSError):
+            stop(process, signal.SIGKILL)
+    ends = time.monotonic() + 1.0
+    while time.monotonic() < ends:
+        try:
+            if os.waitpid(process, os.WNOHANG)[0]:
+                return
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+def size(folder: str) -> int:
+    """Return the number of bytes of the files in a folder."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            with contextlib.suppress(OSError):
+                total += entry.stat(follow_symlinks=False).st_size
+    return total

@@ -1,0 +1,150 @@
+"""`Workshop`: the compiler and the cache of a process, the libraries that it has loaded, and what has failed."""
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from xpgrad.transforms.trace.executors.c.cache import Cache, default_folder
+from xpgrad.transforms.trace.executors.c.compiler import Compiler, found, known, supported
+from xpgrad.transforms.trace.executors.c.library import Library
+from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError, Closing
+
+FAILURES = 3
+"""Libraries in a row that may fail until no more are tried."""
+LAST_FAILURE = "last-failure.json"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What there is for compiled code.
+
+    Attributes
+    ----------
+    off : str or None
+        Why nothing is compiled.
+    compiler : Compiler or None
+        None until one was needed.
+    folder : str
+        The folder of the cache.
+    loaded : int
+        Number of libraries in this process.
+    failures : tuple of str
+        The last ones, in this process.
+    """
+
+    off: str | None
+    compiler: Compiler | None
+    folder: str
+    loaded: int
+    failures: tuple[str, ...]
+
+
+class Workshop:
+    """A compiler, and a cache for what it makes.
+
+    Parameters
+    ----------
+    cache : Cache
+    timeout : float
+        Seconds for one run of the compiler.
+    """
+
+    def __init__(self, cache: Cache, timeout: float = TIMEOUT) -> None:
+        self.cache, self.timeout = cache, timeout
+        self.off: str | None = supported()
+        self.failures: deque[str] = deque(maxlen=8)
+        self._compiler: Compiler | None = None
+        self._libraries: dict[str, Library] = {}
+        self._failed = 0
+
+    def known_compiler(self) -> Compiler | None:
+        """Return the compiler, if it is known without starting it."""
+        if self._compiler is None and self.off is None:
+            self._compiler = known(self.cache)
+        return self._compiler
+
+    def compiler(self) -> Compiler | None:
+        """Return the compiler, after a search; None if there is none that works."""
+        if self.known_compiler() is None and self.off is None:
+            try:
+                self._compiler = found(self.cache, self.timeout)
+            except Closing:
+                raise
+            except (BuildError, OSError) as error:
+                self.off = str(error)
+                self._note(str(error))
+        return self._compiler
+
+    def loaded(self, compiler: Compiler, text: str) -> Library | None:
+        """Return the library of a source, if it was made before, by this process or another."""
+        key = compiler.key(text)
+        library = self._libraries.get(key)
+        if library is None and (path := self.cache.file(f"{key}.so")) is not None:
+            with contextlib.suppress(OSError, AttributeError):  # it is made anew
+                library = self._libraries.setdefault(key, Library(path))
+        return library
+
+    def made(self, compiler: Compiler, text: str) -> Library | None:
+        """Return the library of a source, compiled if it was not before; None if that fails, which is noted."""
+        library = self.loaded(compiler, text)
+        if library is not None or self.off is not None:
+            return library
+        key = compiler.key(text)
+        try:
+            self.cache.create()
+            with Build(self.cache) as build:
+                path = self.cache.write(f"{key}.so", compiler.compile(text, build, self.timeout), build.folder)
+            library = self._libraries.setdefault(key, Library(path))
+        except Closing:
+            raise
+        except (BuildError, OSError, AttributeError) as error:
+            self._failed += 1
+            text = str(error)
+            if "did not end" in text or self._failed >= FAILURES:
+                self.off = text
+            self._note(text)
+            return None
+        self._failed = 0
+        return library
+
+    def _note(self, text: str) -> None:
+        self.failures.append(text)
+        content = json.dumps({"text": text, "time": time.time()}).encode()
+        with contextlib.suppress(BuildError, OSError), Build(self.cache) as build:
+            self.cache.write(LAST_FAILURE, content, build.folder)
+
+    def last_failure(self) -> tuple[str, float] | None:
+        """Return the text and the time of the last failure of any process."""
+        data = self.cache.read(LAST_FAILURE)
+        try:
+            found = json.loads(data or b"")
+            return str(found["text"]), float(found["time"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def state(self) -> State:
+        """Return what there is."""
+        return State(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
+
+
+_workshops: dict[tuple[str, str, str], Workshop] = {}
+_lock = threading.Lock()
+
+
+def workshop() -> Workshop:
+    """Return the workshop of this process, for the folder and the compilers that the environment names."""
+    key = default_folder(), os.environ.get("CC", ""), os.environ.get("PATH", "")
+    with _lock:
+        found = _workshops.get(key)
+        if found is None:
+            found = _workshops[key] = Workshop(Cache(key[0]))
+        return found
+
+
+def disabled() -> str | None:
+    """Return the sentence that says that the environment turns compilation off, or None."""
+    return "XPGRAD_CODEGEN=0 turns it off" if os.environ.get("XPGRAD_CODEGEN", "").strip() == "0" else None

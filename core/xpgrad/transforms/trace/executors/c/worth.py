@@ -1,0 +1,33 @@
+"""Which groups take less time as one call of C than as calls of a library."""
+
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.statements import UNARY, Statement
+
+CALL, ENTRY, ARRAY = 0.4, 1.2, 0.25
+"""Microseconds of a call of a library with a small array, of a call of C, and of each array that it takes or makes."""
+ELEMENT, COMPILED = 0.4e-3, 0.1e-3
+"""Microseconds of an element of a simple function in a library, which goes through memory, and in C."""
+DEAR = 5
+"""How many times as long functions take that are no arithmetic."""
+SIMPLE = frozenset(["negative", "abs", "square", "sign", "floor", "ceil", "trunc", "round", "logical_not", "isnan"])
+FREE = frozenset(["constant", "load", "element", "copy"])
+
+
+def worth(fused: Fused) -> bool:
+    """Return whether a group is worth a call of C."""
+    sizes = {"point": fused.rows * fused.columns, "row": fused.rows, "column": fused.columns, "one": 1, "array": 1}
+    work = sum(sizes[_reach(item)] * _weight(item) for item in fused.statements)
+    arrays = len(fused.inputs) + len(fused.outputs)
+    return CALL * len(fused.calls) + ELEMENT * work > ENTRY + ARRAY * arrays + COMPILED * work
+
+
+def _weight(statement: Statement) -> int:
+    if statement.op in FREE:
+        return 0
+    return DEAR if (statement.op in UNARY and statement.op not in SIMPLE) or statement.op == "pow" else 1
+
+
+def _reach(statement: Statement) -> str:
+    """Return the highest level that a statement computes with: a sum goes through all that it adds."""
+    levels = {item.level for item in (statement, *statement.operands)}
+    return next(level for level in ("point", "row", "column", "array", "one") if level in levels)

@@ -1,0 +1,72 @@
+"""`explanation_of`: what runs a program, what is computed together, and what memory that takes, as text for readers."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.text import bytes_text, line_text
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+MAX_NAMES, MAX_GROUPS = 8, 100
+"""How many functions of a group are named, and how many groups are listed."""
+
+
+def explanation_of(program: "Program") -> str:
+    """Return the text of `Program.explain`."""
+    groups = [call for call in program.calls if isinstance(call.function, (Fused, Group))]
+    single = [call for call in program.calls if not isinstance(call.function, (Fused, Group))]
+    within = sum(len(inner(call)) for call in groups)
+    lines = [
+        f"{program.name}: {counted(within + len(single))}, run by {program.executor or 'no executor yet'}",
+        f"  memory: at most {bytes_text(program.peak_bytes)} at a time, results {bytes_text(program.nbytes)}",
+    ]
+    if groups:
+        lines.append(f"  computed together: {counted(within)} in {len(groups):,} group{'s' * (len(groups) != 1)}")
+        for call in groups[:MAX_GROUPS]:
+            lines += (f"    {line}" for line in group_lines(call))
+        lines += [f"    and {len(groups) - MAX_GROUPS:,} more"] * (len(groups) > MAX_GROUPS)
+    if single:
+        lines.append(f"  on their own: {counted(len(single))}: {names(single)}")
+    if program.notes:
+        lines.append("  passes:")
+        lines += (f"    {note}" for note in program.notes)
+    return "\n".join(lines)
+
+
+def counted(count: int) -> str:
+    """Return a number of calls for readers."""
+    return f"{count:,} call{'s' * (count != 1)}"
+
+
+def inner(call: Call) -> tuple[Call, ...]:
+    """Return the calls of a group."""
+    assert isinstance(call.function, (Fused, Group))
+    return call.function.calls
+
+
+def names(calls: list[Call] | tuple[Call, ...]) -> str:
+    """Return the names of functions, the most frequent first, with how often they are called."""
+    found = Counter(call.name for call in calls).most_common()
+    shown = [name if count == 1 else f"{count:,} {name}" for name, count in found[:MAX_NAMES]]
+    return ", ".join([*shown, *(["..."] if len(found) > MAX_NAMES else [])])
+
+
+def group_lines(call: Call) -> Iterator[str]:
+    """Yield what is known of a group: its size, the bytes that it reads and writes, its functions, and notes."""
+    group = call.function
+    assert isinstance(group, (Fused, Group))
+    place = f"  {line_text(call)}" if call.line else ""
+    moved = f"reads {bytes_text(total(group.inputs))}, writes {bytes_text(total(group.outputs))}"
+    space = f"{group.rows:,} x {group.columns:,}, " if isinstance(group, Fused) else ""
+    yield f"{space}{counted(len(group.calls))}, {moved}: {names(group.calls)}{place}"
+    yield from (f"  {note}" for note in (group.notes if isinstance(group, Fused) else ()))
+
+
+def total(values: tuple[Value, ...]) -> int:
+    """Return the number of bytes of some values together."""
+    return sum(value.nbytes for value in values)

@@ -1,0 +1,217 @@
+"""Independent products of small matrices with one matrix become one product: ``x[t] @ U`` for all t. Reassociates."""
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.keys import function_key, key_of
+from xpgrad.transforms.trace.lifetimes import highest
+from xpgrad.transforms.trace.order import in_order
+from xpgrad.transforms.trace.program import Program
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
+
+MIN_CALLS = 4
+"""Number of products from which on one product takes less time."""
+MAX_ROWS = 256
+"""Rows of a matrix above which its product is as fast on its own."""
+MAX_BYTES = 2**19
+"""Size of what is computed at once: it stays in the cache, and takes little memory."""
+MAX_GROUPS = 32
+"""How many matrices are looked at, those with the most products first."""
+ITEMS = "getitem", "x[]"
+
+
+def products(program: Program) -> Program:
+    """Return the program with products of one matrix put together.
+
+    Nothing is put together in programs with calls that write to arrays, or where it would make the peak of memory
+    higher by more than `MAX_BYTES`.
+    """
+    backend = program.backend
+    if backend is None or any(call.writes for call in program.calls):
+        return program
+    groups = sorted((group for group in groups_of(program) if len(group) >= MIN_CALLS), key=len, reverse=True)
+    most = highest(program) if groups else 0
+    for group in groups[:MAX_GROUPS]:
+        changed = merged(program, independent(program, group), backend)
+        if changed is not program and highest(changed) <= most + MAX_BYTES:
+            program = changed
+    return program
+
+
+def groups_of(program: Program) -> list[list[Call]]:
+    """Return the products of small matrices, those with the same second matrix together."""
+    found: dict[Any, list[Call]] = {}
+    for call in program.calls:
+        if is_product(call):
+            first, second = call.args[:2]
+            key = call.name, function_key(call.function), key_of(second), first.spec.shape[1:], first.spec.dtype
+            found.setdefault((*key, first.spec.device), []).append(call)
+    return list(found.values())
+
+
+def is_product(call: Call) -> bool:
+    """Return whether a call is the product of a small matrix with another one, or with its transpose."""
+    if call.name not in ("matmul", "matmul.x1") or call.kwargs or len(call.args) != 2 + (call.name == "matmul.x1"):
+        return False
+    first, second = call.args[:2]
+    return (
+        call.pure
+        and call.single
+        and isinstance(first, Value)
+        and first.spec.ndim == 2
+        and len(shape_of(second)) == 2
+        and 0 < first.spec.shape[0] <= MAX_ROWS
+        and first.nbytes > 0
+        and call.results[0].nbytes > 0
+    )
+
+
+def shape_of(item: Any) -> tuple[int, ...]:
+    """Return the shape of a value or a constant array, ``()`` for what is no array."""
+    shape: tuple[int, ...] = item.spec.shape if isinstance(item, Value) else tuple(getattr(item, "shape", ()))
+    return shape
+
+
+def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]:
+    """Yield lists of calls, at least `MIN_CALLS` of the group, none of which needs a result of another one."""
+    members = set(group)
+    depth: dict[Value, int] = {}
+    found: dict[int, list[Call]] = {}
+    for call in program.calls:
+        above = max((depth.get(value, 0) for value in call.operands()), default=0)
+        if call in members:
+            found.setdefault(above, []).append(call)
+            above += 1
+        if above:
+            depth.update(dict.fromkeys(call.results, above))
+    yield from (calls for calls in found.values() if len(calls) >= MIN_CALLS)
+
+
+def merged(program: Program, lists: Iterable[Sequence[Call]], backend: "Backend") -> Program:
+    """Return the program with the independent products of each list put together, as far as `MAX_BYTES` allow."""
+    makers = {value: call for call in program.calls for value in call.results}
+    new: dict[Call, list[Call]] = {}
+    for same in lists:
+        stacks: dict[Value, dict[int, Call]] = {}
+        others: list[Call] = []
+        for call in same:
+            place = item_of(makers.get(call.args[0]))
+            if (
+                place is None
+                or place[0].spec.ndim != 3
+                or call.name != "matmul"
+                or place[1] in stacks.get(place[0], ())
+            ):
+                others.append(call)
+            else:
+                stacks.setdefault(place[0], {})[place[1]] = call
+        order = {call: i for i, call in enumerate(same)}
+        for whole, items in stacks.items():
+            for start, calls in runs_of(items):
+                new |= of_slice(whole, start, calls, order, backend)
+        for calls in pieces(others):
+            new |= of_rows(calls, backend)
+    if not new:
+        return program
+    found = [other for call in program.calls for other in new.get(call, (call,))]
+    return program.replaced(calls=in_order(found, program.inputs))
+
+
+def item_of(call: Call | None) -> tuple[Value, int] | None:
+    """Return the array and the number if a call takes one item of an array along its first axis."""
+    if call is None or call.name not in ITEMS or not call.args or not isinstance(call.args[0], Value):
+        return None
+    index = call.kwargs["index"] if "index" in call.kwargs else call.args[1] if len(call.args) == 2 else None
+    if type(index) is tuple and len(index) == 1:
+        index = index[0]
+    if type(index) is not int or len(call.args) + len(call.kwargs) != 2:
+        return None
+    return call.args[0], index % call.args[0].spec.shape[0]
+
+
+def runs_of(items: dict[int, Call]) -> Iterator[tuple[int, list[Call]]]:
+    """Yield the first number and the calls of items with consecutive numbers, with at most `MAX_BYTES` of results."""
+    run: list[Call] = []
+    start = 0
+    for number in sorted(items):
+        if run and (number != start + len(run) or (len(run) + 1) * run[0].results[0].nbytes > MAX_BYTES):
+            yield start, run
+            run = []
+        start = start if run else number
+        run.append(items[number])
+    if run:
+        yield start, run
+
+
+def pieces(calls: Sequence[Call]) -> Iterator[list[Call]]:
+    """Yield the calls in groups with at most `MAX_BYTES` of operands and results."""
+    piece: list[Call] = []
+    held = 0
+    for call in calls:
+        size = call.args[0].nbytes + call.results[0].nbytes
+        if piece and held + size > MAX_BYTES:
+            yield piece
+            piece, held = [], 0
+        piece.append(call)
+        held += size
+    if piece:
+        yield piece
+
+
+def of_slice(
+    whole: Value, start: int, calls: Sequence[Call], order: dict[Call, int], backend: "Backend"
+) -> dict[Call, list[Call]]:
+    """Return what stands for products of the items of a slice: the first in `order` makes the product of the slice."""
+    if len(calls) < MIN_CALLS:
+        return {}
+    first = min(calls, key=order.__getitem__)
+    part = Value(spec_like(whole, (len(calls), *whole.spec.shape[1:])))
+    product = Value(spec_like(first.results[0], (len(calls), *first.results[0].spec.shape)))
+    head = [
+        Call("x[]", operator.getitem, (whole, slice(start, start + len(calls))), {}, (part,), line=first.line),
+        first.replaced(function=backend.xp.matmul, args=(part, *first.args[1:]), results=(product,)),
+    ]
+    return placed(calls, head, product, range(len(calls)), first)
+
+
+def of_rows(calls: Sequence[Call], backend: "Backend") -> dict[Call, list[Call]]:
+    """Return what stands for products of any matrices: the last of them makes the product of all rows."""
+    if len(calls) < MIN_CALLS:
+        return {}
+    first = calls[0]
+    ends = [0, *accumulate(call.args[0].spec.shape[0] for call in calls)]
+    rows = Value(spec_like(first.args[0], (ends[-1], first.args[0].spec.shape[1])))
+    product = Value(spec_like(first.results[0], (ends[-1], first.results[0].spec.shape[1])))
+    rest = first.args[1:2] if first.name == "matmul" else (first.args[1], rows_like(first.args[2], ends[-1]))
+    head = [
+        Call("concat", backend.xp.concat, ([call.args[0] for call in calls],), {"axis": 0}, (rows,), line=first.line),
+        first.replaced(args=(rows, *rest), results=(product,)),
+    ]
+    return placed(calls, head, product, [slice(*pair) for pair in pairwise(ends)], first)
+
+
+def placed(
+    calls: Sequence[Call], head: list[Call], product: Value, indices: Sequence[Any], first: Call
+) -> dict[Call, list[Call]]:
+    """Return for each call the one that takes its result from the product, with `head` before `first`."""
+    new = {
+        call: [Call("x[]", operator.getitem, (product, index), {}, call.results, line=call.line)]
+        for call, index in zip(calls, indices, strict=True)
+    }
+    new[first] = head + new[first]
+    return new
+
+
+def spec_like(value: Value, shape: tuple[int, ...]) -> Any:
+    """Return the spec of a value in another shape."""
+    return value.spec.backend.spec_for(shape, value.spec.dtype, value.spec.device)
+
+
+def rows_like(spec: Any, rows: int) -> Any:
+    """Return the spec of a matrix with another number of rows."""
+    return spec.backend.spec_for((rows, *spec.shape[1:]), spec.dtype, spec.device)

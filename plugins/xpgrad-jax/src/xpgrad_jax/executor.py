@@ -1,0 +1,77 @@
+"""The executor of compiled functions: `jax.jit` of a program as a whole.
+
+XLA compiles at the first run, which takes about a tenth of a millisecond to several milliseconds for each call of the
+program. It fuses calls, so results are eager's to rounding.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from xpgrad.plugin import PluginWarning
+from xpgrad.types import Array
+from xpgrad_jax.places import TRACED
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+MAX_CALLS = 5_000
+"""Number of calls from which on XLA takes minutes or fails: its time grows faster than their number."""
+MIN_BYTES = 2**14
+"""Size from which on constants are arguments: XLA would compute with their values while it compiles."""
+Run = Callable[..., tuple[Array, ...]]
+
+
+def executor(program: "Program") -> Any:
+    """Return `jax.jit` of a program, or `NotImplemented` if it has effects, several devices, or jax cannot trace it."""
+    if len(program.calls) > MAX_CALLS or any(call.draws or call.writes for call in program.calls):
+        return NotImplemented
+    opened, constants = program.with_constants_as_inputs(MIN_BYTES)
+    devices = {id(value.spec.device): value.spec.device for value in opened.values()}
+    if any(device is TRACED for device in devices.values()) or len(set(devices.values())) != 1:
+        return NotImplemented
+    (device,) = set(devices.values())
+    options: dict[str, Any] = {}
+    if isinstance(device, jax.Device):
+        if device != jax.local_devices()[0]:  # what depends on no argument would be on the default device
+            options["out_shardings"] = jax.sharding.SingleDeviceSharding(device)
+    elif not opened.inputs:
+        return NotImplemented
+    function = opened.function()
+    compiled = jax.jit(function, **options)
+    struct: Any = jax.ShapeDtypeStruct
+    try:
+        given = [struct(value.spec.shape, value.spec.dtype) for value in opened.inputs]
+        found = jax.eval_shape(compiled, *given)
+    except Exception:  # whatever a function of jax or of another plugin raises for tracers
+        return NotImplemented
+    for item, got in zip(program.outputs, found, strict=True):
+        wanted = getattr(item, "spec", item)
+        if wanted.shape != got.shape or wanted.dtype != got.dtype:
+            return NotImplemented
+    return falling_back(compiled, function, constants, program.name)
+
+
+def falling_back(compiled: Run, function: Run, constants: tuple[Array, ...], name: str) -> Run:
+    """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
+
+    If that fails, too, then it is the error that the user should see.
+    """
+    used = compiled
+
+    def run(*arrays: Array) -> tuple[Array, ...]:
+        nonlocal used
+        try:
+            return used(*arrays, *constants)
+        except Exception as error:
+            if used is function:
+                raise
+            outputs = function(*arrays, *constants)
+            used = function
+            text = f"xpgrad-jax: jax.jit of the program of {name} failed, so it runs call by call: "
+            warnings.warn(f"{text}{type(error).__name__}: {error}", PluginWarning, stacklevel=2)
+            return outputs
+
+    return run

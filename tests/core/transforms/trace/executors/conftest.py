@@ -1,0 +1,53 @@
+"""Fixtures of the tests of executors: folders for compiled code."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xpgrad.transforms.trace.executors.c import executor
+from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.compiler import found
+from xpgrad.transforms.trace.executors.c.process import BuildError
+
+
+@pytest.fixture(scope="session")
+def probed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the compiler of this machine is known; empty if there is none."""
+    path = tmp_path_factory.mktemp("probed") / "cache"
+    cache = Cache(str(path))
+    cache.create()
+    try:
+        found(cache)
+    except BuildError:
+        pass
+    return path
+
+
+@pytest.fixture
+def no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the folder of the cache is to be made, for one test."""
+    path = tmp_path / "cache"
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(path))
+    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
+    yield path
+    assert executor.wait(60)
+
+
+@pytest.fixture
+def shared_folder(probed_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for all tests together, in which what one has compiled is found by the next."""
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(probed_folder))
+    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
+    yield probed_folder
+    assert executor.wait(60)
+
+
+@pytest.fixture
+def folder(no_folder: Path, probed_folder: Path) -> Path:
+    """A folder for one test, in which the compiler is known."""
+    no_folder.mkdir(0o700)
+    for file in probed_folder.glob("compiler-*"):
+        shutil.copy(file, no_folder)
+    return no_folder
