@@ -37,7 +37,8 @@ def executor(program: Program) -> Run:
     for name, item in list(source.objects.items()):
         if isinstance(item, Fused):
             source.objects[name] = Kernels(item, plans[item])
-    return load(source, program.name)
+    made = load(source, program.name)
+    return made if program.backend is None else program.backend.follow(made)
 
 
 class Kernels:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement, level_of
+from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
 from xpgrad_cupy.fusion.blocks import CHUNK, chunks_kernel, rows_kernel
 from xpgrad_cupy.fusion.launches import Elementwise, Launch, OverRows, Plan
 from xpgrad_cupy.fusion.table import TYPES, Unsupported, has_row, reduction
@@ -148,8 +148,8 @@ class Planner:
         inner = scope.needed(s.operands)
         if any(item.op == ELEMENT for item in inner):
             raise Unsupported("single elements in a reduction over rows")
-        places = dict.fromkeys(("point", "row", "column", "one"), "0")
-        lines = list(scope.lines(inner, places))
+        first: dict[str, str] = dict.fromkeys(LEVELS, "0")
+        lines = list(scope.lines(inner, first))
         if not scope.reads:
             raise Unsupported("a reduction of a constant")
         sizes = {"point": (self.rows, self.columns), "row": (self.rows, 1), "column": (1, self.columns), "one": (1, 1)}
