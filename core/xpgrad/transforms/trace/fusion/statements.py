@@ -15,7 +15,7 @@ one      1                     one element
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 LEVELS = "one", "column", "row", "point"
 """All levels; of two operands at one of "row" and "column" each, the result is at "point"."""
@@ -84,7 +84,13 @@ class Statement:
         return f"{self.op}({given}): {self.dtype} {self.level}"
 
 
-def level_of(operands: Iterable[Statement]) -> str:
+class Levelled(Protocol):
+    """What has a level."""
+
+    level: str
+
+
+def level_of(operands: Iterable[Levelled]) -> str:
     """Return the level at which a function of operands, element by element, has its results."""
     levels = {item.level for item in operands}
     if "point" in levels or {"row", "column"} <= levels:

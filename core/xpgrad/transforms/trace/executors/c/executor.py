@@ -10,20 +10,19 @@ from xpgrad.transforms.trace.executors.c.workshop import State, disabled, worksh
 from xpgrad.transforms.trace.executors.c.worth import worth
 from xpgrad.transforms.trace.executors.host.blocks import blocks_of
 from xpgrad.transforms.trace.executors.host.executor import grouped, is_large, whole
-from xpgrad.transforms.trace.executors.python import Run
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
 
 
-def by_library(fused: Fused) -> Run:
+def by_library(fused: Fused) -> Callable[..., Any]:
     """Return what computes a group without C."""
     function = whole(fused)
-    return (blocks_of(fused, function) if is_large(fused) else None) or function  # type: ignore[return-value]
+    return (blocks_of(fused, function) if is_large(fused) else None) or function
 
 
-def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Run:
+def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Any:
     """Return the function that runs a program, with groups of calls computed by C as soon as that is compiled.
 
     Until then, and where C has failed, large groups run block by block, as by the executor ``host``. Without groups, or
