@@ -168,6 +168,10 @@ def unsupported() -> None:
         with pytest.raises(Unsupported, match=text):
             plan.plan_of(fused)
 
+    other = groups.Builder(3, 4)
+    shaped = other.fused(lambda x: spec_of(x[:2]), other.load())
+    with pytest.raises(Unsupported, match=r"a result of shape \(2, 4\) at level point"):
+        plan.plan_of(shaped)
     both = groups.Builder(3, 4)
     given = both.load(dtype="bool")
     fused = both.fused(spec_of, both("add", given, given))

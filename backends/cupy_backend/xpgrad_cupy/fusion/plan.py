@@ -1,5 +1,6 @@
 """The launches of a fused group: as few as there can be."""
 
+import math
 from collections.abc import Collection
 
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -56,6 +57,10 @@ class Planner:
             if s.op in ("load", ELEMENT):
                 self._dtypes[s.value if s.op == "load" else s.value[0]] = s.dtype
         shapes = [value.spec.shape for value in fused.outputs]
+        counts = {"point": self.rows * self.columns, "row": self.rows, "column": self.columns, "one": 1}
+        for shape, s in zip(shapes, fused.results, strict=True):
+            if math.prod(shape) != counts.get(s.level):  # a kernel would write beyond its end
+                raise Unsupported(f"a result of shape {shape} at level {s.level}")
         self.outputs = [self.new(shape, s.dtype) for shape, s in zip(shapes, fused.results, strict=True)]
         self._waiting = dict(zip(self.outputs, fused.results, strict=True))
         if len(fused.inputs) + len(self.outputs) > MAX_ARRAYS:
