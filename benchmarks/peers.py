@@ -60,11 +60,6 @@ def settle() -> None:
         compiler.wait()
 
 
-def has_c() -> bool:
-    """Return whether this version of xpgrad generates C."""
-    return _c_executor() is not None
-
-
 def _c_executor() -> Any:
     try:
         return importlib.import_module("xpgrad.transforms.trace.executors.c.executor")
