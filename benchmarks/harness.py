@@ -12,6 +12,7 @@ loaded.
 
 import gc
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -187,7 +188,13 @@ def _verified(case: Case, report: Report) -> dict[str, Run]:
             continue
         try:
             run = build(lib, data)
-            warm(name, run)  # the next call is compared: gradients must not add up from call to call
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                warm(name, run)  # the next call is compared: gradients must not add up from call to call
+            texts = [
+                f"{case.name} {name}: {each.message}".strip() for each in caught if name.startswith(peers.COMPILED)
+            ]
+            report.notes += texts  # such as that the executor takes no such program
             got = [np.asarray(getattr(g, "array", g)) for g in run()]
             expected = expected or got
             _compare(expected, got, case.rtol)
