@@ -12,13 +12,14 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xpgrad
 import xpgrad.functions as F
-from benchmarks import alone, mlp, peers
+from benchmarks import alone, deep, mlp, peers
 from benchmarks.harness import Report, Row, Workload
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
@@ -108,12 +109,16 @@ def _row(report: Report, case: str, unit: str, value: float, limit: float) -> No
     report.rows.append(Row(case, "xpgrad compiled", unit, value, value, verdicts={f"{limit:.4g}": value <= limit}))
 
 
+def _first(f: Callable[..., Any], *args: Any) -> Any:
+    return xpgrad.compile(f)(*args)
+
+
 def measure_making(report: Report, seconds: float) -> None:
     """Add the first call in eager calls, and the time of passes, source and its bytecode for each recorded call."""
     for name in COMPILED:
         f, args = recorded(name)
-        eager = alone.fastest(lambda f=f, args=args: f(*args), seconds, time.process_time)
-        first = alone.fastest(lambda f=f, args=args: xpgrad.compile(f)(*args), seconds, time.process_time)
+        eager = alone.fastest(partial(f, *args), seconds, time.process_time)
+        first = alone.fastest(partial(_first, f, *args), seconds, time.process_time)
         _row(report, f"{name}: first call / eager call", "ratio", first / eager, 3)
         count = len(xpgrad.compile(f, without=set(PASSES)).program(*args).calls)
         step = xpgrad.compile(f)
@@ -150,15 +155,15 @@ def seconds_of_c(name: str) -> float:
     """
     f, args = recorded(name)
     compile = peers.load("xpgrad compiled c").compile
-    first, step = compile(lambda x: x * x + 1.0), compile(f)
+    first, step = compile(lambda x: deep.chain(x, 20)), compile(f)
     for _ in range(2):
         first(np.ones(3))
     peers.settle()
     original, took = CompiledGroups.start, list[float]()
 
-    def start(groups: CompiledGroups) -> None:
+    def start(self: CompiledGroups) -> None:
         begin = time.perf_counter()
-        original(groups)
+        original(self)
         peers.settle()
         took.append(time.perf_counter() - begin)
 

@@ -66,8 +66,11 @@ def environment(result: Result) -> str:
         if name != "xpgrad" and (each := about["versions"].get(name))
     ]
     missing = [name for name in DISTRIBUTIONS.values() if about["versions"].get(name) is None]
-    text = f"This run: Python {about['python']}, {', '.join(versions)}; {about['cpus']} cores, {about['processor']}; "
-    return text + about["date"][:10] + (f". Not installed: {', '.join(missing)}." if missing else ".")
+    text: str = (
+        f"This run: Python {about['python']}, {', '.join(versions)}; {about['cpus']} cores, {about['processor']}; "
+    )
+    text += about["date"][:10]
+    return text + (f". Not installed: {', '.join(missing)}." if missing else ".")
 
 
 def ratio(value: float) -> str:
