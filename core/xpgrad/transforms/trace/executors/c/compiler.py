@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.functions import LIBM
+from xpgrad.transforms.trace.executors.c.functions import BINARY_LIBM
 from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
 from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError
 from xpgrad.transforms.trace.executors.c.processor import machine_key
@@ -35,8 +35,9 @@ def probe_text(*, attribute: bool) -> str:
     head = '__attribute__((simd("notinbranch"))) ' if attribute else ""
     lines = []
     for name, (kind, suffix) in itertools.product(PROBED, (("float", "f"), ("double", ""))):
-        given = ", ".join(["x[i]"] * LIBM[name])
-        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * LIBM[name])});")
+        count = 2 if name in BINARY_LIBM else 1
+        given = ", ".join(["x[i]"] * count)
+        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * count)});")
         lines.append(f"void probe_{name}{suffix}(const {kind} *x, {kind} *y, long n) {{")
         lines.append(f"#pragma omp simd\nfor (long i = 0; i < n; i++) y[i] = {name}{suffix}({given});\n}}")
     return "\n".join([*lines, ""])

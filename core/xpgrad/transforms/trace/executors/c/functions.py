@@ -133,7 +133,8 @@ ROWS: dict[str, Row] = {
     "bitwise_xor": _bitwise("^"),
 }
 
-_BINARY_LIBM = frozenset(["pow", "atan2", "hypot"])
+BINARY_LIBM = frozenset(["pow", "atan2", "hypot"])
+"""Functions of libm that take two numbers."""
 
 _MOVED = frozenset(["load", "element", "copy"])
 
@@ -186,7 +187,7 @@ def prototype(op: str, dtype: str) -> str:
         return ""
     float32 = dtype == "float32" and not ROWS[op].wide
     name, number = f"{op}{'f' if float32 else ''}", "float" if float32 else "double"
-    return f"{number} {name}({', '.join([number] * (2 if op in _BINARY_LIBM else 1))});"
+    return f"{number} {name}({', '.join([number] * (2 if op in BINARY_LIBM else 1))});"
 
 
 def literal(value: object, dtype: str) -> str | None:
