@@ -1,6 +1,6 @@
 """Run all or some workloads, each in a process of its own, print their tables and write a JSON file.
 
-A full run also measures curves against size and depth, and writes all into the documentation; of a part, `--write` does.
+A full run also measures curves against size and depth, and writes all into the documentation; a part does by `--write`.
 """
 
 import argparse

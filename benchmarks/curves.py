@@ -61,9 +61,8 @@ def sentence(first: str, second: str, one: Curve, other: Curve, unit: str = "ele
     if not sizes:
         return ""
     factors = {size: other[size] / one[size] for size in sizes}
-    ends = (
-        f"{factors[sizes[0]]:.2g} times as fast at {number(sizes[0])}, {factors[sizes[-1]]:.2g} at {number(sizes[-1])}"
-    )
+    first_factor, last_factor = (_digits(factors[size]) for size in (sizes[0], sizes[-1]))
+    ends = f"{first_factor} times as fast at {number(sizes[0])}, {last_factor} at {number(sizes[-1])}"
     crossed = crossings(one, other)
     if not crossed:
         always = "faster" if factors[sizes[0]] > 1 else "slower"

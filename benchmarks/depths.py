@@ -34,8 +34,8 @@ def graph(name: str, depth: int) -> dict[str, float]:
     library, build = peers.load(name), deep.GRAPHS[name]
     build(library, 1000)()
     best: dict[str, float] = {}
-    for _ in range(max(1, min(20, 200_000 // depth))):
-        gc.collect()
+    gc.collect()
+    for _ in range(max(1, min(1000, 200_000 // depth))):
         before, start = alone.status("VmRSS"), time.process_time()
         sweep = build(library, depth)
         built, after = time.process_time(), alone.status("VmRSS")

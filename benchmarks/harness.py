@@ -12,6 +12,7 @@ loaded.
 
 import gc
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -160,10 +161,17 @@ def _add_alone(name: str, number: int, case: Case, report: Report, seconds: floa
                 found[contestant] = probed[0]
     size = case.inputs()["x"].nbytes if case.peak else 1e6
     times = [
-        Row(f"{case.name}, alone".strip(", "), name, "ms", *[1e3 * each["seconds"]] * 2) for name, each in found.items()
+        Row(f"{case.name}, alone".strip(", "), name, "ms", 1e3 * each["seconds"], 1e3 * each["seconds"])
+        for name, each in found.items()
     ]
     peaks = [
-        Row(f"{case.name}, peak".strip(", "), name, "x.nbytes" if case.peak else "MB", *[each["peak"] / size] * 2)
+        Row(
+            f"{case.name}, peak".strip(", "),
+            name,
+            "x.nbytes" if case.peak else "MB",
+            each["peak"] / size,
+            each["peak"] / size,
+        )
         for name, each in found.items()
         if "peak" in each
     ]
@@ -187,7 +195,13 @@ def _verified(case: Case, report: Report) -> dict[str, Run]:
             continue
         try:
             run = build(lib, data)
-            warm(name, run)  # the next call is compared: gradients must not add up from call to call
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                warm(name, run)  # the next call is compared: gradients must not add up from call to call
+            texts = [
+                f"{case.name} {name}: {each.message}".strip() for each in caught if name.startswith(peers.COMPILED)
+            ]
+            report.notes += texts  # such as that the executor takes no such program
             got = [np.asarray(getattr(g, "array", g)) for g in run()]
             expected = expected or got
             _compare(expected, got, case.rtol)

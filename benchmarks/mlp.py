@@ -70,14 +70,15 @@ def in_torch(torch: ModuleType, data: Data, *, compiled: bool = False) -> Run:
     return run
 
 
-def functional_loss(np: Any, x: Any, t: Any, parameters: Any, rows: Any = None) -> Any:
-    """The loss for libraries that differentiate functions; `np` is their NumPy."""
+def functional_loss(np: Any, x: Any, t: Any, parameters: Any, one_hot: Any = None) -> Any:
+    """The loss for libraries that differentiate functions; `np` is their NumPy. `one_hot` labels replace an index."""
     w1, b1, w2, b2, w3, b3 = parameters
     h = np.maximum(x @ w1.T + b1, 0)
     h = np.maximum(h @ w2.T + b2, 0)
     z = h @ w3.T + b3
     z = z - np.max(z, axis=1, keepdims=True)
-    return np.mean(np.log(np.sum(np.exp(z), axis=1)) - z[np.arange(len(t)) if rows is None else rows, t])
+    chosen = z[np.arange(len(t)), t] if one_hot is None else np.sum(z * one_hot, axis=1)
+    return np.mean(np.log(np.sum(np.exp(z), axis=1)) - chosen)
 
 
 def in_autograd(autograd: ModuleType, data: Data) -> Run:
@@ -93,11 +94,11 @@ def in_autograd(autograd: ModuleType, data: Data) -> Run:
 
 
 def in_advect(advect: ModuleType, data: Data, *, staged: bool) -> Run:
-    """The step in advect."""
-    parameters, rows = tuple(data[name] for name in NAMES), np.arange(len(data["t"]))
+    """The step in advect, which stages no index by arrays."""
+    parameters, one_hot = tuple(data[name] for name in NAMES), np.eye(SIZES[-1], dtype=np.float32)[data["t"]]
 
     def loss(parameters: Any) -> Any:
-        return functional_loss(np, data["x"], data["t"], parameters, rows)
+        return functional_loss(np, data["x"], data["t"], parameters, one_hot)
 
     step = advect.value_and_grad(advect.stage(loss, parameters) if staged else loss)
     return lambda: step(parameters)[1]

@@ -60,41 +60,30 @@ def settle() -> None:
         compiler.wait()
 
 
-def has_c() -> bool:
-    """Return whether this version of xpgrad generates C."""
-    return _c_executor() is not None
-
-
 def _c_executor() -> Any:
     try:
-        return importlib.import_module("xpgrad.transforms.trace.executors.c")
+        return importlib.import_module("xpgrad.transforms.trace.executors.c.executor")
     except ImportError:
         return None
 
 
 class _Compiling:
-    """xpgrad, with a `compile` that uses one executor; `made` lists what it has compiled."""
+    """xpgrad, with a `compile` that uses one executor."""
 
     def __init__(self, library: ModuleType, executor: str) -> None:
         self._library = library
-        self.made: list[Any] = []
-        self._compile = partial(library.compile, executor=executor)
+        self.compile = partial(library.compile, executor=executor)
         try:
-            self._compile(abs)
+            self.compile(abs)
         except TypeError as error:  # of a version that has the executor `python` only
             if executor not in ("", "python"):
                 raise ImportError(f"xpgrad.compile has no executor {executor!r}") from error
-            self._compile = library.compile
+            self.compile = library.compile
         except ValueError as error:
             raise ImportError(f"xpgrad.compile has no executor {executor!r}: {error}") from error
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._library, name)
-
-    def compile(self, f: Callable[..., Any]) -> Any:
-        """Return `f` compiled, and remember it."""
-        self.made.append(self._compile(f))
-        return self.made[-1]
 
 
 def _numpy() -> ModuleType:

@@ -31,6 +31,8 @@ NAMES = COLUMNS | {
     "t": "torch eager",
 }
 """What the contestants are called in sentences."""
+ABSOLUTE = "x.nbytes", "MB", "B/op", "ratio"
+"""Units of what is not given as a ratio to `h`."""
 WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT"
 COMPARED = (
     ("xpgrad", "t"),
@@ -64,8 +66,11 @@ def environment(result: Result) -> str:
         if name != "xpgrad" and (each := about["versions"].get(name))
     ]
     missing = [name for name in DISTRIBUTIONS.values() if about["versions"].get(name) is None]
-    text = f"This run: Python {about['python']}, {', '.join(versions)}; {about['cpus']} cores, {about['processor']}; "
-    return text + about["date"][:10] + (f". Not installed: {', '.join(missing)}." if missing else ".")
+    text: str = (
+        f"This run: Python {about['python']}, {', '.join(versions)}; {about['cpus']} cores, {about['processor']}; "
+    )
+    text += about["date"][:10]
+    return text + (f". Not installed: {', '.join(missing)}." if missing else ".")
 
 
 def ratio(value: float) -> str:
@@ -76,14 +81,19 @@ def ratio(value: float) -> str:
 def _cell(row: Mapping[str, Any] | None) -> str:
     if row is None:
         return ""
-    own = row["per_h"] is None or row["contestant"] == "h"
-    value = f"{row['minimum']:.3g} {row['unit']}".strip() if own else ratio(row["per_h"])
+    own = row["per_h"] is None or row["contestant"] == "h" or row["unit"] in ABSOLUTE
+    value = _quantity(row["minimum"], row["unit"]) if own else ratio(row["per_h"])
     texts = []
     for limit, kept in row["verdicts"].items():
         shown = f"{ratio(row['per_t'])}t" if limit.endswith("t") else value
         bound = limit.rstrip("h")
         texts.append(f"{shown} ≤ {bound}" if kept else f"**{shown} > {bound}**")
     return "; ".join(texts) or value
+
+
+def _quantity(value: float, unit: str) -> str:
+    digits = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{digits} {unit}".strip() if unit not in ("ratio", "x.nbytes") else digits
 
 
 def _workload_rows(reports: Mapping[str, Any], wanted: Callable[[str], bool]) -> list[list[str]]:
@@ -138,7 +148,9 @@ def compile_time(result: Result) -> str:
         if colon:
             cells.setdefault(name, {})[f"{what} (≤ {limit}{unit})"] = value
         else:
-            lines.append(f"- {name}: {row['minimum']:.3g}{unit} {'≤' if kept else '**>**'} {limit}")
+            lines.append(
+                f"- {name}: {_quantity(row['minimum'], row['unit'])} {'≤' if kept else '**>**'} {float(limit):,.5g}"
+            )
     heads = list(dict.fromkeys(head for found in cells.values() for head in found))
     rows = [[name, *(found.get(head, "") for head in heads)] for name, found in cells.items()]
     return table(["", *heads], rows) + "\n\n" + "\n".join(lines)
@@ -164,14 +176,20 @@ def crossovers(result: Result) -> str:
     return "\n".join(f"- {line[0].upper() if line.startswith('c') else line[0]}{line[1:]}" for line in lines if line)
 
 
+def _sizes(measured: Curve) -> list[int]:
+    return [size for size in sizes.SIZES[::2] if size in measured]
+
+
 def regimes(result: Result) -> str:
     """Return the nanoseconds of an operation, for each element, against the size of the array."""
     found = {name: curve(points) for name, points in result["curves"]["sizes"].items()}
     names = [name for name in COLUMNS if name in found]
     rows = []
-    for size in sizes.SIZES[::2]:
+    for size in _sizes(found["xpgrad"]):
         each = [found[name].get(size) for name in names]
-        rows.append([number(size), *("" if s is None else f"{s / size / sizes.OPERATIONS * 1e9:.2g}" for s in each)])
+        rows.append(
+            [number(size), *("" if s is None else _quantity(s / size / sizes.OPERATIONS * 1e9, "") for s in each)]
+        )
     return table(["elements", *(COLUMNS[name] for name in names)], rows)
 
 
@@ -181,7 +199,7 @@ def pays(result: Result) -> str:
     eager = curve(found["xpgrad"])
     names = [name for name in COLUMNS if name in found and curve(found[name], "making") and name in MADE]
     rows = []
-    for size in sizes.SIZES[::2]:
+    for size in _sizes(eager):
         cells = []
         for name in names:
             spent, making = curve(found[name]).get(size), curve(found[name], "making").get(size)
@@ -220,15 +238,19 @@ def single_costs(result: Result) -> str:
     for name, points in result["curves"]["costs"].items():
         cost, measured = costs.COSTS[name], dict(points)
         values = ", ".join(f"{number(n)}: {value:.3g}" for n, value in measured.items())
-        rows.append([cost.title, cost.unit, f"{cost.against}: {values}", f"{slope(measured):+.2f}"])
+        rows.append([cost.title, cost.unit, f"{cost.against}: {values}", _exponent(measured)])
     for key in ("recording", "sweep", "freeing", "bytes"):
         measured = curve(result["curves"]["depths"]["xpgrad"], key)
         scale, unit = (1, "B/op") if key == "bytes" else (1e6, "µs/op")
         values = ", ".join(f"{number(n)}: {value * scale:.3g}" for n, value in measured.items() if n >= 1000)
         title = {"recording": "recording of a node", "sweep": "backward through a node", "freeing": "freeing a node"}
         large: Curve = {n: value for n, value in measured.items() if n >= 1000}
-        rows.append([title.get(key, "memory of a node"), unit, f"operations: {values}", f"{slope(large):+.2f}"])
+        rows.append([title.get(key, "memory of a node"), unit, f"operations: {values}", _exponent(large)])
     return table(["cost", "unit", "measured", "exponent"], rows)
+
+
+def _exponent(curve: Curve) -> str:
+    return f"{slope(curve):+.2f}" if len(curve) > 1 else ""
 
 
 def threads(result: Result) -> str:
@@ -238,7 +260,7 @@ def threads(result: Result) -> str:
     if not names:
         return "Not measured: no executor of this version uses threads."
     rows = []
-    for size in sizes.SIZES[::2]:
+    for size in _sizes(curve(one[names[0]])):
         pairs = [(curve(one[name]).get(size), curve(two[name]).get(size)) for name in names]
         rows.append([number(size), *("" if a is None or b is None else ratio(a / b) for a, b in pairs)])
     return table(["elements", *(COLUMNS[name] for name in names)], rows)

@@ -1,5 +1,6 @@
 """Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
 
+import os
 import random
 from collections.abc import Iterator
 
@@ -11,6 +12,12 @@ import xpgrad
 from xpgrad.errors import BackendUnavailable
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep compiled code where pytest keeps what is for the next run, and not in the user's folder."""
+    if "XPGRAD_CACHE_DIR" not in os.environ and getattr(config, "cache", None) is not None:
+        os.environ["XPGRAD_CACHE_DIR"] = str(config.cache.mkdir("xpgrad") / "compiled")
 
 
 @pytest.fixture(params=DEVICES)

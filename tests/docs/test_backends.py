@@ -19,6 +19,7 @@ PRINTED = {
 """,
     "check.py": "nothing failed; a level takes a run of the full profile on all devices",
     "notebook.py": "@boxed:low",
+    "use_timed.py": "[0.26894142 0.73105858] {'exp': 3, 'sum': 3, 'divide': 3}",
 }
 
 
@@ -73,8 +74,18 @@ def test_a_notebook_needs_no_installation(source: Path) -> None:
     assert run("-W", "error", "notebook.py", path=source / "src") == PRINTED["notebook.py"]
 
 
+def test_an_executor_of_the_page_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "timed.py").write_text(FILES["timed.py"])
+    metadata = tmp_path / "timed-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: timed\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[xpgrad.array_modules]\nnumpy = timed\n")
+    (tmp_path / "use_timed.py").write_text(FILES["use_timed.py"])
+    assert run("-W", "error", "use_timed.py", path=tmp_path) == PRINTED["use_timed.py"]
+
+
 def test_every_program_of_the_page_is_run() -> None:
-    assert {name for name in FILES if "/" not in name} == {"boxed.py", "pyproject.toml", *PRINTED}
+    assert {name for name in FILES if "/" not in name} == {"boxed.py", "pyproject.toml", "timed.py", *PRINTED}
 
 
 def test_the_plugin_is_as_short_as_the_page_says() -> None:

@@ -46,6 +46,8 @@ class Testbed:
         The backend's own kernels by name: functions of pretend arrays.
     path : callable or None
         The plugin's hook `xpgrad_transfer`: ``path(source, target)`` gives a direct path, or None.
+    executor : callable or None
+        What the plugin's hook `xpgrad_executor` returns for the backend.
 
     Parameters
     ----------
@@ -62,6 +64,7 @@ class Testbed:
         self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None
+        self.executor: Callable[[Any], Any] | None = None
 
     @property
     def kernels(self) -> MutableMapping[str, Kernel]:
@@ -136,7 +139,7 @@ class Testbed:
     def devices(self) -> tuple[Device, ...]:
         """Return the devices of the backend, which is registered if it is not."""
         if not plugins.knows(self.backend.name):
-            registered(self.backend, self.path)
+            registered(self.backend, self.path, self.executor)
         return tuple(self.backend.devices())
 
 

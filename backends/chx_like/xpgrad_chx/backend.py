@@ -1,5 +1,6 @@
 """The chx backend: chx arrays as raw arrays of Variables, and their own graphs as parts of xpgrad's."""
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -158,6 +159,39 @@ class ChainerxBackend(Backend):
     def copy(self, array: Array) -> Array:
         """Return a copy that shares no memory with `array`."""
         return over(ndarray, array._device.buffers.copy(array._data), array._device)
+
+    def empty(self, spec: Spec) -> Array:
+        """Return a new array of this shape and dtype, whose elements are not initialised."""
+        device = spec.device
+        made = device.buffers.empty(device.buffers.spec_for(spec.shape, spec.dtype, device.handle))
+        return over(ndarray, made, device)
+
+    def address(self, array: Array) -> int:
+        """Return the address of the first element of a plain array in host memory that is in C order, else 0."""
+        plain = array._graph is None and array._device.on_host
+        return array._device.buffers.address(array._data) if plain else 0
+
+    def array_layout(self) -> Mapping[str, Any] | None:
+        """Return where an array has its buffer and its graph, which must be none, and the layout of host buffers."""
+        buffers = self._buffers.array_layout()
+        if buffers is None:
+            return None
+        sample = ndarray.__new__(ndarray)
+        places = {}
+        for key, slot in (("inner", "_data"), ("none", "_graph")):
+            setattr(sample, slot, marker := object())
+            words = range(object.__basicsize__, ndarray.__basicsize__, ctypes.sizeof(ctypes.c_void_p))
+            found = [at for at in words if ctypes.c_void_p.from_address(id(sample) + at).value == id(marker)]
+            if len(found) != 1:
+                return None
+            places[key] = found[0]
+        return {**buffers, **places, "inner_kind": self._buffers.array_types[0]}
+
+    def contiguous(self, array: Array) -> Array:
+        """Return a copy in C order; an array in a graph as it is, since a copy would not be in it."""
+        if array._graph is not None:
+            return array
+        return over(ndarray, array._device.buffers.contiguous(array._data), array._device)
 
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy on another device."""

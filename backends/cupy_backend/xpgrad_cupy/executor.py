@@ -7,33 +7,38 @@ from typing import Any
 import cupy
 
 from xpgrad.errors import CompileWarning
+from xpgrad.transforms.trace.executors.host.executor import whole
 from xpgrad.transforms.trace.executors.python import Run
+from xpgrad.transforms.trace.fusion.fuse import VIEWS, fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.source import Source
 from xpgrad.types import Array
-from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch
+from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch, Plan
 from xpgrad_cupy.fusion.plan import plan_of
-from xpgrad_cupy.fusion.table import Unsupported
+from xpgrad_cupy.fusion.table import Unsupported, has_row
 from xpgrad_cupy.kernels.loops import AS_WRITTEN
 
 NAME = "xpgrad_fused"
 
 
-def with_kernels(program: Program) -> Run:
-    """Return the function of a program whose fused calls are kernels."""
-    source = program.compiled()
-    objects = {name: kernels_of(item) if isinstance(item, Fused) else item for name, item in source.objects.items()}
-    return load(Source(source.text, source.name, objects), program.name)
+def executor(program: Program) -> Run:
+    """Return the function of a program in which kernels compute groups of calls, where that takes fewer launches."""
+    plans: dict[Fused, Plan] = {}
 
+    def worth(fused: Fused) -> bool:
+        try:
+            plan = plans[fused] = plan_of(fused)
+        except Unsupported:
+            return False
+        return len(plan.launches) < sum(call.name not in VIEWS for call in fused.calls)
 
-def kernels_of(fused: Fused) -> Callable[..., Sequence[Array]]:
-    """Return the kernels of a group, as a function of its inputs; the group itself if there are none for it."""
-    try:
-        return Kernels(fused)
-    except Unsupported:
-        return fused
+    source = fuse(program, has_row, worth).compiled()
+    for name, item in list(source.objects.items()):
+        if isinstance(item, Fused):
+            source.objects[name] = Kernels(item, plans[item])
+    made = load(source, program.name)
+    return made if program.backend is None else program.backend.follow(made)
 
 
 class Kernels:
@@ -42,35 +47,32 @@ class Kernels:
     Parameters
     ----------
     fused : Fused
-
-    Raises
-    ------
-    Unsupported
-        There is no kernel for a part of it.
+    plan : Plan
     """
 
-    def __init__(self, fused: Fused) -> None:
-        self.plan = plan_of(fused)
-        self._launches = [(launch, kernel_of(launch)) for launch in self.plan.launches]
-        self._fused: Fused | None = None
-        self._fallback = fused
+    def __init__(self, fused: Fused, plan: Plan) -> None:
+        self._plan, self._fused = plan, fused
+        self._launches = [(launch, kernel_of(launch)) for launch in plan.launches]
         self._device = fused.outputs[0].spec.device
+        self._fallback: Callable[..., Sequence[Array]] | None = None
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
         """Return new arrays, on the GPU of the group."""
-        if self._fused is not None:
-            return self._fused(*arrays)
-        try:
-            with cupy.cuda.Device(self._device.id):
-                found = [*arrays, *(cupy.empty(shape, dtype) for shape, dtype in self.plan.made)]
-                for launch, kernel in self._launches:
-                    run(launch, kernel, found)
-        except cupy.cuda.compiler.CompileException as error:  # nothing but new arrays has been written to
-            text = f"cupy: a fused group does not compile, and runs as {len(self._fallback.calls)} calls: {error}"
-            warnings.warn(text, CompileWarning, stacklevel=2)
-            self._fused = self._fallback
-            return self._fused(*arrays)
-        return [found[number] for number in self.plan.outputs]
+        if self._fallback is None:
+            try:
+                return self._computed(arrays)
+            except cupy.cuda.compiler.CompileException as error:  # only new arrays have been written to
+                text = f"cupy: a fused group does not compile, and runs as {len(self._fused.calls)} calls: {error}"
+                warnings.warn(text, CompileWarning, stacklevel=2)
+                self._fallback = whole(self._fused)
+        return self._fallback(*arrays)
+
+    def _computed(self, arrays: Sequence[Array]) -> Sequence[Array]:
+        with cupy.cuda.Device(self._device.id):
+            found = [*arrays, *(cupy.empty(shape, dtype) for shape, dtype in self._plan.made)]
+            for launch, kernel in self._launches:
+                run(launch, kernel, found)
+        return [found[number] for number in self._plan.outputs]
 
 
 def kernel_of(launch: Launch) -> Any:

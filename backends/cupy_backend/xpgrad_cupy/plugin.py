@@ -1,6 +1,6 @@
 """The plugin of the CuPy backend: imported when the first CuPy array, or the device ``@cupy``, is met."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xpgrad.plugin import Backend, BackendUnavailable, Device, hookimpl
@@ -29,6 +29,16 @@ def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
     from xpgrad_cupy.kernels.indexing import WATCHED
 
     return WATCHED
+
+
+@hookimpl
+def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
+    """Return the executor that makes kernels of groups of calls, for arrays of CuPy."""
+    if backend.name != "cupy":
+        return None
+    from xpgrad_cupy.executor import executor
+
+    return executor
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_numpy import elementwise
+from xpgrad_numpy.aligned import aligned
+from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS, network, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.namespace import NAMESPACE
@@ -151,10 +154,20 @@ class NumPyBackend(Backend):
         return programs.is_fresh(function)
 
     def writer(self, function: Kernel) -> Kernel | None:
-        """Return the ufunc that a function or operator is, if it computes element by element, with one result."""
+        """Return ufuncs of one result, and the kernels that are like them, as functions that take ``out=``."""
         from xpgrad_numpy import programs  # only for compiled functions
 
         return programs.writer(function)
+
+    def into(self, function: Kernel) -> Kernel | None:
+        """Return what `writer` does, and some kernels along axes."""
+        from xpgrad_numpy import programs  # only for compiled functions
+
+        return programs.into(function)
+
+    def scratch(self, spec: Spec) -> Array:
+        """Return new memory where loops write fast; its elements are not initialised."""
+        return aligned(spec.shape, spec.dtype)
 
     def is_elementwise(self, function: Kernel) -> bool:
         """Return whether a function is a ufunc of one result, or a kernel that is like one."""
@@ -185,6 +198,10 @@ class NumPyBackend(Backend):
 
         return programs.takes_scalars(function)
 
+    def on_rows(self, width: int) -> AbstractContextManager[Any]:
+        """Return a context in which loops over rows read broadcast operands where they are."""
+        return Buffers(width)
+
     def ones(self, spec: Spec) -> Array:
         """Return ones of this shape and dtype."""
         return np.ones(spec.shape, spec.dtype)
@@ -210,7 +227,7 @@ class NumPyBackend(Backend):
         """Return an aligned copy in C order."""
         return array.copy()
 
-    def array_layout(self) -> Mapping[str, int]:
+    def array_layout(self) -> Mapping[str, Any]:
         """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
         start = object.__basicsize__
         fields = {"data": start, "rank": start + 8, "shape": start + 16, "dtype": start + 40, "flags": start + 48}

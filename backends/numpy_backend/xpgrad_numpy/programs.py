@@ -11,6 +11,7 @@ from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.namespace import NAMESPACE
+from xpgrad_numpy.writers import INTO, WRITERS
 
 _VIEWS = {
     *("broadcast_arrays", "broadcast_to", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims"),
@@ -68,7 +69,7 @@ _OPERATORS: dict[Kernel, Kernel] = {
 """What operators of arrays call. Powers are not among them: ``x ** 2`` is another function than `power`."""
 
 
-def writer(function: Kernel) -> Kernel | None:
+def loop(function: Kernel) -> Kernel | None:
     """Return the ufunc that a function or operator is, if it computes element by element, with one result."""
     try:
         function = _OPERATORS.get(function, function)
@@ -77,6 +78,23 @@ def writer(function: Kernel) -> Kernel | None:
     if not isinstance(function, np.ufunc) or function.signature is not None or function.nout != 1:
         return None
     return function
+
+
+def writer(function: Kernel) -> Kernel | None:
+    """Return an elementwise function as one that takes ``out=``, which may be an argument; or None."""
+    return loop(function) or _found(WRITERS, function)
+
+
+def into(function: Kernel) -> Kernel | None:
+    """Return a function as one that takes ``out=``, which shares no memory with its arguments; or None."""
+    return loop(function) or _found(INTO, function)
+
+
+def _found(kernels: dict[Kernel, Kernel], function: Kernel) -> Kernel | None:
+    try:
+        return kernels.get(function)
+    except TypeError:  # an object that is not hashable
+        return None
 
 
 _SCALAR_DTYPES = frozenset(map(np.dtype, ("float32", "float64")))
@@ -101,7 +119,7 @@ def on_scalars(
         index = kwargs["index"] if kwargs else args[-1]
         return ("{}[{}]", (args[0], index)) if _are_numbers(index) else None
     try:
-        found = None if kwargs else _ON_SCALARS.get(writer(function) or function)
+        found = None if kwargs else _ON_SCALARS.get(loop(function) or function)
     except TypeError:  # an object that is not hashable
         return None
     if found is None:

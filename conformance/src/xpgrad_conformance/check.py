@@ -37,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("R", "pickle and random state", 3),
     Family("X", "exchange", 3),
     Family("F", "fused kernels", 3),
+    Family("J", "executors", 3),
 )
 """The families. Letters and names never change and are never reused."""
 BY_LETTER = {family.letter: family for family in FAMILIES}
@@ -44,7 +45,7 @@ LEVELS = {
     0: "forward",
     1: "first order on one device",
     2: "devices, second order, aliasing",
-    3: "async, threads, pickle, exchange, fused kernels",
+    3: "async, threads, pickle, exchange, fused kernels, executors",
 }
 """What a level certifies; each contains those below it."""
 SCOPES = "backend", "device", "dtype", "case"

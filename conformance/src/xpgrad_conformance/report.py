@@ -11,7 +11,7 @@ from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import STATES, Outcome
 
-SUITE_VERSION = "1.2"
+SUITE_VERSION = "1.3"
 CERTIFIED, FAILURES, NOTHING_RAN, MISDECLARED = range(4)
 """Exit codes."""
 BY_ID = {check.id: check for check in CHECKS}

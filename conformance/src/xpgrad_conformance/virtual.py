@@ -117,7 +117,11 @@ def _of_several(capabilities: Capabilities) -> Capabilities:
     return Capabilities(missing, tolerances=capabilities.tolerances)
 
 
-def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = None) -> Backend:
+def registered(
+    backend: Backend,
+    path: Callable[[Device, Device], Any] | None = None,
+    executor: Callable[[Any], Any] | None = None,
+) -> Backend:
     """Register a backend that this program has created, and return it.
 
     Parameters
@@ -125,6 +129,8 @@ def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = 
     backend : Backend
     path : callable, optional
         ``path(source, target)`` returns a direct path between two devices, or None: the hook `xpgrad_transfer`.
+    executor : callable, optional
+        What the hook `xpgrad_executor` returns for this backend.
     """
 
     def xpgrad_backend() -> Backend:
@@ -133,9 +139,15 @@ def registered(backend: Backend, path: Callable[[Device, Device], Any] | None = 
     def xpgrad_transfer(source: Device, target: Device) -> Any:
         return None if path is None else path(source, target)
 
+    def xpgrad_executor(backend: Backend) -> Any:
+        return executor if backend is given else None
+
+    given = backend
     hooks = {"xpgrad_backend": hookimpl(_named(xpgrad_backend))}
     if path is not None:
         hooks["xpgrad_transfer"] = hookimpl(_named(xpgrad_transfer))
+    if executor is not None:
+        hooks["xpgrad_executor"] = hookimpl(_named(xpgrad_executor))
     return register(SimpleNamespace(**hooks), backend.name)
 
 

@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -281,6 +282,24 @@ class Backend:
         """
         return None
 
+    def into(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return a function as one that takes ``out=``, an array for its result; or None if there is none.
+
+        That array has the result's shape and dtype, and shares no memory with the arguments.
+        """
+        return self.writer(function)
+
+    def scratch(self, spec: Spec) -> Array:
+        """Return a new array for what is computed meanwhile; its elements are not initialised."""
+        return self.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
+
+    def on_rows(self, width: int) -> AbstractContextManager[Any]:
+        """Return a context for calls of this thread on contiguous arrays whose rows have `width` elements.
+
+        Some of them take arrays with one element a row, or one row for all. Results are the same.
+        """
+        return nullcontext()
+
     def is_elementwise(self, function: Callable[..., Any]) -> bool:
         """Return whether a function computes each element of one new array from those at its place, to the same bits.
 
@@ -344,16 +363,17 @@ class Backend:
         return 0
 
     def contiguous(self, array: Array) -> Array:
-        """Return a copy of an array for which `address` returns 0, with its elements in C order, if there can be one."""
+        """Return a copy, for which `address` is not 0, of an array for which it is, if there can be one."""
         return self.copy(array)
 
-    def array_layout(self) -> Mapping[str, int] | None:
+    def array_layout(self) -> Mapping[str, Any] | None:
         """Return where the objects of the first of `array_types` keep what compiled code reads, or None.
 
         These are offsets in bytes: of the pointers to the first element ("data"), to the lengths of the axes ("shape",
         of C's type ``intptr_t``) and to the dtype ("dtype"), and of the number of axes ("rank") and of flags ("flags"),
-        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). They are compared with
-        what the other methods say before they are used.
+        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). Where another object
+        within the array has all that: its type ("inner_kind"), and the offsets of the pointers to it ("inner") and to
+        what must be None ("none"). All is compared with what the other methods say before it is used.
         """
         return None
 

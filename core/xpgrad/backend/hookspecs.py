@@ -54,5 +54,5 @@ def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
     Called when a function has been compiled. What the executor returns takes the arrays of ``program.inputs`` and
     returns a tuple of new arrays, those of ``program.outputs``, that share no memory with each other or with anything
     else. An executor may decline a program by returning `NotImplemented`; then comes the next plugin, and in the end
-    xpgrad itself.
+    xpgrad itself. One with the attribute ``on_request = True`` is asked only by ``compile(executor=...)``, by its name.
     """

@@ -6,18 +6,16 @@ proves the arithmetic of that text and the Python around it; it proves nothing a
 """
 
 import ctypes
-import hashlib
 import math
-import subprocess
 import sys
-import tempfile
 import threading
 import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.backends.cupy import fake_blocks
+from tests.backends.cupy import host_code
+from tests.backends.cupy.host_code import CompileException, compiled
 
 GPUS = 2
 HERE = Path(__file__).parent
@@ -53,10 +51,6 @@ def current() -> int:
 
 class CUDARuntimeError(RuntimeError):
     """What the CUDA runtime raises."""
-
-
-class CompileException(Exception):
-    """What CuPy raises for a text that is no program."""
 
 
 class Device:
@@ -296,7 +290,7 @@ class ElementwiseKernel:
             for p, const in params
         )
         return (
-            f"{fake_blocks.HEAD}"
+            f"{host_code.HEAD}"
             f"static double cospi(double x) {{ return cos(3.141592653589793 * x); }}\n{types_}{self.preamble}\n"
             f'extern "C" void run(long long n, {heads}) {{\n'
             f"for (long long i = 0; i < n; ++i) {{\n{names}{self.operation};\n}}\n}}\n"
@@ -344,7 +338,7 @@ class RawKernel:
 
     def __init__(self, code: str, name: str, options: Any = ()) -> None:
         assert options == ("--fmad=false",)
-        self.source = fake_blocks.program_of(code, name)
+        self.source = host_code.program_of(code, name)
 
     def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> None:
         assert all(type(x) is ndarray and x.flags.c_contiguous for x in args)
@@ -370,25 +364,6 @@ class _Parameter:
 
 def _parameters(text: str) -> list[_Parameter]:
     return [_Parameter(each) for each in text.split(",") if text]
-
-
-_loaded: dict[str, Any] = {}
-_folder = tempfile.TemporaryDirectory()
-
-
-def compiled(source: str) -> Any:
-    """Return the function `run` of a text in C++."""
-    key = hashlib.sha256(source.encode()).hexdigest()[:24]
-    if key not in _loaded:
-        path = Path(_folder.name) / key
-        path.with_suffix(".cpp").write_text(source)
-        flags = ["-O1", "-ffp-contract=off", "-shared", "-fPIC", "-std=c++17"]
-        command = ["g++", *flags, f"{path}.cpp", "-o", f"{path}.so"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise CompileException(f"{done.stderr}\n{source}")
-        _loaded[key] = ctypes.CDLL(f"{path}.so").run
-    return _loaded[key]
 
 
 class Event:

@@ -232,13 +232,13 @@ def whole(columns: int = 50) -> tuple[Builder, list[Statement]]:
 
 
 SAMPLES: dict[str, Any] = {
-    "p4": p4, "p4 of rows": lambda: p4(3, 5000), "flat": flat, "softmax": softmax, "layer_norm": layer_norm,
+    "p4": p4, "p4 of rows": lambda: p4(3, 3000), "flat": flat, "softmax": softmax, "layer_norm": layer_norm,
     "gradients": gradients, "levels": levels, "integers": integers, "whole": whole,
     "one row": lambda: softmax(1, 7), "one column": lambda: softmax(9, 1), "one point": lambda: softmax(1, 1),
     "levels of a row": lambda: levels(1, 6), "levels of a column": lambda: levels(6, 1),
-    "double": lambda: layer_norm(3, 17, "float64"), "wide": lambda: layer_norm(2, 9000),
-    "long": lambda: softmax(3, 70_000), "narrow": lambda: gradients(1000, 3), "tall": lambda: softmax(257, 8),
-    "long row": lambda: whole(100_000),
+    "double": lambda: layer_norm(3, 17, "float64"), "wide": lambda: layer_norm(2, 8000),
+    "long": lambda: softmax(3, 9_000), "narrow": lambda: gradients(1000, 3), "tall": lambda: softmax(257, 8),
+    "long row": lambda: whole(9_000),
 }  # fmt: skip
 
 

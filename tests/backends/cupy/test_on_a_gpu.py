@@ -1,12 +1,16 @@
 """On a real GPU. That the functions are right there is tested by the case table, which then has this device, too."""
 
+import importlib
 import pickle
 
 import numpy as np
 import pytest
+from tests.backends.cupy import groups
 from tests.devices import DEVICES, GPU
 
 import xpgrad
+from xpgrad_cupy.fusion.plan import plan_of
+from xpgrad_cupy.fusion.table import Unsupported
 
 pytestmark = pytest.mark.gpu
 
@@ -58,3 +62,31 @@ def test_memory_is_counted_and_given_back() -> None:
     device.free_memory()
     device.synchronize()
     assert device.memory_used() == before
+
+
+def test_the_kernels_of_groups_compute_what_numpy_does() -> None:
+    device, executor = xpgrad.get_device(GPU), importlib.import_module("xpgrad_cupy.executor")
+    made = [make() for make in groups.SAMPLES.values()] + [groups.at_random(seed) for seed in range(100)]
+    for number, (b, results) in enumerate(made):
+        fused = b.fused(lambda x: device.backend.spec(device.send(x)), *results)
+        try:
+            kernels = executor.Kernels(fused, plan_of(fused))
+        except Unsupported:
+            assert number >= len(groups.SAMPLES)
+            continue
+        arrays = b.arrays()
+        got = kernels(*map(device.send, arrays))
+        for y, wanted in zip(got, groups.reference(fused, arrays), strict=True):
+            np.testing.assert_allclose(y.get(), wanted, 1e-4, 1e-4)
+
+
+def test_a_compiled_function_gives_the_eager_results() -> None:
+    xp = xpgrad.array_api
+    device, host = xpgrad.get_device(GPU), np.random.default_rng(0).random((50, 40))
+    eager = xpgrad.transforms.value_and_grad(lambda x: xp.sum(xp.tanh(x) * xp.exp(-x * x) / xp.sum(x, axis=1)[:, None]))
+    compiled = xpgrad.compile(eager)
+    for k in range(4):
+        value, gradient = compiled(device.send(host + k))
+        expected, other = eager(host + k)
+        np.testing.assert_allclose(value.get(), expected, 1e-12)
+        np.testing.assert_allclose(gradient.get(), other, 1e-10, 1e-14)

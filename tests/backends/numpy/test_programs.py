@@ -7,10 +7,12 @@ import pytest
 
 import xpgrad
 from xpgrad_numpy import programs
+from xpgrad_numpy.aligned import LINE, aligned
 from xpgrad_numpy.kernels import KERNELS, NETWORKS, network
+from xpgrad_numpy.writers import INTO, WRITERS
 
 BACKEND = xpgrad.get_device("@numpy").backend
-UFUNCS = sorted({f.__name__ for f in KERNELS.values() if programs.writer(f) is not None})
+UFUNCS = sorted({f.__name__ for f in KERNELS.values() if programs.loop(f) is not None})
 X, Y = np.arange(1.0, 10.0).reshape(3, 3), np.ones((3, 3))
 NUMBERS, ROWS = np.arange(9).reshape(3, 3), np.array([0, 1, 2])
 ARGUMENTS = [
@@ -71,3 +73,90 @@ def test_an_operator_is_the_ufunc_that_writes_its_result(name) -> None:
     assert out.tobytes() == function(*given).tobytes()
     assert programs.writer(operator.pow) is None
     assert programs.writer(operator.matmul) is None
+
+
+ALONG = {
+    "softmax": ([(300, 40)], {"axis": 1}),
+    "softmax_x": ([(300, 40), (300, 40), 1], {}),
+    "normalized": ([(300, 40), (40,), (40,), (300, 1), (300, 1)], {"axis": (1,), "eps": 1e-5}),
+    "normalized_x": ([(300, 40), (300, 40), (40,), (300, 1), (300, 1), (1,), 1e-5], {}),
+    "where": ([(300, 40), (300, 1), 0.5], {}),
+    "astype": ([(300, 40), np.dtype("float64")], {}),
+}
+"""Arguments of the functions along axes that write into given memory: shapes of arrays, and others."""
+
+
+def drawn(items, dtype):
+    rng = np.random.default_rng(0)
+    shapes = (300, 40), (300, 1), (40,)
+    return [(rng.standard_normal(item) * 2).astype(dtype) if item in shapes else item for item in items]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("kernel", WRITERS, ids=lambda kernel: kernel.__name__)
+def test_elementwise_kernels_write_the_same_bits_into_any_memory(kernel, dtype) -> None:
+    rng = np.random.default_rng(0)
+    number = kernel.__code__.co_argcount - (kernel.__name__ == "expit_x")
+    for shape in (1,), (5000,), (70, 90):
+        given = [(rng.standard_normal(shape) * 4).astype(dtype) for _ in range(number)]
+        given[-1].flat[::7] = [1.0, -0.0, 0.999][given[-1].size % 3]
+        with np.errstate(all="ignore"):
+            wanted = kernel(*given)
+            assert programs.writer(kernel)(*given, out=(out := np.empty_like(wanted))) is out
+            assert out.tobytes() == wanted.tobytes()
+            for i in range(number):
+                copies = [array.copy() for array in given]
+                programs.writer(kernel)(*copies, out=copies[i])
+                assert copies[i].tobytes() == wanted.tobytes()
+                others = [j for j in range(number) if j != i]
+                assert all(copies[j].tobytes() == given[j].tobytes() for j in others)
+
+
+@pytest.mark.parametrize("kernel", WRITERS, ids=lambda kernel: kernel.__name__)
+def test_elementwise_kernels_write_the_same_bits_for_mixed_dtypes(kernel) -> None:
+    number = kernel.__code__.co_argcount - (kernel.__name__ == "expit_x")
+    rng = np.random.default_rng(0)
+    for i in range(number):
+        given = [rng.standard_normal(500).astype("float64" if i == j else "float32") for j in range(number)]
+        wanted = kernel(*given)
+        assert programs.writer(kernel)(*given, out=np.empty_like(wanted)).tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "kernel", [kernel for kernel in INTO if kernel not in WRITERS], ids=lambda kernel: kernel.__name__
+)
+def test_kernels_along_axes_write_the_same_bits_into_other_memory(kernel, dtype) -> None:
+    items, options = ALONG[kernel.__name__]
+    given = drawn(items, dtype)
+    if kernel.__name__ == "where":
+        given[0] = given[0] > 0
+    wanted = kernel(*given, **options)
+    assert programs.writer(kernel) is None
+    before = [item.tobytes() for item in given if isinstance(item, np.ndarray)]
+    out = aligned(wanted.shape, wanted.dtype)
+    assert programs.into(kernel)(*given, **options, out=out) is out
+    assert out.tobytes() == wanted.tobytes()
+    assert before == [item.tobytes() for item in given if isinstance(item, np.ndarray)]
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 5), (0, 4), (1000,)])
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float64", "complex128"])
+def test_aligned_memory_begins_at_a_line_of_the_cache(shape, dtype) -> None:
+    made = [aligned(shape, np.dtype(dtype)) for _ in range(5)]
+    assert all(array.shape == shape and array.dtype == dtype and array.flags.c_contiguous for array in made)
+    assert all(array.flags.writeable and (array.ctypes.data % LINE == 0 or not array.size) for array in made)
+    for array in made:
+        array[...] = 1
+    assert not any(np.shares_memory(a, b) for a in made for b in made if a is not b)
+
+
+def test_buffers_hold_one_row_within_the_context_only() -> None:
+    usual = np.getbufsize()
+    for width, size in ((1024, 1024), (300, 288), (100_000, 8192), (255, usual)):
+        with BACKEND.on_rows(width):
+            assert np.getbufsize() == size
+        assert np.getbufsize() == usual
+    with pytest.raises(OSError, match="within"), BACKEND.on_rows(1024):
+        raise OSError("within")
+    assert np.getbufsize() == usual

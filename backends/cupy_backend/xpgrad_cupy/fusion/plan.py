@@ -1,9 +1,10 @@
 """The launches of a fused group: as few as there can be."""
 
+import math
 from collections.abc import Collection
 
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement, level_of
+from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
 from xpgrad_cupy.fusion.blocks import CHUNK, chunks_kernel, rows_kernel
 from xpgrad_cupy.fusion.launches import Elementwise, Launch, OverRows, Plan
 from xpgrad_cupy.fusion.table import TYPES, Unsupported, has_row, reduction
@@ -13,6 +14,8 @@ LONG_ROW, FEW_ROWS, VERY_LONG_ROW = 2**13, 64, 2**16
 """Several blocks share the reduction of one row, if it is long and there are few, or if it is very long."""
 MAX_ARRAYS = 100
 """Arrays of one kernel: their descriptions must fit into 4 kB."""
+MAX_STATEMENTS = 4000
+"""Statements of a group: NVRTC takes some 5 s for so many, once."""
 
 
 def plan_of(fused: Fused) -> Plan:
@@ -25,6 +28,8 @@ def plan_of(fused: Fused) -> Plan:
     """
     if not fused.rows * fused.columns:
         raise Unsupported("an empty space")
+    if len(fused.statements) > MAX_STATEMENTS:
+        raise Unsupported(f"{len(fused.statements)} statements")
     planner = Planner(fused)
     planner.all()
     return Plan(len(fused.inputs), tuple(planner.made), tuple(planner.launches), tuple(planner.outputs))
@@ -52,6 +57,10 @@ class Planner:
             if s.op in ("load", ELEMENT):
                 self._dtypes[s.value if s.op == "load" else s.value[0]] = s.dtype
         shapes = [value.spec.shape for value in fused.outputs]
+        counts = {"point": self.rows * self.columns, "row": self.rows, "column": self.columns, "one": 1}
+        for shape, s in zip(shapes, fused.results, strict=True):
+            if math.prod(shape) != counts.get(s.level):  # a kernel would write beyond its end
+                raise Unsupported(f"a result of shape {shape} at level {s.level}")
         self.outputs = [self.new(shape, s.dtype) for shape, s in zip(shapes, fused.results, strict=True)]
         self._waiting = dict(zip(self.outputs, fused.results, strict=True))
         if len(fused.inputs) + len(self.outputs) > MAX_ARRAYS:
@@ -144,8 +153,8 @@ class Planner:
         inner = scope.needed(s.operands)
         if any(item.op == ELEMENT for item in inner):
             raise Unsupported("single elements in a reduction over rows")
-        places = dict.fromkeys(("point", "row", "column", "one"), "0")
-        lines = list(scope.lines(inner, places))
+        first: dict[str, str] = dict.fromkeys(LEVELS, "0")
+        lines = list(scope.lines(inner, first))
         if not scope.reads:
             raise Unsupported("a reduction of a constant")
         sizes = {"point": (self.rows, self.columns), "row": (self.rows, 1), "column": (1, self.columns), "one": (1, 1)}

@@ -6,6 +6,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.aligned import aligned
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.kernels.precision import is_half
 from xpgrad_numpy.kernels.statistical import sum_to
@@ -32,7 +33,7 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     for part in blocks(x, axis):
         _add(x[part], axis, None, mean[part], True)
         mean[part] /= count
-        centred = x[part] - mean[part]
+        centred = np.subtract(x[part], mean[part], out=aligned(x[part].shape, x.dtype))
         centred *= centred
         _add(centred, axis, None, var[part], True)
     var /= count
@@ -52,11 +53,11 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     y = np.empty(g.shape, np.result_type(g, direction, scale))
     for part in blocks(g, axis):
-        _project(g[part], direction[part], scale[part], axis, y[part])
+        project(g[part], direction[part], scale[part], axis, y[part])
     return y
 
 
-def _project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array) -> None:
+def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array) -> None:
     """Write the gradient of `standardize` to `out`, which is none of the other arrays."""
     count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
     np.multiply(g, direction, out=out)
@@ -77,7 +78,8 @@ def _aligned(feature: Array, ndim: int) -> Array:
     return feature if feature.ndim == ndim else feature.reshape((1,) * (ndim - feature.ndim) + feature.shape)
 
 
-def _alike(x: Array, *others: Array) -> bool:
+def alike(x: Array, *others: Array) -> bool:
+    """Return whether arrays have one dtype."""
     return all(other.dtype == x.dtype for other in others)
 
 
@@ -85,7 +87,7 @@ def normalized(
     x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:  # fmt: skip
     """Return ``(x - mean) * inverse * gamma + beta`` in one new array."""
-    if not _alike(x, gamma, beta, mean, inverse):
+    if not alike(x, gamma, beta, mean, inverse):
         return scale_and_shift(standardize(x, mean, inverse, axis, eps), gamma, beta)
     y = np.empty(x.shape, x.dtype)
     gamma, beta = _aligned(gamma, x.ndim), _aligned(beta, x.ndim)
@@ -101,7 +103,7 @@ def normalized_x(
     gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:  # fmt: skip
     """Return the gradient of `normalized` for `x` in one new array."""
-    if not _alike(x, gy, gamma, mean, inverse):
+    if not alike(x, gy, gamma, mean, inverse):
         return NotImplemented
     gx = np.empty(x.shape, x.dtype)
     gamma = _aligned(gamma, x.ndim)
@@ -109,7 +111,7 @@ def normalized_x(
         scale = inverse[part]
         direction = np.subtract(x[part], mean[part])
         direction *= scale
-        _project(np.multiply(gy[part], _part(gamma, part)), direction, scale, axis, gx[part])
+        project(np.multiply(gy[part], _part(gamma, part)), direction, scale, axis, gx[part])
     return gx
 
 
@@ -118,7 +120,7 @@ def normalized_gamma(
 ) -> Array:
     """Return the sum of the cotangent times the standardized `x`, without an array of the size of `x`."""
     parts = blocks(x, axis)
-    if not (_alike(x, gy, mean, inverse) and len(parts) > 1 and in_order(gy, x)):
+    if not (alike(x, gy, mean, inverse) and len(parts) > 1 and in_order(gy, x)):
         return NotImplemented
     each = (1,) * (x.ndim - len(gamma_spec.shape)) + gamma_spec.shape
     along = len(parts[0]) - 1

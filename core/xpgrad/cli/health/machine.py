@@ -10,7 +10,7 @@ from typing import Any
 VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_PROC_BIND", "XPGRAD_DEVICE", "XPGRAD_BACKENDS",
-    "XPGRAD_DISABLE_BACKENDS",
+    "XPGRAD_DISABLE_BACKENDS", "XPGRAD_NUM_THREADS", "XPGRAD_CODEGEN",
 )  # fmt: skip
 AVX512 = frozenset(["avx512f", "avx512dq", "avx512bw", "avx512vl"])
 """The processor features that OpenBLAS's kernels for SkylakeX need."""

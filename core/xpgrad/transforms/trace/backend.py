@@ -115,7 +115,9 @@ class TraceBackend(Backend):
         if not recording.level.live:
             recording.level.check()
         if "out" in kwargs and kwargs["out"] is not None:
-            return self.into(name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"})
+            return self.written_into(
+                name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
+            )
         if self.base.writes(name):
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
@@ -161,7 +163,9 @@ class TraceBackend(Backend):
             watch.look()
         return returned
 
-    def into(self, name: str, function: Callable[..., Any], out: Any, args: Any, options: dict[str, Any]) -> Any:
+    def written_into(
+        self, name: str, function: Callable[..., Any], out: Any, args: Any, options: dict[str, Any]
+    ) -> Any:
         """Call a function of the base that writes its result to the array `out`, and record that; return `out`."""
         found, _, _ = self._opened((out, args, options))
         level = (found or self.recording()).level
@@ -225,7 +229,7 @@ class TraceBackend(Backend):
         given = out[0] if len(out) == 1 else out
         if type(given) is tuple and None in given:
             raise TraceError(f"compile: {name}: give an array for each output, or for none; got None among out=")
-        return self.into(name, function, given, inputs, plain)
+        return self.written_into(name, function, given, inputs, plain)
 
     def either(self, body: Callable[..., Any] | None, whole: Callable[..., Any]) -> Callable[..., Any]:
         """Return a kernel that traces its default body, or is recorded as one call if the body needs values."""

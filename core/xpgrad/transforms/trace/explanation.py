@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.group import Fused, group_of
 from xpgrad.transforms.trace.groups import Group
 from xpgrad.transforms.trace.text import bytes_text, line_text
 
@@ -18,17 +18,17 @@ MAX_NAMES, MAX_GROUPS = 8, 100
 
 def explanation_of(program: "Program") -> str:
     """Return the text of `Program.explain`."""
-    groups = [call for call in program.calls if isinstance(call.function, (Fused, Group))]
-    single = [call for call in program.calls if not isinstance(call.function, (Fused, Group))]
-    within = sum(len(inner(call)) for call in groups)
+    groups = [(call, group) for call in program.calls if (group := group_in(call)) is not None]
+    single = [call for call in program.calls if group_in(call) is None]
+    within = sum(len(group.calls) for _, group in groups)
     lines = [
         f"{program.name}: {counted(within + len(single))}, run by {program.executor or 'no executor yet'}",
         f"  memory: at most {bytes_text(program.peak_bytes)} at a time, results {bytes_text(program.nbytes)}",
     ]
     if groups:
         lines.append(f"  computed together: {counted(within)} in {len(groups):,} group{'s' * (len(groups) != 1)}")
-        for call in groups[:MAX_GROUPS]:
-            lines += (f"    {line}" for line in group_lines(call))
+        for call, group in groups[:MAX_GROUPS]:
+            lines += (f"    {line}" for line in group_lines(call, group))
         lines += [f"    and {len(groups) - MAX_GROUPS:,} more"] * (len(groups) > MAX_GROUPS)
     if single:
         lines.append(f"  on their own: {counted(len(single))}: {names(single)}")
@@ -43,10 +43,9 @@ def counted(count: int) -> str:
     return f"{count:,} call{'s' * (count != 1)}"
 
 
-def inner(call: Call) -> tuple[Call, ...]:
-    """Return the calls of a group."""
-    assert isinstance(call.function, (Fused, Group))
-    return call.function.calls
+def group_in(call: Call) -> Fused | Group | None:
+    """Return the group that a call computes, if it does."""
+    return call.function if isinstance(call.function, Group) else group_of(call)
 
 
 def names(calls: list[Call] | tuple[Call, ...]) -> str:
@@ -56,10 +55,8 @@ def names(calls: list[Call] | tuple[Call, ...]) -> str:
     return ", ".join([*shown, *(["..."] if len(found) > MAX_NAMES else [])])
 
 
-def group_lines(call: Call) -> Iterator[str]:
+def group_lines(call: Call, group: Fused | Group) -> Iterator[str]:
     """Yield what is known of a group: its size, the bytes that it reads and writes, its functions, and notes."""
-    group = call.function
-    assert isinstance(group, (Fused, Group))
     place = f"  {line_text(call)}" if call.line else ""
     moved = f"reads {bytes_text(total(group.inputs))}, writes {bytes_text(total(group.outputs))}"
     space = f"{group.rows:,} x {group.columns:,}, " if isinstance(group, Fused) else ""

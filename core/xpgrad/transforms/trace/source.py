@@ -71,7 +71,7 @@ class Writer:
         key = function_key(function)
         if self.memory(call) or key in FRESH_OPERATORS:  # which take longer than what they call
             assert self.backend is not None
-            function = self.backend.writer(function) or function
+            function = self.backend.writer(function) or self.backend.into(function) or function
             key = function_key(function)
         found = self._functions.get(key)
         if found is None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.groups import Group, calls_in
+from xpgrad.transforms.trace.fusion.group import group_of
+from xpgrad.transforms.trace.groups import Group
 from xpgrad.transforms.trace.names import named
 
 if TYPE_CHECKING:
@@ -70,13 +71,24 @@ def line_text(call: Call) -> str:
 
 def text_of(program: "Program") -> str:
     """Return the program as text."""
-    names = named(calls_in(program)).__getitem__
+    names = named(program.replaced(calls=tuple(inner for call in program.calls for inner in within(call) or (call,))))
+    return text_with(program, names.__getitem__)
+
+
+def within(call: Call) -> tuple[Call, ...]:
+    """Return the calls that are computed together by one call, none for others."""
+    group = call.function if isinstance(call.function, Group) else group_of(call)
+    return () if group is None else group.calls
+
+
+def text_with(program: "Program", names: Callable[[Value], str]) -> str:
+    """Return the program as text, with these names of its values."""
     rows = [("input", names(value), spec_text(value), bytes_text(value.nbytes), "", "") for value in program.inputs]
     calls = [
         (kind, call)
         for each in program.calls
         for kind, call in (
-            *(("block", inner) for inner in (each.function.calls if isinstance(each.function, Group) else ())),
+            *(("block", inner) for inner in within(each)),
             ("", each),
         )
     ]

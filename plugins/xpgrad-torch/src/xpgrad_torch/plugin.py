@@ -1,6 +1,6 @@
 """The plugin: imported when the first tensor, or a device ``@torch``, is met. PyTorch is imported in the hooks only."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,3 +42,13 @@ def xpgrad_device(specifier: Any) -> Device | None:
     from xpgrad_torch.backend import device_of_handle
 
     return device_of_handle(specifier)
+
+
+@hookimpl
+def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
+    """Return the executor that compiles programs by `torch.compile`, where a user asks for it."""
+    if backend.name != "torch":
+        return None
+    from xpgrad_torch.executor import TorchExecutor
+
+    return TorchExecutor()

@@ -241,6 +241,21 @@ def test_the_program_that_is_shown_is_that_which_the_executor_says_it_runs(monke
     ]
 
 
+@pytest.mark.parametrize("executor", ["c", "host"])
+def test_a_program_shows_the_groups_that_run(executor) -> None:
+    xp = xpgrad.array_api
+    compiled = xpgrad.compile(lambda x: xp.sum(xp.tanh(x * 1.5) * x), executor=executor)
+    x = np.ones(400_000)
+    program = compiled.program(x)
+    if program.executor != executor:
+        pytest.skip(f"{executor} does not run here")
+    assert "  computed together: 4 calls in 1 group\n    1 x 400,000, 4 calls, reads 3.2 MB" in program.explain()
+    shown = str(program).splitlines()
+    assert [line.split()[0] for line in shown[2:6]] == ["block"] * 4
+    assert "tanh(" in shown[3]
+    assert "fused(" in shown[6]
+
+
 def test_an_explanation_names_what_is_computed_together() -> None:
     w = Writer(X)
     (x,) = w.inputs
@@ -327,3 +342,18 @@ def test_text_and_graph_name_each_call_with_its_array_and_bytes() -> None:
     graph = program.to_graphviz().source
     assert graph.startswith('digraph "f" {')
     assert graph.count("->") == 3
+
+
+def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, monkeypatch) -> None:
+    hook = HOOK.format(body="return lambda *arrays: ('slow to make',)", answer="executor")
+    strangers.install(
+        "xpgrad-slow", hook.replace("    return exe", "    executor.on_request = True\n    return exe"), modules="numpy"
+    )
+    loaded = strangers.plugins()
+    monkeypatch.setattr(choice, "plugins", loaded)
+    w = Writer(X)
+    program, backend = w.program(w(np.sin, *w.inputs)), loaded.backend("numpy")
+    assert bits(executor_for(program, backend)(X)[0]) == bits(np.sin(X))
+    (name,) = (choice._name(module) for module in loaded.records if "slow" in module)
+    choice.check_executor(name, exact=False)
+    assert executor_for(program, backend, name)(X) == ("slow to make",)

@@ -105,7 +105,7 @@ class Network:
             whole = w(XP.concat, many, axis=0)
             self.add(w(XP.sum_to, whole, (WIDTH,), name="sum_to"))
         else:
-            self.known.append(w(np.multiply, x, 0.5))
+            self.known.append(w(np.multiply, x, self.pick([0.5, 1.0])))
 
     def add(self, value):
         totals = self.totals[value.spec.shape]
@@ -136,7 +136,7 @@ def test_random_networks_give_the_same_to_rounding(seed, count, small, off):
         assert close(ran(program, inputs, off), interpreted(program, inputs)), seed
 
 
-def test_random_networks_have_what_the_passes_put_together():
+def test_random_networks_have_what_the_passes_change():
     fewer = Counter()
     for seed in range(20):
         program, _ = Network(seed).program(120)
@@ -182,6 +182,18 @@ def test_exact_programs_are_left_as_they_are():
         assert exact(*args).tobytes() == recurrent(*map(xpgrad.Variable, args)).array.tobytes()
     without = xpgrad.compile(recurrent, executor="python", without=REASSOCIATING)
     assert names(exact.program(*args)) == names(without.program(*args))
+
+
+def test_a_product_with_ones_is_its_other_operand_wherever_that_lies():
+    def f(x):
+        return xp.ones((3, 4)) * x + 1.0
+
+    x = RNG.standard_normal((3, 8))[:, ::2]
+    compiled, exact = xpgrad.compile(f, executor="python"), xpgrad.compile(f, exact=True)
+    for _ in range(3):
+        assert np.array_equal(compiled(x), x + 1.0)
+    assert names(compiled.program(x)) == {"add": 1}
+    assert names(exact.program(x)) == {"multiply": 1, "add": 1}
 
 
 def test_products_that_need_each_other_stay():

@@ -48,7 +48,8 @@ def check_executor(name: str | None, exact: bool) -> None:
     """Raise ValueError unless there is, or could be, an executor of this name, exact if it must be."""
     if name is None:
         return
-    known = {*EXECUTORS, *plugins.names(), *(_name(plugin) for plugin in plugins.records)}
+    installed = (entry.module for entries in plugins.installed.modules.values() for entry in entries)
+    known = {*EXECUTORS, *plugins.names(), *map(_name, (*plugins.records, *installed))}
     if name not in known:
         raise ValueError(
             f"compile: there is no executor {name!r}; there are {', '.join(EXECUTORS)}, and those of plugins, by the "
@@ -89,7 +90,9 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
             options.declined = True
             warnings.warn(f"compile: {text}; the next best one runs it", CompileWarning, stacklevel=depth())
     for name, executor, plugin in _executors(backend):
-        run = _run(executor, program, plugin) if name != wanted else None
+        if name == wanted or getattr(executor, "on_request", False):
+            continue
+        run = _run(executor, program, plugin)
         if run is not None:
             return Chosen(name, run)
     return Chosen(EXACT, python_executor(program))

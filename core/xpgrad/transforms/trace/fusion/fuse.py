@@ -40,7 +40,8 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     if backend is None:
         return program
     plain = calls_in(program)
-    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls))
+    notes = tuple(note for note in program.notes if not note.startswith("blocks:"))
+    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls), notes=notes)
     calls = Grouping(plain, backend, accepts, worth).calls
     found = plain.replaced(calls=tuple(calls))
     return buffers(found) if any(isinstance(call.function, Fused) for call in calls) else program
@@ -259,7 +260,7 @@ class Grouping:
         if members is not None:
             own = set(members.calls)
             outputs = [value for call in members.calls for value in call.results if self._is_needed(value, own)]
-            group = members.fused(outputs) if outputs else None
+            group = fitted(members, outputs) if outputs else None
             if group is None or not self._worth(group):
                 self.calls += members.calls
             else:
@@ -269,6 +270,14 @@ class Grouping:
 
     def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
         return value in self._needed or any(call not in members for call in self._uses.get(value, ()))
+
+
+def fitted(members: Members, outputs: list[Value]) -> Fused | None:
+    """Return the group, None if an output has a shape that is not of its space: a number repeated with more axes."""
+    try:
+        return members.fused(outputs)
+    except Unfusible:
+        return None
 
 
 def largest(call: Call) -> Shape | None:

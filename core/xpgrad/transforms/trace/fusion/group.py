@@ -49,3 +49,9 @@ class Fused:
     def as_call(self) -> Call:
         """Return the call of this function."""
         return Call("fused", self, self.inputs, {}, self.outputs, single=False, line=self.calls[0].line)
+
+
+def group_of(call: Call) -> Fused | None:
+    """Return the group that a call computes: its function, or what an executor has made of that; None without one."""
+    function = getattr(call.function, "fused", call.function)
+    return function if isinstance(function, Fused) else None

@@ -68,7 +68,7 @@ class Statement:
     Notes
     -----
     Integers wrap around. ``maximum``, ``minimum``, ``max`` and ``min`` return NaN if there is one. ``sign`` of NaN is
-    NaN, of a zero that zero. ``round`` goes to even numbers. ``cast`` is between bool, integers and real numbers, and
+    NaN, of a zero 0.0. ``round`` goes to even numbers. ``cast`` is between bool, integers and real numbers, and
     never from a real number to an integer. A reduction over the rows, or over all of a space that has more than one
     row, ends the group: only statements at "column" and "one" use its result.
     """

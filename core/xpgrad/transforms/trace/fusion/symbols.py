@@ -141,16 +141,14 @@ class Builder:
 
     def add(self, op: str, operands: Sequence[Statement], dtype: str, level: str, value: Any = None) -> Statement:
         """Return a statement; one that is there already is not added again."""
-        if op not in ("load", "scatter"):
-            key = (op, tuple(map(id, operands)), dtype, level, repr(value))
-            found = self._known.get(key)
-            if found is not None:
-                return found
+        key = (op, tuple(map(id, operands)), dtype, level, repr(value) if op == "constant" else value)
+        found = self._known.get(key)
+        if found is not None:
+            return found
         made = Statement(op, tuple(operands), dtype, level, value)
         if not self._accepts(made):
             raise Unfusible(f"there is no code for {op} of {dtype}")
-        if op not in ("load", "scatter"):
-            self._known[key] = made
+        self._known[key] = made
         self.statements.append(made)
         return made
 

@@ -2,31 +2,34 @@
 
 from collections.abc import Callable, Collection
 
-from xpgrad.transforms.trace.passes.algebra import algebra
+from xpgrad.transforms.trace.passes.algebra import algebra, units
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.passes.constants import constants
 from xpgrad.transforms.trace.passes.dead_calls import dead_calls
 from xpgrad.transforms.trace.passes.equal_calls import equal_calls
 from xpgrad.transforms.trace.passes.products import products
+from xpgrad.transforms.trace.passes.recompute import recompute
 from xpgrad.transforms.trace.passes.slices import slices
 from xpgrad.transforms.trace.passes.sums import sums
 from xpgrad.transforms.trace.program import Program
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
+    "units": units,
     "constants": constants,
     "equal_calls": equal_calls,
     "slices": slices,
     "products": products,
     "sums": sums,
     "dead_calls": dead_calls,
+    "recompute": recompute,
     "blocks": blocks,
     "buffers": buffers,
 }
 """All passes by name, in the order in which they run."""
 
-REASSOCIATING = frozenset(["slices", "products", "sums"])
+REASSOCIATING = frozenset(["units", "slices", "products", "sums"])
 """Those that change the order of sums and products, so that results are equal to rounding only."""
 
 

@@ -1,12 +1,15 @@
 """Calls that return one of their arguments, bit by bit, are left out: ``1 * x``, ``-(-x)``, a transpose's transpose."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.aliases import Aliases, is_fresh
 from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.layouts import Layouts
 from xpgrad.transforms.trace.program import Program
+
+if TYPE_CHECKING:
+    from xpgrad.backend.backend import Backend
 
 Rule = Callable[["Simplifier", Call], Any]
 SAME_UNITS = frozenset(
@@ -24,11 +27,20 @@ class Simplifier:
     makers : dict from Value to Call
     units : set of Value
         Arrays of ones.
+    operands : set of Value
+        What calls take.
+    shares : bool
+        Whether there are outputs that may share memory with others.
+    any_layout : bool
+        Whether it does not matter how the results of later sums are rounded.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, any_layout: bool = False) -> None:
         backend, self.aliases = program.backend, Aliases(program)
+        self.backend, self.any_layout = backend, any_layout
         self.immutable = backend is not None and backend.immutable
+        self.operands = {value for call in program.calls for value in call.operands()}
+        self.shares = bool(program.private)
         self.layouts = Layouts(backend)
         self.makers: dict[Value, Call] = {}
         self.units: set[Value] = set()
@@ -56,7 +68,7 @@ class Simplifier:
 
         With another layout, later sums would be rounded differently.
         """
-        return self.immutable or x.spec.size <= 1 or x in self.layouts.dense
+        return self.immutable or self.any_layout or x.spec.size <= 1 or x in self.layouts.dense
 
     def is_one(self, item: Any, x: Value) -> bool:
         """Return whether an operand next to `x` is 1, or an array of ones."""
@@ -119,6 +131,24 @@ def unchanged_copy(found: Simplifier, call: Call) -> Any:
     return x if same_spec(x, call.results[0]) and found.has_layout_of_copy(x) else None
 
 
+def copy_of_new(found: Simplifier, call: Call) -> Any:
+    """A copy of what another call has just put into new memory, if its layout does not matter."""
+    x = argument(call, 0, "x")
+    if not same_spec(x, call.results[0]) or len(call.args) != 1 or call.kwargs or not is_copy(call, found.backend):
+        return None
+    maker = found.makers.get(x)
+    if found.immutable:
+        return x
+    if found.shares or maker is None or not is_fresh(maker, found.backend):
+        return None
+    return x if call.results[0] not in found.operands or found.has_layout_of_copy(x) else None
+
+
+def is_copy(call: Call, backend: "Backend | None") -> bool:
+    """Return whether a call is that of a backend's `copy`."""
+    return backend is not None and getattr(call.function, "__self__", None) is backend
+
+
 def unchanged_view(found: Simplifier, call: Call) -> Any:
     """`x` in the shape that it has."""
     x = argument(call, 0, "x")
@@ -177,6 +207,7 @@ RULES: dict[str, Rule] = {
     "astype": unchanged_copy,
     "broadcast_to": unchanged_view,
     "constant_power": by_one,
+    "copy": copy_of_new,
     "divide": by_one,
     "mT": transposed_twice,
     "matrix_transpose": transposed_twice,
@@ -193,12 +224,20 @@ RULES: dict[str, Rule] = {
 """What is known of the standard's functions, by name."""
 
 
-def algebra(program: Program) -> Program:
+def units(program: Program) -> Program:
+    """Return the program without calls that return one of their arguments, also where that lies in memory otherwise.
+
+    Then sums of what is computed from it are rounded otherwise.
+    """
+    return algebra(program, any_layout=True)
+
+
+def algebra(program: Program, any_layout: bool = False) -> Program:
     """Return the program without calls that return one of their arguments.
 
     Not ``x + 0``, which makes 0 of -0. An array that is written to, and what is computed from one, stays.
     """
-    found = Simplifier(program)
+    found = Simplifier(program, any_layout)
     same: dict[Value, Any] = {}
     kept: list[Call] = []
     for old in program.calls:

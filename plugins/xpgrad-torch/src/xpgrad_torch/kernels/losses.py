@@ -28,15 +28,38 @@ def cross_entropy_x(
     """Return the gradient of the cross entropy: the exponentials of the kept scores, changed in place."""
     labels = _labels(x if score is None else score, t, weight, ignore_label)
     if labels is None:
-        return NotImplemented
+        if weight is not None or x_spec.device.type != "cpu" or not t.numel():
+            return NotImplemented
+        return _of_some(gy, x, t, score, normalize, ignore_label, reduce)
     gx = torch.exp(torch.log_softmax(x, 1) if score is None else score)
     gx.scatter_(1, labels, gx.gather(1, labels) - 1)
     return gx.mul_(gy.unsqueeze(1) if reduce == "no" else gy / _count(t, normalize))
 
 
+def _of_some(
+    gy: Array, x: Array, t: Array, score: Array | None, normalize: bool, ignore_label: int, reduce: str
+) -> Array:
+    """Return the gradient where some labels are ignored, or the labels cannot be looked at.
+
+    A compiled program calls this kernel with other labels than those that it was recorded with, so it does not decline.
+    """
+    counted = t != ignore_label
+    labels = torch.where(counted, t, 0).to(torch.int64).unsqueeze(1)
+    log_p: torch.Tensor = torch.log_softmax(x, 1) if score is None else score
+    if not torch.compiler.is_compiling():
+        low, high = map(int, torch.aminmax(labels))
+        if low < 0 or high >= log_p.shape[1]:
+            return NotImplemented
+    gx = torch.exp(log_p)
+    gx.scatter_(1, labels, gx.gather(1, labels) - 1)
+    count = counted.sum().clamp(min=1) if normalize else t.shape[0]
+    gx.mul_(gy.unsqueeze(1) if reduce == "no" else gy / count)
+    return gx.masked_fill_(~counted.unsqueeze(1), 0)
+
+
 def _labels(x: torch.Tensor, t: torch.Tensor, weight: Array | None, ignore_label: int) -> torch.Tensor | None:
-    """Return the labels as an index along axis 1, None if one is ignored or no class, or on an accelerator."""
-    if weight is not None or x.device.type != "cpu" or not t.numel():
+    """Return the labels as an index along axis 1, None if one is ignored or no class, or values cannot be looked at."""
+    if weight is not None or x.device.type != "cpu" or not t.numel() or torch.compiler.is_compiling():
         return None
     low, high = map(int, torch.aminmax(t))
     if low < 0 or high >= x.shape[1] or low <= ignore_label <= high:

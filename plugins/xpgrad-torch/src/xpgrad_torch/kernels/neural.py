@@ -29,7 +29,8 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
         return expit_x(gy.float(), x.float(), y.float()).to(y.dtype)
     gx = ONES.get(y.dtype, 1) - y
     try:
-        largest = y.amax().item() if y.is_cpu else None  # to look would be to wait for an accelerator
+        look = y.is_cpu and not torch.compiler.is_compiling()  # to look would be to wait for an accelerator
+        largest = y.amax().item() if look else None
     except RuntimeError:  # it is empty, or has no values to look at, as under torch.func.vmap
         largest = None
     if largest is None:

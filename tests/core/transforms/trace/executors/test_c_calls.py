@@ -17,13 +17,19 @@ from tests.core.transforms.trace.executors.c_programs import (
 
 from xpgrad.transforms.trace.executors.c import groups as module
 from xpgrad.transforms.trace.executors.c import layout, library
-from xpgrad.transforms.trace.executors.c.executor import c_executor, wait
+from xpgrad.transforms.trace.executors.c.executor import c_executor, groups_of, wait
 from xpgrad.transforms.trace.executors.c.generator import Source
 from xpgrad.transforms.trace.executors.c.groups import Group
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("shared_folder")]
 
 FUNCTIONS = "glue", "addresses"
+
+
+@pytest.fixture(autouse=True)
+def _shared_soon(monkeypatch):
+    """Let threads share smaller groups than they usually do."""
+    monkeypatch.setattr(library, "SHARED_FROM", 2**16)
 
 
 class Refused(Exception):
@@ -53,7 +59,9 @@ def test_a_group_computes_what_its_calls_do(shape, way, monkeypatch):
     arrays = arrays_for(group)
     expected = group(*arrays)[0]
     (y,) = function_of(group, way, monkeypatch=monkeypatch)(*arrays)
-    assert type(y) is np.ndarray and y.dtype == np.float32 and y.shape == shape
+    assert type(y) is np.ndarray
+    assert y.dtype == np.float32
+    assert y.shape == shape
     np.testing.assert_array_equal(y, expected)
 
 
@@ -100,7 +108,9 @@ def test_other_arrays_than_those_of_the_program_go_to_the_fallback(change, way, 
     function = function_of(group, way, lambda *arrays: arrays, monkeypatch)
     given = change(y)
     answer = function(x, given, z)
-    assert answer[0] is x and answer[1] is given and answer[2] is z
+    assert answer[0] is x
+    assert answer[1] is given
+    assert answer[2] is z
 
 
 def test_a_wrong_number_of_arrays_goes_to_the_fallback_too():
@@ -118,7 +128,9 @@ def test_results_are_new_and_the_arguments_are_let_go(way, monkeypatch):
     function(*given)
     before = [sys.getrefcount(x) for x in given]
     (y,) = function(*given)
-    assert y.base is None and y.flags.owndata and not any(np.shares_memory(y, x) for x in given)
+    assert y.base is None
+    assert y.flags.owndata
+    assert not any(np.shares_memory(y, x) for x in given)
     new = np.empty(1)
     assert sys.getrefcount(y) == sys.getrefcount(new)
     assert [sys.getrefcount(x) for x in given] == before
@@ -232,6 +244,7 @@ def test_a_program_calls_the_fallback_until_c_is_there_and_then_c():
     np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
     assert not calls
     assert not any(isinstance(item, Group) for item in run.__globals__.values())
+    assert [group.state for group in groups_of(run)] == ["C"]
     run(*(x.astype(np.float64) for x in arrays))
     assert len(calls) == 1
 

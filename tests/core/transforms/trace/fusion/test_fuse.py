@@ -29,7 +29,7 @@ def groups(program):
 
 
 def program_of(f, *args):
-    return xpgrad.compile(value_and_grad(f)).program(*args)
+    return xpgrad.compile(value_and_grad(f), executor="python").program(*args)
 
 
 def near(found, wanted):
@@ -115,7 +115,7 @@ def test_value_and_gradient_are_one_group(f, shape, expected):
 
 
 def test_what_follows_a_sum_over_rows_is_another_group_unless_it_is_of_columns():
-    found, _ = groups(xpgrad.compile(columns).program(np.ones((40, 100))))
+    found, _ = groups(xpgrad.compile(columns, executor="python").program(np.ones((40, 100))))
     first, second = found
     assert (first.rows, first.columns) == (40, 100)
     assert [first.levels[value] for value in first.outputs] == ["column"]
@@ -128,7 +128,7 @@ def test_a_row_without_columns_meets_no_column():
         return xp.sum(xp.sum(x, axis=1) * w) + xp.sum(x * w)
 
     x, w = np.arange(9.0).reshape(3, 3), np.array([1.0, 10.0, 100.0])
-    program = xpgrad.compile(f).program(x, w)
+    program = xpgrad.compile(f, executor="python").program(x, w)
     assert python_executor(fused_program(program))(x, w)[0] == f(x, w).array
 
 

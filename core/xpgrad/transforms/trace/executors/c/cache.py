@@ -84,17 +84,9 @@ class Cache:
         """Return the content of a file; None if there is none that is the user's own, and as it was written."""
         try:
             self.check()
-            descriptor = os.open(os.path.join(self.path, name), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            data = own(os.path.join(self.path, name))
         except OSError:
             return None
-        with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or distrust(found):
-                return None
-            try:
-                data = file.read()
-            except OSError:
-                return None
         content, end = data[: -len(MAGIC) - 32], data[-len(MAGIC) - 32 :]
         if end != ending(name, content):
             return None
@@ -153,6 +145,20 @@ class Cache:
         for entry in entries:
             with contextlib.suppress(OSError):  # another process has removed it
                 yield entry, entry.stat(follow_symlinks=False)
+
+
+def own(path: str) -> bytes:
+    """Return the content of a file that only the user can write to, and raise an OSError for all else."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe would wait for what is written to it
+    descriptor = os.open(path, flags)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or distrust(found):
+            raise CacheError(f"{path} is no file of the user's own")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def distrust(found: os.stat_result) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.functions import LIBM
+from xpgrad.transforms.trace.executors.c.functions import BINARY_LIBM
 from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
 from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError
 from xpgrad.transforms.trace.executors.c.processor import machine_key
@@ -25,16 +25,19 @@ STANDARD = "-std=gnu11", "-w"
 LINKED = "-shared", "-fPIC"
 VECTOR = (), ("-fveclib=libmvec",)
 """What makes GCC and Clang call vector functions, if the declarations do not suffice."""
+PROBED = "exp", "tanh", "erfc", "hypot", "pow"
+"""Functions of which glibc has got versions for vectors one after the other, the last of them with all others."""
 EXPONENTIAL = "expf"  # which the probe is asked for
 
 
 def probe_text(*, attribute: bool) -> str:
-    """Return a source with a loop for each function of libm, with a declaration that lets GCC use vectors."""
+    """Return a source with a loop for some functions of libm, with a declaration that lets GCC use vectors."""
     head = '__attribute__((simd("notinbranch"))) ' if attribute else ""
     lines = []
-    for (name, operands), (kind, suffix) in itertools.product(LIBM.items(), (("float", "f"), ("double", ""))):
-        given = ", ".join(["x[i]"] * operands)
-        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * operands)});")
+    for name, (kind, suffix) in itertools.product(PROBED, (("float", "f"), ("double", ""))):
+        count = 2 if name in BINARY_LIBM else 1
+        given = ", ".join(["x[i]"] * count)
+        lines.append(f"{head}{kind} {name}{suffix}({', '.join([kind] * count)});")
         lines.append(f"void probe_{name}{suffix}(const {kind} *x, {kind} *y, long n) {{")
         lines.append(f"#pragma omp simd\nfor (long i = 0; i < n; i++) y[i] = {name}{suffix}({given});\n}}")
     return "\n".join([*lines, ""])

@@ -1,12 +1,12 @@
 """The executor ``c``: generated Python source whose fused groups are computed by C."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad.transforms.trace.executors.c.functions import has_row
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
-from xpgrad.transforms.trace.executors.c.workshop import State, disabled, workshop
+from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
+from xpgrad.transforms.trace.executors.c.toolchain import State, disabled, toolchain
 from xpgrad.transforms.trace.executors.c.worth import worth
 from xpgrad.transforms.trace.executors.host.blocks import blocks_of
 from xpgrad.transforms.trace.executors.host.executor import grouped, is_large, whole
@@ -14,6 +14,9 @@ from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
+
+GROUPS = "__groups__"
+"""The name of the `CompiledGroups` among the globals of a program."""
 
 
 def by_library(fused: Fused) -> Callable[..., Any]:
@@ -36,7 +39,7 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
         Returns what computes a group without C.
     """
     backend = program.backend
-    if backend is None or disabled() is not None or workshop().off is not None:
+    if backend is None or disabled() is not None or toolchain().off is not None:
         return NotImplemented
     found = fuse(program, has_row, worth)
     if not any(isinstance(call.function, Fused) for call in found.calls):
@@ -49,8 +52,16 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
             source.objects[name] = groups(item, fallback(item))
     run = load(source, program.name)
     groups.bind(run.__globals__)
+    run.__globals__[GROUPS] = groups
     groups.start()
+    run.__dict__["program"] = found
     return run
+
+
+def groups_of(run: Callable[..., Any]) -> Sequence[Group]:
+    """Return the groups of what `c_executor` has returned; the attribute `state` of one says whether C computes it."""
+    groups = getattr(run, "__globals__", {}).get(GROUPS)
+    return () if groups is None else tuple(groups.groups)
 
 
 def wait(timeout: float | None = None) -> bool:
@@ -60,4 +71,4 @@ def wait(timeout: float | None = None) -> bool:
 
 def state() -> State:
     """Return what there is for compiled code in this process."""
-    return workshop().state()
+    return toolchain().state()

@@ -133,8 +133,8 @@ ROWS: dict[str, Row] = {
     "bitwise_xor": _bitwise("^"),
 }
 
-LIBM = {name: 2 if name in ("pow", "atan2", "hypot") else 1 for name, row in ROWS.items() if row.vector}
-"""The functions of libm, with their numbers of operands."""
+BINARY_LIBM = frozenset(["pow", "atan2", "hypot"])
+"""Functions of libm that take two numbers."""
 
 _MOVED = frozenset(["load", "element", "copy"])
 
@@ -187,7 +187,7 @@ def prototype(op: str, dtype: str) -> str:
         return ""
     float32 = dtype == "float32" and not ROWS[op].wide
     name, number = f"{op}{'f' if float32 else ''}", "float" if float32 else "double"
-    return f"{number} {name}({', '.join([number] * LIBM[op])});"
+    return f"{number} {name}({', '.join([number] * (2 if op in BINARY_LIBM else 1))});"
 
 
 def literal(value: object, dtype: str) -> str | None:

@@ -22,14 +22,16 @@ API = (
     "PyEval_RestoreThread",
 )
 
+PLACES = "type", "data", "rank", "shape", "dtype", "flags", "inner", "none"
+"""The offsets of a `Layout`."""
 GLUE = r"""
 typedef void *xp_object;
 struct xp_record {
     void (*run)(char *const *, long, long, char *, char *);
     void (*end)(char *const *, char *);
     long inputs, outputs, chunks, scratch, partials, shared, points;
-    long type_at, data_at, rank_at, shape_at, dtype_at, flags_at, flags;
-    void *type;
+    long type_at, data_at, rank_at, shape_at, dtype_at, flags_at, inner_at, none_at, flags;
+    void *type, *inner_type, *none;
     long specs[];
 };
 struct xp_job { const struct xp_record *record; char **arrays; char *partials; };
@@ -89,6 +91,13 @@ static void xp_drop_all(xp_object *copies, long count) {
     for (long i = 0; i < count; i++)
         if (copies[i]) xp_api.drop(copies[i]);
 }
+/* The object that has the fields: the array, or what is in it; 0 if that is of another type, or there is more. */
+static char *xp_inner(const struct xp_record *record, char *array) {
+    if (!record->inner_at) return array;
+    if (*(void **)(array + record->none_at) != record->none) return 0;
+    array = *(char **)(array + record->inner_at);
+    return *(void **)(array + record->type_at) == record->inner_type ? array : 0;
+}
 /* self: the record, what to call instead, what shares chunks among threads, what copies, what makes each output. */
 static xp_object xp_call(xp_object self, xp_object const *args, long count) {
     const struct xp_record *record = (const struct xp_record *)xp_api.bytes(xp_api.item(self, 0));
@@ -102,6 +111,7 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
     for (long i = 0; i < inputs; i++) {
         char *array = args[i];
         if (*(void **)(array + record->type_at) != record->type) goto otherwise;
+        if (!(array = xp_inner(record, array))) goto otherwise;
         long rank = spec[1], size = 1;
         if (*(long *)(array + record->dtype_at) != spec[0] || *(int *)(array + record->rank_at) != rank) goto otherwise;
         const long *shape = *(long **)(array + record->shape_at);
@@ -111,11 +121,12 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
             else size *= *spec++;
         if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) {
             if (size > record->points) goto otherwise; /* of which few elements are used */
-            xp_object copy = xp_api.call(xp_api.item(self, 3), (xp_object *)&array, 1, 0);
+            xp_object copy = xp_api.call(xp_api.item(self, 3), &args[i], 1, 0);
             if (!copy) { xp_drop_all(copies, copied); return 0; }
             copies[copied++] = copy;
             array = copy;
             if (*(void **)(array + record->type_at) != record->type) goto otherwise;
+            if (!(array = xp_inner(record, array))) goto otherwise;
             if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) goto otherwise;
         }
         arrays[i] = *(char **)(array + record->data_at);
@@ -126,7 +137,8 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
         xp_object array = xp_api.call(xp_api.item(self, 4 + i), 0, 0, 0);
         if (!array) { xp_drop_all(copies, copied); xp_api.drop(made); return 0; }
         xp_api.put(made, i, array);
-        arrays[inputs + i] = *(char **)((char *)array + record->data_at);
+        char *fields = record->inner_at ? *(char **)((char *)array + record->inner_at) : (char *)array;
+        arrays[inputs + i] = *(char **)(fields + record->data_at);
     }
     if (record->shared) {
         done = xp_shared(self, record, arrays);
@@ -159,9 +171,11 @@ class Record(ctypes.Structure):
         ("run", ctypes.c_void_p),
         ("end", ctypes.c_void_p),
         *((name, ctypes.c_long) for name in ("inputs", "outputs", "chunks", "scratch", "partials", "shared", "points")),
-        *((f"{name}_at", ctypes.c_long) for name in ("type", "data", "rank", "shape", "dtype", "flags")),
+        *((f"{name}_at", ctypes.c_long) for name in PLACES),
         ("flags", ctypes.c_long),
         ("type", ctypes.c_void_p),
+        ("inner_type", ctypes.c_void_p),
+        ("none", ctypes.c_void_p),
     )
 
 

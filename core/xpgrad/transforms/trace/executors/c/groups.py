@@ -11,11 +11,11 @@ from xpgrad.transforms.trace.executors.c.layout import Layout, layout_of
 from xpgrad.transforms.trace.executors.c.library import Function, Library
 from xpgrad.transforms.trace.executors.c.process import Closing
 from xpgrad.transforms.trace.executors.c.text import library_text
-from xpgrad.transforms.trace.executors.c.workshop import Workshop, disabled, workshop
+from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled, toolchain
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 
-MOST_GROUPS, MOST_TEXT = 64, 250_000
+MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Groups, and characters of source, of one library: more of them are compiled one library after the other."""
 
 
@@ -83,41 +83,45 @@ class CompiledGroups:
 
     def start(self) -> None:
         """Load what was compiled before, and compile the others in the background."""
-        why = disabled()
-        if self.groups and why is None:
-            shop = workshop()
-            why = shop.off
-            spec = self.groups[0].fused.outputs[0].spec
-            if why is None and not self._backend.address(self._backend.empty(spec)):
-                why = f"arrays of {self._backend.name} have no addresses in host memory"
-            if why is None:
-                self._layout = layout_of(self._backend, spec)
-                compiler = shop.known_compiler()
-                if compiler is not None and self._compute(compiler, shop.loaded):
-                    return
-                for group in self._others():
-                    group.state = "is being compiled"
-                background.submit(lambda: self._compile(shop))
-                return
+        try:
+            why = disabled() or self._begin(toolchain())
+        except Exception as error:  # a fault of the generator, or no memory: the program runs without C
+            why = f"{type(error).__name__}: {error}"
         for group in self._others():
-            group.state = why or ""
+            group.state = why or group.state
+
+    def _begin(self, tools: Toolchain) -> str | None:
+        """Load what was compiled before, and submit the others; return why there is nothing of both."""
+        if not self.groups or tools.off is not None:
+            return tools.off
+        found = self.groups[0].fused.outputs[0].spec
+        spec = self._backend.spec_for((), found.dtype, found.device)
+        if not self._backend.address(self._backend.empty(spec)):
+            return f"arrays of {self._backend.name} have no addresses in host memory"
+        self._layout = layout_of(self._backend, spec)
+        compiler = tools.known_compiler()
+        if compiler is None or not self._compute(compiler, tools.loaded):
+            for group in self._others():
+                group.state = "is being compiled"
+            background.submit(lambda: self._compile(tools))
+        return None
 
     def _others(self) -> Iterator[Group]:
         return (group for group in self.groups if group.state != "C")
 
-    def _compile(self, shop: Workshop) -> None:
+    def _compile(self, tools: Toolchain) -> None:
         """Compile the groups, in the background."""
         why = ""
         try:
-            compiler = shop.compiler()
+            compiler = tools.compiler()
             if compiler is not None:
-                self._compute(compiler, shop.made)
-            why = shop.off or next(iter(shop.failures), "")
+                self._compute(compiler, tools.made)
+            why = tools.off or (tools.failures[-1] if tools.failures else "")
         except Closing:
             why = "the interpreter ends"
         except Exception as error:  # a fault of the generator, or no memory: the program runs without C
             why = f"{type(error).__name__}: {error}"
-            shop.failures.append(why)
+            tools.failures.append(why)
         for group in self._others():
             group.state = why or group.state
 

@@ -1,7 +1,8 @@
 """`Layout`: where the array objects of a library keep address, shape and dtype, compared with what the library says."""
 
 import ctypes
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from xpgrad.types import Array
 
 FIELDS = "data", "rank", "shape", "dtype", "flags"
 SHAPES: tuple[tuple[int, ...], ...] = (), (3,), (2, 5), (2, 3, 4)
+INNER = "inner", "none", "inner_kind"
 WORD = 8
 
 
@@ -27,6 +29,11 @@ class Layout:
         axes and the flags, which are of C's type ``int``.
     contiguous : int
         The flags that arrays have whose elements are aligned and in C order without gaps.
+    inner, none : int
+        Where the pointer to the object is that has the other fields, 0 if that is the array itself; and where None must
+        be then.
+    inner_kind : type or None
+        The type of that object.
     """
 
     kind: type
@@ -37,6 +44,9 @@ class Layout:
     dtype: int
     flags: int
     contiguous: int
+    inner: int = 0
+    none: int = 0
+    inner_kind: Any = None
 
 
 def layout_of(backend: Backend, spec: Spec) -> Layout | None:
@@ -48,11 +58,12 @@ def layout_of(backend: Backend, spec: Spec) -> Layout | None:
     if stated is None:
         return None
     kind, start = backend.array_types[0], object.__basicsize__
-    if stated.keys() != {*FIELDS, "contiguous"}:
+    holder = stated.get("inner_kind", kind)
+    fields = [stated.get(name, -1) for name in FIELDS]
+    others = [stated[name] for name in ("inner", "none") if "inner_kind" in stated]
+    if stated.keys() - {*FIELDS, *INNER, "contiguous"} or not is_within(holder, fields) or not is_within(kind, others):
         return None
     layout = Layout(kind, type=start - WORD, **stated)
-    if max(stated[name] for name in FIELDS) + WORD > kind.__basicsize__ or min(stated.values()) < 0:
-        return None
     try:
         return layout if all(agrees(layout, backend, array) for array in samples(backend, spec)) else None
     except (AttributeError, IndexError, TypeError, ValueError):
@@ -75,6 +86,11 @@ def agrees(layout: Layout, backend: Backend, array: Array) -> bool:
     place = id(array)
     if type(array) is not layout.kind or pointer(place + layout.type) != id(layout.kind):
         return False
+    if layout.inner_kind is not None:
+        place, none = pointer(place + layout.inner), pointer(place + layout.none)
+        held = [item for item in gc.get_referents(array) if type(item) is layout.inner_kind]
+        if none != id(None) or place not in map(id, held) or pointer(place + layout.type) != id(layout.inner_kind):
+            return False
     spec, address = backend.spec(array), backend.address(array)
     in_order = number(place + layout.flags) & layout.contiguous == layout.contiguous
     if in_order != bool(address) or (address and pointer(place + layout.data) != address):
@@ -83,6 +99,11 @@ def agrees(layout: Layout, backend: Backend, array: Array) -> bool:
         return False
     lengths = pointer(place + layout.shape)
     return not spec.shape or tuple((ctypes.c_long * len(spec.shape)).from_address(lengths)) == spec.shape
+
+
+def is_within(kind: type, offsets: Sequence[int]) -> bool:
+    """Return whether objects of a type have words at all offsets."""
+    return all(object.__basicsize__ <= offset <= kind.__basicsize__ - WORD for offset in offsets)
 
 
 def pointer(place: int) -> int:

@@ -8,14 +8,16 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import XpgradError
 from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.glue import Record, new_function, python_api
+from xpgrad.transforms.trace.executors.c.glue import PLACES, Record, new_function, python_api
 from xpgrad.transforms.trace.executors.c.layout import Layout, key_of
+from xpgrad.transforms.trace.executors.c.worth import work
 from xpgrad.transforms.trace.executors.threads import run_all
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 
-SHARED_FROM = 2**16
-"""Points of a group from which on its chunks are shared among threads."""
+SHARED_FROM = 2**20
+"""The work of a group, see `work`, from which on its chunks are shared among threads: some 80 microseconds, twice what
+it takes to wake a thread."""
 
 Function = Callable[..., Sequence[Array]]
 
@@ -80,13 +82,14 @@ class Library:
         record.inputs, record.outputs = len(fused.inputs), len(fused.outputs)
         record.chunks, record.scratch, record.partials = source.chunks, source.scratch, source.partials
         record.points = fused.rows * fused.columns
-        record.shared = source.chunks > 1 and record.points >= SHARED_FROM
+        record.shared = source.chunks > 1 and work(fused) >= SHARED_FROM
         called = Called(self._chunks, self._all, record, fused, fallback, backend)
         if layout is None or not self._method:
             return called
-        for field in ("type", "data", "rank", "shape", "dtype", "flags"):
+        for field in PLACES:
             setattr(record, f"{field}_at", getattr(layout, field))
         record.flags, record.type = layout.contiguous, id(layout.kind)
+        record.inner_type, record.none = id(layout.inner_kind), id(None)
         words = [word for value in fused.inputs for word in key_of(value.spec)]
         data = bytes(record) + bytes((ctypes.c_long * len(words))(*words))
         specs = [value.spec for value in fused.inputs]  # whose dtypes must stay, as their addresses are compared

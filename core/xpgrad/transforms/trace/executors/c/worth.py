@@ -3,7 +3,7 @@
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import UNARY, Statement
 
-CALL, ENTRY, ARRAY = 0.4, 1.2, 0.25
+CALL, ENTRY, INPUT, OUTPUT = 0.35, 0.1, 0.02, 0.15
 """Microseconds of a call of a library with a small array, of a call of C, and of each array that it takes or makes."""
 ELEMENT, COMPILED = 0.4e-3, 0.1e-3
 """Microseconds of an element of a simple function in a library, which goes through memory, and in C."""
@@ -15,10 +15,15 @@ FREE = frozenset(["constant", "load", "element", "copy"])
 
 def worth(fused: Fused) -> bool:
     """Return whether a group is worth a call of C."""
+    done = work(fused)
+    arrays = INPUT * len(fused.inputs) + OUTPUT * len(fused.outputs)
+    return CALL * len(fused.calls) + ELEMENT * done > ENTRY + arrays + COMPILED * done
+
+
+def work(fused: Fused) -> int:
+    """Return the number of simple functions of one element that a group is like."""
     sizes = {"point": fused.rows * fused.columns, "row": fused.rows, "column": fused.columns, "one": 1, "array": 1}
-    work = sum(sizes[_reach(item)] * _weight(item) for item in fused.statements)
-    arrays = len(fused.inputs) + len(fused.outputs)
-    return CALL * len(fused.calls) + ELEMENT * work > ENTRY + ARRAY * arrays + COMPILED * work
+    return sum(sizes[_reach(item)] * _weight(item) for item in fused.statements)
 
 
 def _weight(statement: Statement) -> int:

@@ -54,24 +54,17 @@ class Block:
         self._reduced = self._reduction() if ends else None
         cut = [value for value in self.inputs if cuts.is_cut(value)]
         self.count = len(cut) + len(self.results) + len(self._scratch) + 2  # and what functions need themselves
-        self.itemsize = max((itemsize(value.spec) for value in (*cut, *self.results, *self._scratch)), default=8)
+        self.itemsize = max(itemsize(value.spec) for value in (*cut, *self.results, *self._scratch, *made))
 
     def scratch(self, length: int) -> list[Array]:
         """Return new memory for what the calls compute meanwhile."""
-        made = []
-        for value in self._scratch:
-            spec = value.spec
-            shape = self._cuts.shape(spec.shape, length)
-            made.append(spec.backend.namespace.empty(shape, dtype=spec.dtype, device=spec.device))
-        return made
+        return [value.spec.backend.scratch(self._cuts.part(value.spec, length)) for value in self._scratch]
 
     def run(
         self, length: int, inputs: Sequence[Array], scratch: Sequence[Array], outputs: Sequence[Array]
     ) -> list[Array]:
         """Compute one block, into parts of the outputs, and return the operands of reductions."""
-        function = self._functions.get(length if self._changes else 0)
-        if function is None:
-            function = self._function(length)
+        function = self._functions[length if self._changes else 0]
         if scratch and scratch[0].shape[0] != length:
             scratch = [pad[:length] for pad in scratch]
         kept = function(*inputs, *scratch, *outputs)
@@ -82,12 +75,12 @@ class Block:
         found = {**dict(zip(self.inputs, inputs, strict=True)), **dict(zip(self._kept, kept, strict=True))}
         return [found[value] for value in self._operands]
 
-    def _function(self, length: int) -> Run:
-        """Return the function for blocks of a length; most serve any length."""
-        calls = tuple(on_block(call, self._cuts, length) for call in self._program.calls)
-        made = load(source_of(self._program.replaced(calls=calls)), "block")
-        self._functions[length if self._changes else 0] = made
-        return made
+    def prepare(self, length: int) -> None:
+        """Make the function for blocks of a length; most serve any length."""
+        key = length if self._changes else 0
+        if key not in self._functions:
+            calls = tuple(on_block(call, self._cuts, length) for call in self._program.calls)
+            self._functions[key] = load(source_of(self._program.replaced(calls=calls)), "block")
 
     def _reduction(self) -> Run:
         calls = [on_block(call, self._cuts, 1) for call in self._ends]

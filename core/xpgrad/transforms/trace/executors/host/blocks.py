@@ -15,7 +15,7 @@ from xpgrad.types import Array
 
 Run = Callable[..., Sequence[Any]]
 
-CACHED_BYTES = 2**21
+CACHED_BYTES = 2**20
 """Bytes of all arrays of a block, which stay in the cache of a core."""
 PART = 2**15
 """Elements of a part of which a reduction has a result of its own, so that it does not depend on the size of blocks."""
@@ -48,7 +48,10 @@ def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "Blocks | 
     if not cuts.fits:
         return None if first else blocks_of(fused, function, first=True)
     stages = stages_of([*fused.inputs, *constants], calls, cuts)
-    if stages is None or not (stages.body or stages.ends):
+    if stages is None:
+        return None
+    made = {value for call in stages.body for value in call.results}
+    if not (stages.ends or any(value in made for value in fused.outputs)):
         return None
     return Blocks(fused, function, cuts, stages, constants)
 
@@ -69,7 +72,7 @@ class Blocks:
 
     def __init__(self, fused: Fused, whole: Run, cuts: Cuts, stages: Stages, constants: dict[Value, Array]) -> None:
         self._constants = constants
-        self._fused, self._whole, self._cuts = fused, whole, cuts
+        self.fused, self._whole, self._cuts = fused, whole, cuts
         self._fits: bool | None = None  # not known before the first run
         self._elsewise: Run | None = None
         self._backend = fused.outputs[0].spec.backend
@@ -99,7 +102,7 @@ class Blocks:
         if self._fits is False:
             return self._whole(*arrays)
         cuts, block = self._cuts, self._block
-        values: dict[Value, Any] = dict(zip(self._fused.inputs, arrays, strict=True))
+        values: dict[Value, Any] = dict(zip(self.fused.inputs, arrays, strict=True))
         values.update(self._constants)
         if self._before is not None:
             values.update(zip(self._early, self._before(*(values[value] for value in self._given)), strict=True))
@@ -122,26 +125,30 @@ class Blocks:
         if self._after is not None:
             found = self._after(*(values[value] for value in self._known))
             values.update(zip(self._wholes, found, strict=True))
-        return [values[value] for value in self._fused.outputs]
+        return [values[value] for value in self.fused.outputs]
 
     def _run(self, views: Sequence[Array], outputs: Sequence[Array], totals: Sequence[Total]) -> None:
         block, length, part = self._block, self._cuts.length, self._part
         step = min(self._step, -(-length // threads()))
-        if totals:
-            step = -(-step // part) * part
+        step = max(2, -(-step // part) * part if totals else step)  # loops may treat a single row otherwise
         is_cut = [self._cuts.is_cut(value) for value in block.inputs]
         unused: list[list[Array]] = []  # scratch of threads that are between two blocks
 
+        count = max(1, -(-(length - 1) // step))  # the last block takes a row that is left
+        for each in {min(step, length), length - (count - 1) * step}:  # here: Python 3.11 cannot parse in two threads
+            block.prepare(each)
+
         def compute(first: int, last: int) -> None:
-            cut = slice(first * step, min(last * step, length))
-            scratch = unused.pop() if unused else block.scratch(min(step, length))
+            cut = slice(first * step, length if last == count else last * step)
+            scratch = unused.pop() if unused else block.scratch(min(step + 1, length))
             inputs = [view[cut] if each else view for view, each in zip(views, is_cut, strict=True)]
-            operands = block.run(cut.stop - cut.start, inputs, scratch, [output[cut] for output in outputs])
-            if totals:
-                self._add(totals, cut.start, cut.stop - cut.start, operands)
+            with self._backend.on_rows(self._cuts.width):
+                operands = block.run(cut.stop - cut.start, inputs, scratch, [output[cut] for output in outputs])
+                if totals:
+                    self._add(totals, cut.start, cut.stop - cut.start, operands)
             unused.append(scratch)
 
-        run_all(compute, -(-length // step), 1)
+        run_all(compute, count, 1)
 
     def _add(self, totals: Sequence[Total], first: int, length: int, operands: Sequence[Array]) -> None:
         """Add the reductions of each part of a block to the totals."""
@@ -153,5 +160,5 @@ class Blocks:
     def _cut_elsewise(self) -> Run:
         """Return what runs where an array is not contiguous: cut along the first axis, or whole."""
         if self._elsewise is None:
-            self._elsewise = blocks_of(self._fused, self._whole, first=True) or self._whole
+            self._elsewise = blocks_of(self.fused, self._whole, first=True) or self._whole
         return self._elsewise

@@ -55,11 +55,11 @@ class Cuts:
 
     def _size(self, value: Value, fused: Fused) -> str | None:
         """Return at which level the array itself is: a number that is the same at all points may fill an array."""
-        sizes = {"point": self._rows * self._columns, "row": self._rows, "column": self._columns, "one": 1}
         level, size = fused.levels.get(value, ""), value.spec.size
-        if sizes.get(level) == size and (level != "column" or self._rows > 1):
-            return level
-        return next((level for level, number in sizes.items() if number == size), None)
+        if size == 1:
+            return "one"
+        sizes = {"point": self._rows * self._columns, "row": self._rows, "column": self._columns}
+        return level if sizes.get(level) == size else next((each for each, n in sizes.items() if n == size), None)
 
     def _along_first_axis(self, cut: list[Value]) -> bool:
         lengths = {value.spec.shape[0] if value.spec.shape else 1 for value in cut}
@@ -80,16 +80,16 @@ class Cuts:
         """Return whether an array is cut; else each block needs all of it."""
         return value in self._cut
 
-    def shape(self, shape: Shape, length: int) -> Shape:
-        """Return the shape of a part, with some units, of an array that is cut."""
-        return (length,) if self.flat else (length, *(1,) * (self.leading - 1), *shape[self.leading :])
+    def part(self, spec: Spec, length: int) -> Spec:
+        """Return the spec of a part, with some units, of an array that is cut."""
+        shape = (length,) if self.flat else (length, *(1,) * (self.leading - 1), *spec.shape[self.leading :])
+        return with_shape(spec, shape)
 
     def spec(self, value: Value, length: int) -> Spec:
         """Return the spec of a part of an array if it is cut, else that of what each block gets."""
-        spec = value.spec
-        whole = () if self.flat else spec.shape
-        shape = self.shape(spec.shape, length) if self.is_cut(value) else whole
-        return spec if shape == spec.shape else spec.backend.spec_for(shape, spec.dtype, spec.device)
+        if self.is_cut(value):
+            return self.part(value.spec, length)
+        return with_shape(value.spec, () if self.flat else value.spec.shape)
 
     def view(self, array: Array, value: Value) -> Array:
         """Return an array as it is cut, or passed to each block as a whole.
@@ -113,3 +113,8 @@ class Cuts:
             return array
         made: Any = spec.backend.namespace.reshape(array, spec.shape)
         return made
+
+
+def with_shape(spec: Spec, shape: Shape) -> Spec:
+    """Return a spec with another shape."""
+    return spec if shape == spec.shape else spec.backend.spec_for(shape, spec.dtype, spec.device)

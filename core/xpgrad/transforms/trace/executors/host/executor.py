@@ -21,7 +21,10 @@ MIN_CALLS = 2
 
 def host_executor(program: Program) -> Callable[..., tuple[Any, ...]]:
     """Return the function of a program's generated source, with groups of calls that run block by block."""
-    return python_executor(grouped(program))
+    found = grouped(program)
+    run = python_executor(found)
+    run.__dict__["program"] = found
+    return run
 
 
 def grouped(program: Program) -> Program:

@@ -1,6 +1,6 @@
 """Scratch of the calls on a block: a few pieces of memory, which results take as soon as others are not needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xpgrad.transforms.trace.aliases import OUTSIDE, Aliases
 from xpgrad.transforms.trace.calls import Call, Value
@@ -26,6 +26,8 @@ def with_scratch(program: Program, results: Sequence[Value]) -> tuple[Program, t
         inputs for the scratch; and the numbers of the results that are not written to their place by a call.
     """
     aliases, layouts = Aliases(program), Layouts(program.backend)
+    backend = program.backend
+    assert backend is not None  # it has calls, with results
     ends = ends_of_memory(program, aliases)
     places = {value: Value(value.spec, f"into_{i}") for i, value in enumerate(results)}
     scratch: list[Value] = []
@@ -34,11 +36,13 @@ def with_scratch(program: Program, results: Sequence[Value]) -> tuple[Program, t
     calls: list[Call] = []
     written: set[Value] = set()
     for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):
-        for pad in held.pop(i, ()):
-            free.setdefault(pad.spec, []).append(pad)
+        ended = held.pop(i, ())
         call = call.replaced(frees=last)
-        if layouts.elementwise(call):
-            result = call.results[0]
+        result = call.results[0]
+        in_place = layouts.elementwise(call)
+        if in_place:
+            _release(ended, free)
+        if in_place or (call.single and len(call.results) == 1 and backend.into(call.function) is not None):
             roots = aliases.roots[result]
             if result in places:
                 call = call.replaced(out=places[result])
@@ -51,7 +55,14 @@ def with_scratch(program: Program, results: Sequence[Value]) -> tuple[Program, t
                 pad = pads.pop()
                 held.setdefault(ends[next(iter(roots))], []).append(pad)
                 call = call.replaced(out=pad)
+        if not in_place:
+            _release(ended, free)
         calls.append(call)
     inputs = (*program.inputs, *scratch, *places.values())
     rest = {i for i, value in enumerate(results) if value not in written}
     return program.replaced(inputs=inputs, calls=tuple(calls)), tuple(scratch), rest
+
+
+def _release(pads: Iterable[Value], free: dict[object, list[Value]]) -> None:
+    for pad in pads:
+        free.setdefault(pad.spec, []).append(pad)

@@ -1,9 +1,8 @@
-"""`Workshop`: the compiler and the cache of a process, the libraries that it has loaded, and what has failed."""
+"""`Toolchain`: the compiler and the cache of a process, the libraries that it has loaded, and what has failed."""
 
 import contextlib
 import json
 import os
-import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ class State:
     failures: tuple[str, ...]
 
 
-class Workshop:
+class Toolchain:
     """A compiler, and a cache for what it makes.
 
     Parameters
@@ -131,18 +130,14 @@ class Workshop:
         return State(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
 
 
-_workshops: dict[tuple[str, str, str], Workshop] = {}
-_lock = threading.Lock()
+_toolchains: dict[tuple[str, str, str], Toolchain] = {}
 
 
-def workshop() -> Workshop:
-    """Return the workshop of this process, for the folder and the compilers that the environment names."""
+def toolchain() -> Toolchain:
+    """Return the toolchain of this process, for the folder and the compilers that the environment names."""
     key = default_folder(), os.environ.get("CC", ""), os.environ.get("PATH", "")
-    with _lock:
-        found = _workshops.get(key)
-        if found is None:
-            found = _workshops[key] = Workshop(Cache(key[0]))
-        return found
+    found = _toolchains.get(key)
+    return _toolchains.setdefault(key, Toolchain(Cache(key[0]))) if found is None else found
 
 
 def disabled() -> str | None:

@@ -1,0 +1,39 @@
+"""The size of the buffers of NumPy's loops, for arrays of rows.
+
+If several rows fit into a buffer, NumPy copies an operand that is broadcast into it, row by row, which takes as long as
+the loop itself. With buffers of one row it reads the operand where it is.
+"""
+
+from types import TracebackType
+
+import numpy as np
+
+USUAL = 8192
+NARROWEST = 256  # elements of a row; for shorter ones the calls of the inner loop take longer than the copies
+UNIT = 16  # buffers are multiples of that
+
+
+class Buffers:
+    """A context in which this thread's buffers hold one row.
+
+    Parameters
+    ----------
+    width : int
+        Number of elements of a row.
+    """
+
+    __slots__ = ("_before", "_size")
+
+    def __init__(self, width: int) -> None:
+        self._size = min(width // UNIT * UNIT, USUAL) if width >= NARROWEST else None
+        self._before: int | None = None
+
+    def __enter__(self) -> None:
+        if self._size is not None:
+            self._before = np.setbufsize(self._size)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            np.setbufsize(self._before)

@@ -1,0 +1,78 @@
+"""The executor of compiled functions that ``compile(executor="torch")`` asks for: `torch.compile` of a program.
+
+It is used on request only, because its compiler takes seconds to minutes for a program, in processes of its own.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xpgrad.plugin import PluginWarning
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+MAX_CALLS = 5_000
+"""Number of calls from which on the compiler takes more than some minutes."""
+Run = Callable[..., tuple[torch.Tensor, ...]]
+
+
+class TorchExecutor:
+    """Makes functions of programs by `torch.compile`.
+
+    Attributes
+    ----------
+    on_request : bool
+        That it is asked only if it is chosen by name.
+    """
+
+    on_request = True
+
+    def __call__(self, program: "Program") -> Any:
+        """Return the function of a program, or `NotImplemented` if that has effects or is too long."""
+        if len(program.calls) > MAX_CALLS or any(call.draws or call.writes for call in program.calls):
+            return NotImplemented
+        opened, constants = program.with_constants_as_inputs()  # which may be written to
+        function = opened.function()
+        # Shapes are those of the program; what the compiler cannot take as a whole would be slower in parts.
+        compiled: Run = torch.compile(function, fullgraph=True, dynamic=False)
+        return falling_back(compiled, function, constants, program.name)
+
+
+def falling_back(compiled: Run, function: Run, constants: tuple[torch.Tensor, ...], name: str) -> Run:
+    """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
+
+    If that fails, too, then it is the error that the user should see.
+    """
+    used = compiled
+
+    def run(*arrays: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        nonlocal used
+        if used is function:
+            return function(*arrays, *constants)
+        try:
+            return apart(used(*arrays, *constants), (*arrays, *constants))
+        except Exception as error:
+            outputs = function(*arrays, *constants)
+            used = function
+            text = f"xpgrad-torch: torch.compile of the program of {name} failed, so it runs call by call: "
+            warnings.warn(f"{text}{type(error).__name__}: {error}", PluginWarning, stacklevel=2)
+            return outputs
+
+    return run
+
+
+def apart(outputs: tuple[torch.Tensor, ...], inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Return tensors, copied where they are in the memory of others: the compiler takes equal copies for one."""
+    taken = {x.untyped_storage().data_ptr() for x in inputs}
+    found = []
+    for y in outputs:
+        place = y.untyped_storage().data_ptr()
+        if place in taken and y.numel():
+            y = y.clone()
+            place = y.untyped_storage().data_ptr()
+        taken.add(place)
+        found.append(y)
+    return tuple(found)

@@ -1,0 +1,158 @@
+"""Compiled functions of tensors by `torch.compile`: chosen by name only, in new memory, and what happens if it fails.
+
+Inductor takes half a minute for its first program, so it runs here once; elsewhere PyTorch captures programs as for it.
+"""
+
+import functools
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import xpgrad
+import xpgrad.array_api as xp
+import xpgrad.functions as F
+from xpgrad.errors import CompileWarning
+from xpgrad.plugin import PluginWarning
+from xpgrad.transforms import value_and_grad
+from xpgrad_torch.executor import falling_back
+
+
+@pytest.fixture
+def captured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the programs that PyTorch has captured, without inductor."""
+    names: list[str] = []
+    whole = torch.compile
+    logging.getLogger("torch.__trace").setLevel(logging.WARNING)  # pytest would print thousands of lines
+
+    def compile(function: Callable[..., Any], **options: Any) -> Any:
+        names.append(function.__name__)
+        return whole(function, backend="aot_eager", **options)
+
+    monkeypatch.setattr(torch, "compile", compile)
+    return names
+
+
+def network(p: Any, x: Any, t: Any) -> Any:
+    h = F.sigmoid(x @ p["w"] + p["b"])
+    return F.softmax_cross_entropy(F.layer_normalization(h, p["g"], p["b"]), t) + xp.sum(p["w"][1:3, ::2] ** 2)
+
+
+def arguments() -> tuple[Any, ...]:
+    torch.manual_seed(0)
+    p = {"w": torch.randn(7, 4), "b": torch.randn(4), "g": torch.randn(4)}
+    return p, torch.randn(5, 7), torch.tensor([0, 3, 1, 1, 2])
+
+
+def flat(tree: Any) -> list[torch.Tensor]:
+    return list(torch.utils._pytree.tree_leaves(tree))
+
+
+def run(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    compiled = xpgrad.compile(f, **options)
+    with xpgrad.using_device("@torch"):
+        for _ in range(5):
+            found = compiled(*args)
+    assert compiled.cache_info().hits > 1
+    return found
+
+
+def test_it_runs_what_asks_for_it_and_nothing_else(captured: list[str]) -> None:
+    f, args = value_and_grad(network), arguments()
+    run(f, *args)
+    run(f, *args, executor="python")
+    assert captured == []
+    found = run(f, *args, executor="torch")
+    assert len(captured) == 1
+    for one, other in zip(flat(found), flat(f(*args)), strict=True):
+        assert one.dtype == other.dtype
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("reduce", ["mean", "no"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("executor", ["python", "torch"])
+def test_labels_may_be_ignored_in_later_runs_only(
+    executor: str, normalize: bool, reduce: str, captured: list[str]
+) -> None:
+    def loss(x: Any, t: Any) -> Any:
+        return xp.sum(F.softmax_cross_entropy(x, t, normalize=normalize, reduce=reduce) ** 2)
+
+    x, all_count, some_ignored = torch.randn(4, 3), torch.tensor([0, 1, 2, 0]), torch.tensor([0, -1, 2, -1])
+    f = value_and_grad(loss)
+    compiled = xpgrad.compile(f, executor=executor)
+    for t in (all_count, all_count, all_count, some_ignored, torch.full((4,), -1), all_count):
+        for one, other in zip(compiled(x, t), f(x, t), strict=True):
+            assert torch.allclose(one, other, rtol=1e-5, atol=1e-7)
+    chosen = torch.softmax(x, 1)[[0, 2]] - torch.eye(3)[[0, 2]]  # by hand
+    if reduce == "mean":
+        value = -torch.log_softmax(x, 1)[[0, 2], [0, 2]].sum() / (2 if normalize else 4)
+        expected = 2 * value * chosen / (2 if normalize else 4)
+        assert torch.allclose(f(x, some_ignored)[1][[0, 2]], expected, rtol=1e-4)
+    assert not f(x, some_ignored)[1][[1, 3]].any()
+
+
+def test_results_share_no_memory_with_others(captured: list[str]) -> None:
+    x, outside = torch.randn(4, 4), torch.randn(4, 4)
+
+    def f(x: Any) -> Any:
+        y = x * 2.0
+        return x, x, x[1:], y, y, y[1:], xp.matrix_transpose(y), y + outside, outside
+
+    compiled = xpgrad.compile(f, executor="torch")
+    for _ in range(4):
+        found = compiled(x)
+    assert len(captured) == 1
+    places = [y.untyped_storage().data_ptr() for y in (x, outside, *found)]
+    assert len(set(places)) == len(places)
+    expected = f(xpgrad.Variable(x))
+    for one, other in zip(found, expected, strict=True):
+        assert torch.equal(one, xpgrad.as_array(other))
+    outside += 1.0
+    assert torch.equal(compiled(x)[-1], outside)
+
+
+def test_what_draws_random_numbers_runs_by_another_executor(captured: list[str]) -> None:
+    x = torch.ones(50)
+    with pytest.warns(CompileWarning, match="'torch' does not take programs"):
+        found = run(lambda x: xp.sum(F.dropout(x, 0.5)), x, executor="torch")
+    assert captured == []
+    assert float(found) % 2 == 0
+
+
+def test_where_it_fails_the_program_runs_call_by_call_with_one_warning() -> None:
+    def broken(*arrays: Any) -> Any:
+        raise RuntimeError("no compiler found")
+
+    made = falling_back(broken, lambda x, y: (x + y,), (torch.tensor(1.0),), "loss")
+    with pytest.warns(
+        PluginWarning, match="the program of loss failed, so it runs call by call: RuntimeError: no comp"
+    ):
+        assert float(made(torch.tensor(2.0))[0]) == 3.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(made(torch.tensor(3.0))[0]) == 4.0
+
+
+def test_an_error_of_the_calls_themselves_is_the_user_s_and_changes_nothing() -> None:
+    def either(places: Any) -> Any:
+        return (torch.arange(3.0)[places],)
+
+    made = falling_back(functools.partial(either), either, (), "f")
+    with pytest.raises(IndexError):
+        made(torch.tensor([5]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made(torch.tensor([1]))[0].tolist() == [1.0]
+
+
+def test_a_program_is_compiled_by_inductor() -> None:
+    f, x = value_and_grad(lambda x: xp.sum(xp.tanh(x) * F.sigmoid(x))), torch.linspace(-3.0, 9.0, 101)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PluginWarning)
+        found = run(f, x, executor="torch")
+    for one, other in zip(found, f(x), strict=True):
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,66 @@
+"""chx arrays in compiled code: their buffers, and what is in a graph."""
+
+import numpy as np
+import pytest
+from tests.core.transforms.trace.executors.c_programs import needs_compiler
+
+import xpgrad
+import xpgrad_chx
+from xpgrad.transforms.trace.executors.c.executor import wait
+from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
+from xpgrad.transforms.trace.executors.c.layout import layout_of
+
+BACKEND = xpgrad.get_device("native:0").backend
+pytestmark = needs_compiler
+
+
+def made(*values):
+    return [xpgrad_chx.array(np.asarray(value, np.float32)) for value in values]
+
+
+@pytest.fixture
+def function(tmp_path, monkeypatch):
+    """The compiled function of a product and a sum, whose fallback says that it was called."""
+    from xpgrad.transforms.trace.calls import Value
+    from xpgrad.transforms.trace.fusion.group import Fused
+    from xpgrad.transforms.trace.fusion.statements import Statement
+
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
+    x, y, out = (Value(BACKEND.spec(made(np.ones((3, 5)))[0])) for _ in range(3))
+    loads = tuple(Statement("load", (), "float32", "point", i) for i in range(2))
+    product = Statement("multiply", loads, "float32", "point")
+    total = Statement("add", (product, loads[0]), "float32", "point")
+    levels = dict.fromkeys((x, y, out), "point")
+    fused = Fused(1, 15, (x, y), (out,), levels, (*loads, product, total), (total,), ())
+    groups = CompiledGroups(BACKEND)
+    group = groups(fused, lambda *arrays: ("fallback",))
+    groups.start()
+    assert wait(120)
+    assert group.state == "C", group.state
+    return group.current
+
+
+def test_the_layout_of_chx_arrays_is_known():
+    (x,) = made(np.ones((3, 5)))
+    found = layout_of(BACKEND, BACKEND.spec(x))
+    assert found is not None
+    assert found.inner_kind is np.ndarray
+
+
+@pytest.mark.parametrize("change", [lambda x: x, lambda x: xpgrad_chx.array(x._data.T.copy()).T, lambda x: x[::-1]])
+def test_chx_arrays_in_any_order_are_computed_by_c(change, function):
+    x, y = made(*np.random.default_rng(0).standard_normal((2, 3, 5)))
+    (z,) = function(change(x), y)
+    assert type(z) is type(x)
+    assert z._device is x._device
+    assert z._graph is None
+    first = change(x)._data
+    np.testing.assert_array_equal(z._data, first * y._data + first)
+
+
+def test_arrays_in_a_graph_and_of_others_go_to_the_fallback(function):
+    x, y = made(np.ones((3, 5)), np.ones((3, 5)))
+    assert function(x.require_grad(), y) == ("fallback",)
+    assert function(x.T, y) == ("fallback",)
+    assert function(x._data, y) == ("fallback",)

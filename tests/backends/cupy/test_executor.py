@@ -1,0 +1,17 @@
+"""The executor of CuPy over a stand-in with pretended GPUs, in processes that have no other CuPy."""
+
+import shutil
+
+import pytest
+from tests.backends.cupy.test_stand_in import run
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the texts of kernels are compiled by g++")
+
+
+def test_kernels_of_groups_compute_what_numpy_does() -> None:
+    assert run("-m", "tests.backends.cupy.fused", "0", "8").endswith("all well\n")
+
+
+@pytest.mark.slow
+def test_kernels_of_random_groups_compute_what_numpy_does() -> None:
+    assert run("-m", "tests.backends.cupy.fused", "8", "200").endswith("all well\n")

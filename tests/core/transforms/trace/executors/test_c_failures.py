@@ -1,0 +1,236 @@
+"""Compilers that are missing, fail, hang or lie: programs run without C, and it is said why."""
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.core.transforms.trace.executors.c_programs import arrays_for, multiply_add, needs_compiler, program_of
+
+from xpgrad.transforms.trace.executors.c import groups, process, toolchain
+from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.executor import c_executor, wait
+from xpgrad.transforms.trace.executors.c.groups import Group
+from xpgrad.transforms.trace.executors.c.toolchain import Toolchain
+
+REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
+PROBED = f'case "$*" in *probe*|*--version*) exec {REAL} "$@";; esac\n'
+"""A script that compiles the probe, so that the compiler seems to work."""
+PATH = os.environ.get("PATH", "")  # of the assembler and the linker
+ANSWERED = 'case "$*" in *--version*) exit 0;; esac\n'
+TARGET = 'while [ "$1" != -o ]; do shift; done\n'
+
+
+@pytest.fixture
+def tools(no_folder, monkeypatch):
+    """A toolchain of its own."""
+    made = Toolchain(Cache(str(no_folder)), timeout=60.0)
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
+    monkeypatch.delenv("CC", raising=False)
+    return made
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A function that makes a shell script the only compiler."""
+
+    def make(text: str, name: str = "cc") -> Path:
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\nPATH='{PATH}'; export PATH\n{text}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{path.parent}")
+        return path
+
+    return make
+
+
+def states_after(group) -> list[str]:
+    """Return the states of the groups of a program, after it has run before and after its compilation."""
+    run = c_executor(program_of(group))
+    arrays = arrays_for(group)
+    made = [item for item in run.__globals__.values() if isinstance(item, Group)]
+    for _ in range(2):
+        np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
+        assert wait(60)
+    return [item.state for item in made]
+
+
+def assert_clean(folder: Path) -> None:
+    """Nothing temporary is left."""
+    assert not folder.exists() or not [path for path in folder.iterdir() if path.name.startswith("build-")]
+
+
+def test_without_a_compiler_the_reason_says_what_was_looked_for(tools, no_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (state,) = states_after(multiply_add())
+    assert state == "no C compiler: cc, gcc, clang are not on the path, and CC is not set"
+    assert tools.off == state
+    assert_clean(no_folder)
+
+
+BROKEN = {
+    "fails": ("echo a thing is missing >&2; exit 3", "cc failed with exit code 3: a thing is missing"),
+    "says nothing": ("exit 4", "cc failed with exit code 4: it printed nothing"),
+    "is killed": ("kill -9 $$", "cc ended by signal 9"),
+    "makes nothing": ("exit 0", "what the compiler made cannot be loaded"),
+    "writes nonsense": (ANSWERED + TARGET + 'echo nonsense > "$2"', "file too short|invalid ELF header"),
+    "prints forever": ("while :; do echo 0123456789012345678901234567890123456789; done", "wrote more than"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_compiler_is_not_used(name, tools, no_folder, compiler, monkeypatch):
+    text, said = BROKEN[name]
+    monkeypatch.setattr(process, "MAX_BYTES", 100_000)
+    compiler(text)
+    (state,) = states_after(multiply_add())
+    assert any(part in state for part in said.split("|")), state
+    assert tools.off == state
+    assert list(tools.failures) == [state]
+    found = tools.last_failure()
+    assert found is not None
+    assert found[0] == state
+    assert abs(found[1] - time.time()) < 600
+    assert_clean(no_folder)
+
+
+def test_what_is_no_program_is_not_started(tools, no_folder, compiler):
+    compiler("").write_bytes(b"\x7fELF nonsense")
+    (state,) = states_after(multiply_add())
+    assert "cannot be started" in state or "failed" in state
+    assert_clean(no_folder)
+
+
+@needs_compiler
+def test_a_compiler_that_computes_something_else_is_not_used(tools, compiler):
+    compiler(f'case "$*" in *--version*) exec {REAL} "$@";; *) exec {REAL} -Dexpf=sinf "$@";; esac')
+    (state,) = states_after(multiply_add())
+    assert "what the compiler made computes exp(-2) = " in state
+
+
+@needs_compiler
+def test_without_vector_math_functions_stay_with_the_fallback(tools, compiler):
+    compiler(f'case "$*" in *lmvec*) echo no lmvec >&2; exit 1;; *) exec {REAL} "$@";; esac')
+    assert states_after(multiply_add()) == ["C"]
+    found = tools.compiler()
+    assert found is not None
+    assert not found.vector_math
+    assert "-lmvec" not in found.libraries
+
+
+@needs_compiler
+def test_the_next_compiler_is_used_if_the_first_does_not_work(tools, compiler, tmp_path):
+    compiler("exit 1")
+    compiler(f'exec {REAL} "$@"', "gcc")
+    assert states_after(multiply_add()) == ["C"]
+    found = tools.compiler()
+    assert found is not None
+    assert found.command == (str(tmp_path / "bin" / "gcc"),)
+
+
+@needs_compiler
+def test_the_compiler_of_the_environment_comes_first(tools, tmp_path, monkeypatch):
+    path = tmp_path / "mine"
+    path.symlink_to(REAL)
+    monkeypatch.setenv("CC", f"{path} -DMINE=1")
+    assert states_after(multiply_add()) == ["C"]
+    found = tools.compiler()
+    assert found is not None
+    assert found.command == (str(path), "-DMINE=1")
+
+
+LATER = {
+    "fails": ("echo ice >&2; exit 1", "failed with exit code 1: ice"),
+    "makes nothing": ("exit 0", "has made no library"),
+    "writes nonsense": (TARGET + 'echo nonsense > "$2"', "file too short|invalid ELF header"),
+    "leaves out a function": (f'exec {REAL} -Dxp_chunks=other "$@"', "undefined symbol: xp_chunks"),
+    "needs what is not there": (f'exec {REAL} -D__builtin_free=missing "$@"', "undefined symbol: missing"),
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", LATER)
+def test_a_failure_of_one_library_is_noted(name, tools, no_folder, compiler):
+    text, said = LATER[name]
+    compiler(PROBED + text)
+    (state,) = states_after(multiply_add())
+    assert any(part in state for part in said.split("|")), state
+    assert tools.off is None
+    assert_clean(no_folder)
+    for path in no_folder.glob("*.so"):
+        path.unlink()
+    compiler(PROBED + f'exec {REAL} "$@"')
+    assert states_after(multiply_add()) == ["C"]
+
+
+@needs_compiler
+def test_after_some_failures_no_more_are_tried(tools, compiler):
+    path = compiler("")
+    compiler(PROBED + f"echo x >> {path.parent}/log; exit 1")
+    for number in range(6):
+        states_after(multiply_add((number + 2,)))
+    assert (path.parent / "log").read_text() == "x\n" * toolchain.FAILURES
+    assert tools.off is not None
+
+
+@needs_compiler
+@pytest.mark.parametrize("first", [PROBED, ""])
+def test_a_compiler_that_hangs_is_killed_with_all_that_it_started(first, tools, no_folder, compiler, tmp_path):
+    compiler(f"{first}sleep 1000 & echo $! $$ > {tmp_path}/running; wait")
+    if first:
+        assert tools.compiler() is not None  # while there is time enough
+    tools.timeout = 0.3
+    (state,) = states_after(multiply_add())
+    assert "did not end within 0.3 s" in state
+    assert tools.off is not None
+    assert_clean(no_folder)
+    for number in map(int, (tmp_path / "running").read_text().split()):
+        assert not runs(number)
+
+
+def runs(number: int) -> bool:
+    """Return whether a process runs, and is not only waiting to be waited for."""
+    for _ in range(100):
+        with suppress(OSError):
+            state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+            if state not in "ZX":
+                time.sleep(0.02)
+                continue
+        return False
+    return True
+
+
+@needs_compiler
+def test_a_disk_that_is_full_leaves_no_part_of_a_file(folder, monkeypatch):
+    made = Toolchain(Cache(str(folder)))
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    (state,) = states_after(multiply_add())
+    assert "No space left on device" in state
+    assert_clean(folder)
+    assert not list(folder.glob("*.so"))
+
+
+@pytest.mark.parametrize("path", ["/proc/self/xpgrad", "/dev/null"])
+def test_a_folder_that_cannot_be_made_is_the_reason(path, monkeypatch):
+    made = Toolchain(Cache(path))
+    monkeypatch.setattr(groups, "toolchain", lambda: made)
+    (state,) = states_after(multiply_add())
+    assert path in state
+    assert made.off == state
+
+
+def test_a_fault_of_the_generator_leaves_the_program_with_its_fallback(folder, monkeypatch):
+    def fault(*args, **options):
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(groups, "generate", fault)
+    assert states_after(multiply_add()) == ["ZeroDivisionError: a fault"]

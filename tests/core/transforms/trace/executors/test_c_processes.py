@@ -1,0 +1,236 @@
+"""Compilation in the background and the ends of processes: forks, several processes at once, exits."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.core.transforms.trace.executors.test_c_failures import PATH, PROBED, REAL, runs
+
+pytestmark = needs_compiler
+ROOT = Path(__file__).parents[5]
+START = """
+import os, signal, sys, threading
+import numpy as np
+from tests.core.transforms.trace.executors.c_programs import arrays_for, multiply_add, program_of
+from xpgrad.transforms.trace.executors.c.background import background
+from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
+from xpgrad.transforms.trace.executors.c.groups import Group
+
+group = multiply_add()
+arrays = arrays_for(group)
+
+def check(run):
+    assert np.array_equal(run(*arrays)[0], group(*arrays)[0])
+
+def compiled(run):
+    return not any(isinstance(item, Group) for item in run.__globals__.values())
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A function that makes a shell script the only compiler, for what comes after the probe."""
+
+    def make(text: str) -> None:
+        path = tmp_path / "bin" / "cc"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\nPATH='{PATH}'; export PATH\n{PROBED}{text}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("PATH", str(path.parent))
+        monkeypatch.delenv("CC", raising=False)
+
+    return make
+
+
+def started(script: str, folder: Path, **environment: str) -> "subprocess.Popen[str]":
+    """Start a process that runs a script."""
+    paths = [str(ROOT), *filter(None, sys.path)]
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", START + textwrap.dedent(script)],
+        env=os.environ | {"XPGRAD_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(paths)} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: "subprocess.Popen[str]") -> str:
+    """Return what a process has printed, which must have ended well and without a word on standard error."""
+    try:
+        out, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    assert errors == ""
+    return out
+
+
+def left_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob("*") if not path.name.startswith("compiler-")]
+
+
+def test_several_processes_may_compile_the_same_at_once(folder):
+    script = """
+    run = c_executor(program_of(group))
+    check(run)
+    assert wait(100) and compiled(run), state()
+    check(run)
+    """
+    processes = [started(script, folder) for _ in range(4)]
+    for process in processes:
+        ended(process)
+    (name,) = left_in(folder)
+    assert name.endswith(".so")
+
+
+EXITS = {
+    "the end of the script": "",
+    "sys.exit": "sys.exit(0)",
+    "a daemon thread": "threading.Thread(target=lambda: [check(run) for _ in range(10**9)], daemon=True).start()",
+    "a thread": "threading.Thread(target=lambda: [check(run) for _ in range(1000)]).start()",
+}
+
+
+@pytest.mark.parametrize("way", EXITS)
+def test_a_process_that_ends_ends_its_compiler_and_leaves_nothing(way, no_folder, compiler, tmp_path):
+    compiler(f"sleep 1000 & echo $! $$ > {tmp_path}/made; mv {tmp_path}/made {tmp_path}/running; wait")
+    script = f"""
+    run = c_executor(program_of(group))
+    check(run)
+    import time
+    while not os.path.exists({str(tmp_path / "running")!r}):
+        time.sleep(0.01)
+    check(run)
+    print(background.waiting)
+    {EXITS[way]}
+    """
+    assert ended(started(script, no_folder)) == "1\n"
+    for number in map(int, (tmp_path / "running").read_text().split()):
+        assert not runs(number)
+    assert left_in(no_folder) == []
+
+
+def test_a_process_that_ends_at_once_leaves_nothing(no_folder):
+    ended(started("c_executor(program_of(group))", no_folder))
+    assert left_in(no_folder) == []
+
+
+FORKS = {
+    "os._exit": "os._exit(0)",
+    "sys.exit": "sys.exit(0)",
+    "wait": "assert wait(100) and compiled(run), state(); check(run); os._exit(0)",
+    "call": """
+        while not compiled(run):
+            check(run)
+        check(run)
+        os._exit(0)""",
+    "another": """
+        other = multiply_add((9,))
+        again = c_executor(program_of(other))
+        assert wait(100) and compiled(again) and compiled(run), state()
+        os._exit(0)""",
+}
+
+
+@pytest.mark.parametrize("way", FORKS)
+def test_a_fork_during_a_compilation_works_in_both_processes(way, no_folder, compiler, tmp_path):
+    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
+    script = f"""
+    run = c_executor(program_of(group))
+    while background._jobs and state().compiler is None:  # the probe
+        check(run)
+    child = os.fork()
+    open({str(tmp_path / "go")!r}, "w").close()
+    if child == 0:
+        check(run)
+        {textwrap.dedent(FORKS[way]).strip().replace(chr(10), chr(10) + "        ")}
+    assert os.waitpid(child, 0)[1] == 0
+    assert wait(100) and compiled(run), state()
+    check(run)
+    """
+    ended(started(script, no_folder))
+    assert not [name for name in left_in(no_folder) if not name.endswith(".so")]
+
+
+def test_a_forked_process_does_not_end_its_parents_compiler(no_folder, compiler, tmp_path):
+    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
+    script = f"""
+    run = c_executor(program_of(group))
+    while background._jobs and state().compiler is None:
+        check(run)
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    open({str(tmp_path / "go")!r}, "w").close()
+    assert wait(100) and compiled(run), state()
+    """
+    ended(started(script, no_folder))
+
+
+def test_a_forked_process_that_ends_with_a_compilation_leaves_nothing(no_folder, compiler, tmp_path):
+    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
+    script = """
+    run = c_executor(program_of(group))
+    while background._jobs and state().compiler is None:
+        check(run)
+    child = os.fork()
+    if child == 0:
+        check(run)  # which begins a thread and a compiler of its own
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    """
+    ended(started(script, no_folder))
+    assert left_in(no_folder) == []
+
+
+@pytest.mark.parametrize("handler", ["signal.SIG_IGN", "lambda *_: os.waitpid(-1, os.WNOHANG)"])
+def test_a_program_that_waits_for_all_processes_itself_may_compile(handler, folder):
+    script = f"""
+    def quiet(handler):
+        def call(*args):
+            try:
+                handler(*args)
+            except ChildProcessError:
+                pass
+        return call
+
+    handler = {handler}
+    signal.signal(signal.SIGCHLD, quiet(handler) if callable(handler) else handler)
+    run = c_executor(program_of(group))
+    while background.waiting:  # and not wait, so that the handler is called
+        check(run)
+    assert compiled(run), state()
+    """
+    ended(started(script, folder))
+
+
+def test_nothing_is_written_outside_of_the_folder(no_folder, tmp_path):
+    places = {name: tmp_path / name for name in ("home", "temporary", "here")}
+    for path in places.values():
+        path.mkdir()
+    script = f"""
+    os.chdir({str(places["here"])!r})
+    run = c_executor(program_of(group))
+    assert wait(100) and compiled(run), state()
+    """
+    ended(started(script, no_folder, HOME=str(places["home"]), TMPDIR=str(places["temporary"])))
+    assert [list(path.iterdir()) for path in places.values()] == [[], [], []]
+
+
+def test_limits_on_the_size_of_files_end_in_a_reason(folder):
+    script = """
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    run = c_executor(program_of(group))
+    assert wait(100) and not compiled(run)
+    check(run)
+    assert state().failures, state()
+    """
+    ended(started(script, folder))
+    assert set(left_in(folder)) <= {"last-failure.json"}
