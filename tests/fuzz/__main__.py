@@ -11,12 +11,14 @@ import torch
 from tests.devices import device_or_skip
 from tests.fuzz import checks
 from tests.fuzz.compiled import compiled, compiled_threads
+from tests.fuzz.executors import executors, executors_threads
 
 FAMILIES: dict[str, Callable[..., str | None]] = {
     "graph": checks.graph, "threads": checks.threads, "ties": checks.ties, "half": checks.half,
     "compiled": compiled, "compiled threads": compiled_threads,
 }  # fmt: skip
 SHARES = {"graph": 0.4, "threads": 0.08, "ties": 0.2, "half": 0.02, "compiled": 0.28, "compiled threads": 0.02}
+BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled threads": executors_threads}
 
 
 @click.command()
@@ -24,7 +26,8 @@ SHARES = {"graph": 0.4, "threads": 0.08, "ties": 0.2, "half": 0.02, "compiled": 
 @click.option("--seed", default=0, help="Of the first program; that of each is printed with what differs.")
 @click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
-def main(count: int, seed: int, devices: str, only: str | None) -> None:
+@click.option("--executor", type=click.Choice(["host", "c"]), help="For compiled functions; else exact ones.")
+def main(count: int, seed: int, devices: str, only: str | None, executor: str | None) -> None:
     """Run random programs against PyTorch and JAX, and compiled against eager."""
     torch.set_num_threads(1)
     places = [device_or_skip(name) for name in devices.split(",")]
@@ -34,7 +37,10 @@ def main(count: int, seed: int, devices: str, only: str | None) -> None:
         family = only or str(rng.choice(list(SHARES), p=list(SHARES.values())))
         device = places[number % len(places)]
         try:
-            found = FAMILIES[family](rng, device)
+            if executor is not None and family in BY_EXECUTOR:
+                found = BY_EXECUTOR[family](rng, device, executor)
+            else:
+                found = FAMILIES[family](rng, device)
         except Exception as error:  # a program that fails is no silent difference, and nothing to pass over either
             found = f"{type(error).__name__}: {error}"
         ran[family] += 1

@@ -1,10 +1,14 @@
 """Some random programs of each family, the same in every run; `python -m tests.fuzz` runs others, and many."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from tests.core.transforms.trace.executors.c_programs import has_compiler
 from tests.devices import device_or_skip
 from tests.fuzz import checks
 from tests.fuzz.compiled import compiled, compiled_threads
+from tests.fuzz.executors import executors, executors_threads
 
 
 @pytest.mark.parametrize("name", ["@numpy", "@torch", "native:0"])
@@ -27,4 +31,22 @@ def test_compiled_functions_are_the_eager_ones_to_the_bit(name: str, count: int)
 def test_compiled_functions_are_the_eager_ones_in_two_threads() -> None:
     device = device_or_skip("@numpy")
     wrong = {seed: compiled_threads(np.random.default_rng(seed), device) for seed in range(30)}
+    assert not {seed: text for seed, text in wrong.items() if text}
+
+
+@pytest.mark.parametrize(
+    ("executor", "name", "count", "threads"),
+    [
+        ("host", "@numpy", 60, 5),
+        ("host", "native:0", 15, 3),
+        pytest.param("c", "@numpy", 10, 2, marks=pytest.mark.skipif(not has_compiler(), reason="no C compiler")),
+    ],
+)
+def test_compiled_functions_are_near_the_eager_ones_by(
+    executor: str, name: str, count: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    device = device_or_skip(name)
+    wrong = {seed: executors(np.random.default_rng(seed), device, executor) for seed in range(count)}
+    wrong |= {-seed: executors_threads(np.random.default_rng(seed), device, executor) for seed in range(1, threads)}
     assert not {seed: text for seed, text in wrong.items() if text}

@@ -16,10 +16,11 @@ CHANGES = 8
 """Multiple of what rounding of the arguments changes."""
 
 
-def assert_near(found: Any, expected: Any, others: Sequence[Any] = ()) -> None:
+def assert_near(found: Any, expected: Any, others: Sequence[Any] = (), least: float = 0.0) -> None:
     """Raise AssertionError unless two leaves are equal to rounding, relative to the largest number.
 
-    They may differ by a multiple of what `others`, computed of rounded arguments, differ by.
+    They may differ by a multiple of what `others`, computed of rounded arguments, differ by. What is the rest of larger
+    numbers may differ as if its largest were `least`.
     """
     a, b = _hosts(found, expected)
     if a is None:
@@ -29,7 +30,7 @@ def assert_near(found: Any, expected: Any, others: Sequence[Any] = ()) -> None:
         return
     finite = np.isfinite(b)
     with np.errstate(all="ignore"):
-        size = np.max(np.abs(b), initial=0.0, where=finite)
+        size = np.max(np.abs(b), initial=least, where=finite)
         rounding = ROUNDING[np.real(b).dtype.char]
         changes = [np.max(np.abs(np.where(np.isfinite(c), c - b, 0)), initial=0.0, where=finite) for c in others]
         near = np.abs(np.where(finite, a - b, 0)) <= rounding * size + CHANGES * max(changes, default=0.0)

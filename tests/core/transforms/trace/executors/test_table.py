@@ -1,0 +1,49 @@
+"""Cases of the table by `host` and by `c`; `python -m tests.core.transforms.trace.executors.table` runs all."""
+
+import pytest
+from tests.core.transforms.trace.executors import table
+from tests.core.transforms.trace.executors.c_programs import needs_compiler
+
+from xpgrad_conformance.table.scenario import dtypes_of
+
+SHARE = 7
+"""One of so many cases runs by `host`."""
+GROUPS = 70
+"""Groups of C, of one loop each, that are compiled and compared."""
+ROWS = frozenset(
+    [
+        *(
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "pow",
+            "maximum",
+            "minimum",
+            "where",
+            "negative",
+            "abs",
+            "sqrt",
+            "exp",
+        ),
+        *("log", "log1p", "expm1", "sin", "cos", "tanh", "sign", "floor", "square", "cast", "isnan", "hypot", "atan2"),
+        *("sum", "max", "min", "prod", "equal", "less", "greater", "logical_and", "logical_not", "copysign"),
+    ]
+)
+"""Operations that must be among the statements of these groups."""
+
+
+@pytest.mark.parametrize("case", table.chosen_cases(0, SHARE), ids=lambda each: each.name)
+def test_case_by_blocks_is_near_the_eager_one(case, monkeypatch):
+    table.cut_small(monkeypatch.setattr)
+    assert table.results_of(case, dtypes_of(case), "host", every=False)
+
+
+@needs_compiler
+def test_groups_of_cases_by_c_are_near_their_calls(shared_folder):
+    some = {case.name for case in table.chosen_cases(0, SHARE)}
+    cases = [
+        (case, table.real(case)[-1:]) for case in table.chosen_cases(0, 1) if case.elementwise or case.name in some
+    ]
+    used = table.compare_with_c(table.collected(cases, every=False), GROUPS)
+    assert not ROWS - used.keys()
