@@ -58,6 +58,28 @@ def test_c_gives_what_calls_give_for_any_number_of_threads(name):
     probes.check_threads_c(name)
 
 
+def largest_error(found, exact):
+    return max(abs(float(a) - b) for a, b in zip(np.ravel(found), exact, strict=True))
+
+
+@both
+@pytest.mark.parametrize("axis", [None, 1, 0])
+@pytest.mark.parametrize("shape", [(1, 300_001), (3, 100_003), (20_011, 16)])
+def test_sums_are_as_accurate_as_numpy_s(name, shape, axis, monkeypatch, shared_folder):
+    """Of large blocks; a few units in the last place more are allowed where NumPy's error is small by chance."""
+    monkeypatch.setattr(c_executors, "worth", lambda fused: True)
+    x = np.random.default_rng(1).uniform(0, 1, shape).astype(np.float32)
+    f = xpgrad.compile(lambda x: xp.sum(x * np.float32(1.5) + np.float32(0.25), axis=axis), executor=name)
+    for _ in range(3):
+        f(x)
+    assert c_executors.wait(60)
+    found, terms = f(x), x * np.float32(1.5) + np.float32(0.25)
+    expected = np.sum(terms, axis=axis)
+    exact = np.ravel(np.sum(terms.astype(np.float64), axis=axis))
+    allowed = 2 * np.spacing(np.max(np.abs(exact)).astype(np.float32))
+    assert largest_error(found, exact) <= largest_error(expected, exact) + allowed
+
+
 def step_of(w):
     """Return a training step that computes a loss, moves `w`, and takes elements by numbers."""
 
