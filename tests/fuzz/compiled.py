@@ -1,5 +1,6 @@
 """Random functions, compiled and not, in two equal worlds: what they return, store and draw must be the same, too."""
 
+import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -114,9 +115,17 @@ def _fit(a: Any, b: Any) -> bool:
 
 
 class Function:
-    """A random function of two arrays and a number, written for one world; the same numbers make the same function."""
+    """A random function of two arrays and a number, written for one world; the same numbers make the same function.
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    most : int
+        Number of elements of arrays beyond which no larger ones are made of them.
+    """
+
+    def __init__(self, rng: np.random.Generator, most: int = 10_000) -> None:
+        self.most = most
         self.steps = [tuple(int(n) for n in rng.integers(0, 10_000, 4)) for _ in range(rng.integers(1, 14))]
         self.looks = bool(rng.random() < 0.08)
         self.returned = [int(n) for n in rng.integers(0, 100, rng.integers(1, 4))]
@@ -124,6 +133,9 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<{self.steps}, looks {self.looks}, returns {self.returned} as {self.kinds}>"
+
+    def _is_small(self, a: Any, b: Any) -> bool:
+        return math.prod(map(max, a.shape, b.shape)) <= self.most
 
     def of(self, world: World) -> Callable[..., Any]:
         """Return the function in a world."""
@@ -134,8 +146,10 @@ class Function:
                 a, b = values[i % len(values)], values[-1 - j % len(values)]
                 if kind % 3 == 0:
                     STEPS[number % len(STEPS)](world, values, a, b)
-                elif kind % 3 == 1 and _fit(a, b):
+                elif kind % 3 == 1 and _fit(a, b) and self._is_small(a, b):
                     values.append(BINARY[number % len(BINARY)](xp, a, b))
+                elif a.shape[0] ** 2 * a.shape[1] > 100 * self.most:  # its product with its transpose would be large
+                    values.append(a * 0.5)
                 else:
                     values.append(UNARY[number % len(UNARY)](xp, a))
             if self.looks:

@@ -8,6 +8,8 @@ from xpgrad.transforms.trace.program import Program
 
 SUM = "add"
 """The name of the calls by which a sweep collects the contributions to one cotangent."""
+JOINED = "concat", "stack"
+"""Functions whose result has a part for each operand: a sweep puts factors of products together, some of them cotangents."""
 
 
 def without(program: Program, cotangents: Sequence[Value], absent: Collection[Value]) -> tuple[Program, list[bool]]:
@@ -29,7 +31,8 @@ def without(program: Program, cotangents: Sequence[Value], absent: Collection[Va
         linear = [value for value in call.operands() if value in derived]
         derived.update(call.results if linear else ())
         missing = [value for value in linear if value in gone]
-        if missing and len(missing) == len(linear) and call.pure:
+        mixed = call.name in JOINED and len(linear) < len(call.args[0])
+        if missing and len(missing) == len(linear) and call.pure and not mixed:
             gone.update(call.results)
         elif missing and call.name == SUM and len(linear) == len(call.args) == 2:
             (rest,) = (value for value in linear if value not in gone)

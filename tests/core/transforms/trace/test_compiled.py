@@ -13,6 +13,7 @@ import pytest
 
 import xpgrad
 from xpgrad import CompileWarning, EscapedArray, TraceError, Variable, compile
+from xpgrad import functions as F
 from xpgrad.backend.levels import live
 from xpgrad.config import switches
 from xpgrad.transforms.trees import flatten
@@ -598,6 +599,25 @@ def test_no_array_of_a_recorded_run_is_kept():
         assert first < x.nbytes / 2
     finally:
         tracemalloc.stop()
+
+
+def test_gradient_of_a_value_beside_its_gradient_that_nothing_is_computed_of():
+    """The sweep joins a factor of the gradient's cotangent, which is missing, with one of the value's."""
+
+    def value_and_gradients(x, w, b, gy):
+        y = F.linear(x, w, b)
+        return y, xpgrad.grad([y], [x, w, b], [gy], enable_double_backprop=True)
+
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(shape) for shape in [(2, 3), (4, 3), (4,), (2, 4)]]
+    compiled, found = xpgrad.compile(value_and_gradients), []
+    for f in (value_and_gradients, compiled, compiled, compiled):
+        xs = [Variable(array) for array in arrays]
+        y, _ = f(*xs)
+        found.append([g.array for g in xpgrad.grad([y], xs[:3], [xs[3]])])
+    for got in found[1:]:
+        for a, b in zip(got, found[0], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
 def test_an_output_without_a_cotangent_costs_nothing_and_adds_no_nan():

@@ -167,6 +167,11 @@ class Builder:
         if self.space.size != 1 or any(part.size != 1 or part.statement.dtype != name for part in parts):
             raise Unfusible("blocks are scattered")
         operands = [part.statement for part in parts]
+        if spec.size == 1:  # of one element it is a number, which other statements may use
+            total = self.add("constant", (), name, "one", 0)
+            for item in operands:
+                total = self.add("add", (total, item), name, "one")
+            return Symbol(self, total, spec)
         return Symbol(self, self.add("scatter", operands, name, "array", (spec.size, tuple(places))), spec, True)
 
     def full_like(self, x: Symbol, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Symbol:

@@ -155,3 +155,15 @@ def test_numbers_that_somebody_may_change_are_read_at_each_run():
     assert np.allclose(run(np.ones(3))[0], np.exp(2.0))
     scale[...] = 3.0
     assert np.allclose(run(np.ones(3))[0], np.exp(3.0))
+
+
+def test_what_is_added_to_one_element_is_a_number_to_go_on_with():
+    def f(x):
+        return xp.sum(x[0] * x[0] + x[0])
+
+    x = np.array([3.0])
+    program = program_of(f, x)
+    found, _ = groups(program)
+    assert not any(item.op == "scatter" for group in found for item in group.statements)
+    value, gradient = python_executor(fused_program(program))(x)
+    assert (float(value), gradient.tolist()) == (12.0, [7.0])

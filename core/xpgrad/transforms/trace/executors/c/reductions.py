@@ -36,11 +36,11 @@ static __attribute__((unused, noinline)) {type} {op}_{dtype}(const {type} *x, lo
             for (long k = 0; k < m; k++) lane[k] = {op}_{dtype}_2(lane[k], lane[k + m]);
         y = lane[0];
         i = vectors * {lanes};
-        if (i == n) return y;
+        if (i == n) return {op}_{dtype}_2({identity}, y);
     }}
     {type} rest = x[i];
     for (i++; i < n; i++) rest = {op}_{dtype}_2(rest, x[i]);
-    return {op}_{dtype}_2(y, rest);
+    return {op}_{dtype}_2({identity}, {op}_{dtype}_2(y, rest));
 }}
 static __attribute__((unused)) void {op}_{dtype}_columns({type} *x, long groups, long n) {{
     for (long step = 1; step < groups; step *= 2)
@@ -58,9 +58,9 @@ _INTEGER = {1: "int8_t", 2: "int16_t", 4: "int32_t", 8: "int64_t"}
 
 
 def identity(op: str, dtype: str) -> str:
-    """Return the number in C that a reduction of nothing gives; of a sum -0.0, which leaves each number as it is."""
+    """Return the number in C that a reduction of nothing gives; as in NumPy, so that the sum of -0.0 is 0.0."""
     if kind(dtype) == "real":
-        start = {"sum": "-0.0", "prod": "1", "max": "-__builtin_inf()", "min": "__builtin_inf()"}[op]
+        start = {"sum": "0", "prod": "1", "max": "-__builtin_inf()", "min": "__builtin_inf()"}[op]
     elif dtype == "bool":
         start = {"max": "0", "min": "1"}[op]
     else:

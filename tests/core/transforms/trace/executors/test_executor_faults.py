@@ -1,0 +1,226 @@
+"""Faults planted in groups and in the executors that compute them, one at a time: the checks of results find each."""
+
+import operator
+import re
+
+import numpy as np
+import pytest
+from tests.core.transforms.trace.executors import probes, table
+from tests.core.transforms.trace.executors.c_programs import multiply_add, needs_compiler
+from tests.core.transforms.trace.executors.near import assert_near
+from tests.core.transforms.trace.fusion import test_fuse
+from tests.core.transforms.trace.fusion.reference import fused_program
+from tests.core.transforms.trace.random_programs import BACKEND, interpreted
+
+from xpgrad.transforms.trace.executors.c import functions, generator, groups, library, reductions
+from xpgrad.transforms.trace.executors.c.compiler import Compiler
+from xpgrad.transforms.trace.executors.c.executor import wait
+from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
+from xpgrad.transforms.trace.executors.host import blocks, memory
+from xpgrad.transforms.trace.executors.host.blocks import Blocks
+from xpgrad.transforms.trace.executors.host.executor import grouped
+from xpgrad.transforms.trace.executors.host.totals import Total
+from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.executors.threads import run_all, threads
+from xpgrad.transforms.trace.fusion.fuse import Grouping
+from xpgrad.transforms.trace.fusion.space import Space
+from xpgrad.transforms.trace.passes import PASSES, equal_calls
+from xpgrad.transforms.trace.program import Call, Program, Value
+
+XP = BACKEND.namespace
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    table.cut_small(monkeypatch.setattr)
+    probes.cut_chunks(monkeypatch.setattr)
+
+
+# What finds faults
+
+
+def by_host(*names):
+    for name in names:
+        probes.check_host(name)
+
+
+def by_c(*names):
+    for name in names:
+        probes.check_c(name)
+
+
+def by_statements(name):
+    """Compare the statements of a probe with its calls."""
+    program, arrays = probes.program_of(name)
+    for y, wanted in zip(python_executor(fused_program(program))(*arrays), interpreted(program, arrays), strict=True):
+        assert_near(y, wanted)
+
+
+def by_any_number_of_threads(name):
+    with pytest.MonkeyPatch.context() as patch:
+        probes.check_threads_host(name, patch.setattr)
+
+
+def by_random_programs():
+    test_fuse.test_no_group_crosses_a_write()
+    for change in (grouped, fused_program):
+        probes.check_random(range(60), change)
+
+
+def by_a_write_to_a_view():
+    """Write to a view of what a group could compute, too."""
+    x = Value(BACKEND.spec(np.empty((1, 4))), "x")
+    twice, view, more = Value(x.spec), Value(BACKEND.spec(np.empty(4))), Value(x.spec)
+    calls = (
+        Call("multiply", np.multiply, (x, 2.0), {}, (twice,)),
+        Call("reshape", np.reshape, (twice, (4,)), {}, (view,)),
+        Call("x[]=", operator.setitem, (view, 0, 5.0), {}, (), writes=(view,)),
+        Call("negative", np.negative, (twice,), {}, (more,)),
+    )
+    (y,) = python_executor(fused_program(Program("f", (x,), (more,), calls)))(np.arange(4.0).reshape(1, 4))
+    assert_near(y, np.array([[-5.0, -2.0, -4.0, -6.0]]))
+
+
+def by_two_groups():
+    """Compile two groups, one after the other."""
+    for group in (multiply_add(), multiply_add(constant=2.0)):
+        made = CompiledGroups(BACKEND)
+        call = made(group, table.refuse)
+        made.start()
+        assert wait(60)
+        table.compare_group(group, [np.ones((5, 7), np.float32)] * 3, call.current)
+
+
+# Faults
+
+
+def last_left_out(task, count, step=None):
+    run_all(task, max(1, count - 1), step)
+
+
+def first_uses(program, found):
+    """Return the first call that uses each piece of memory, as if it were the last."""
+    ends = {}
+    for i, call in enumerate(program.calls):
+        for value in call.operands():
+            for root in found.roots[value]:
+                ends.setdefault(root, i)
+    for i, call in enumerate(program.calls):
+        for value in call.results:
+            for root in found.roots[value]:
+                ends.setdefault(root, i)
+    return ends
+
+
+LEVEL, CALLED, ADD, COMBINED = Space.level, Blocks.__call__, Grouping._add, reductions.combined
+
+
+def swapped(self, shape):
+    """Take a number for each row for one for each column, and the other way round, where both fit."""
+    found = LEVEL(self, shape)
+    rows, columns = self.counts()
+    return {"row": "column", "column": "row"}.get(found, found) if rows == columns else found
+
+
+def with_parts_by_threads(self, *arrays):
+    self._part = -(-self._cuts.length // threads())
+    return CALLED(self, *arrays)
+
+
+def total_without_nan(count, combine):
+    return Total(count, {XP.maximum: np.fmax, XP.minimum: np.fmin}.get(combine, combine))
+
+
+def crossing(self, call):
+    if not call.writes:
+        ADD(self, call)
+    elif self._open is not None and any(x in self._later or x in self._open.made for x in call.operands()):
+        self._after.append(call)
+    else:
+        self.calls.append(call)
+
+
+def merging_draws(program):
+    return equal_calls(program.replaced(calls=tuple(call.replaced(draws=False) for call in program.calls)))
+
+
+def rewritten(pattern, text):
+    """Return a generator that puts a text in the place of another."""
+
+    def generate(fused, name, **options):
+        source = generator.generate(fused, name, **options)
+        changed, number = re.subn(pattern, text, source.text)
+        assert number, f"there is no {pattern} in the text of groups any more"
+        return generator.Source(
+            source.name, changed, source.chunks, ends=source.ends, scratch=source.scratch, partials=source.partials
+        )
+
+    return generate
+
+
+def without_nan(op, dtype, a, b):
+    return f"({a} {'>' if op == 'max' else '<'} {b}) ? {a} : {b}" if op in ("max", "min") else COMBINED(op, dtype, a, b)
+
+
+TAIL = rewritten(r"stop - start < (\d+) \? stop - start : \1", r"stop - start < \1 ? 0 : \1")
+ROW = rewritten(r"row < stop; row\+\+", r"row < stop - (stop % 8 != 0); row++")
+NEGATIVE = functions.Row("0 - {0}", "-{0}")
+
+FAULTS = {
+    "the last block is left out": (blocks, "run_all", last_left_out, by_host, "formula", "rows"),
+    "a buffer is freed too early": (memory, "ends_of_memory", first_uses, by_host, *probes.PROBES),
+    "numbers of rows are numbers of columns": (Space, "level", swapped, by_statements, "levels"),
+    "parts of a sum depend on threads": (
+        Blocks,
+        "__call__",
+        with_parts_by_threads,
+        by_any_number_of_threads,
+        "formula",
+    ),
+    "NaN is lost between blocks": (blocks, "Total", total_without_nan, by_host, "extremes"),
+    "a group crosses a write": (Grouping, "_add", crossing, by_random_programs),
+    "a view of what is written to is in a group": (Grouping, "_is_written", lambda *_: False, by_a_write_to_a_view),
+    "a draw is merged": (PASSES, "equal_calls", merging_draws, by_random_programs),
+}
+FAULTS_OF_C = {
+    "the last chunk is left out": (library, "run_all", last_left_out, by_c, "long"),
+    "the end of the columns is left out": (groups, "generate", TAIL, by_c, "long"),
+    "the last row is left out": (groups, "generate", ROW, by_c, "rows"),
+    "numbers of rows are numbers of columns": (Space, "level", swapped, by_statements, "levels"),
+    "NaN is lost in a maximum": (reductions, "combined", without_nan, by_c, "extremes"),
+    "the sign of zero is lost": (functions.ROWS, "negative", NEGATIVE, by_c, "zeros"),
+    "another group is loaded": (Compiler, "key", lambda self, text: "0" * 64, by_two_groups),
+}
+
+
+def plant(monkeypatch, place, name, fault):
+    (monkeypatch.setitem if isinstance(place, dict) else monkeypatch.setattr)(place, name, fault)
+
+
+def test_without_a_fault_nothing_is_found():
+    for _, _, _, check, *names in FAULTS.values():
+        check(*names)
+
+
+@pytest.mark.parametrize("title", FAULTS)
+def test_a_planted_fault_is_found(title, monkeypatch):
+    place, name, fault, check, *names = FAULTS[title]
+    plant(monkeypatch, place, name, fault)
+    with pytest.raises((AssertionError, ValueError)):
+        check(*names)
+
+
+@needs_compiler
+def test_without_a_fault_nothing_is_found_in_c(folder):
+    for check, names in {(check, tuple(names)) for _, _, _, check, *names in FAULTS_OF_C.values()}:
+        check(*names)
+
+
+@needs_compiler
+@pytest.mark.parametrize("title", FAULTS_OF_C)
+def test_a_fault_planted_in_c_is_found(title, folder, monkeypatch):
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", "2")
+    place, name, fault, check, *names = FAULTS_OF_C[title]
+    plant(monkeypatch, place, name, fault)
+    with pytest.raises(AssertionError):
+        check(*names)

@@ -1,0 +1,135 @@
+"""Programs by `host` and `c`: near their calls, the same for any number of threads, and with memory of their own."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+from tests.core.transforms.trace.executors import probes
+from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.core.transforms.trace.executors.table import cut_small
+
+import xpgrad
+from xpgrad import Parameter
+from xpgrad import array_api as xp
+from xpgrad.transforms import value_and_grad
+from xpgrad.transforms.trace.executors.c import executor as c_executors
+
+both = pytest.mark.parametrize("name", ["host", pytest.param("c", marks=needs_compiler)])
+
+
+@pytest.fixture
+def _small(monkeypatch):
+    cut_small(monkeypatch.setattr)
+
+
+@pytest.fixture
+def _chunks(monkeypatch):
+    """Groups of C have several chunks, which threads share, also on small arrays."""
+    probes.cut_chunks(monkeypatch.setattr)
+
+
+@pytest.fixture
+def _any_group(monkeypatch, shared_folder, _small):
+    monkeypatch.setattr(c_executors, "worth", lambda fused: True)
+
+
+@pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("name", probes.PROBES)
+def test_blocks_give_what_calls_give(name):
+    probes.check_host(name)
+
+
+@pytest.mark.usefixtures("_small")
+def test_random_programs_by_blocks_give_what_calls_give():
+    probes.check_random(range(60))
+
+
+@pytest.mark.parametrize("name", probes.PROBES)
+def test_blocks_give_the_same_for_any_number_of_threads_and_size(name, monkeypatch):
+    probes.check_threads_host(name, monkeypatch.setattr)
+
+
+@needs_compiler
+@pytest.mark.usefixtures("shared_folder", "_chunks")
+@pytest.mark.parametrize("name", probes.PROBES)
+def test_c_gives_what_calls_give_for_any_number_of_threads(name):
+    probes.check_c(name)
+    probes.check_threads_c(name)
+
+
+def step_of(w):
+    """Return a training step that computes a loss, moves `w`, and takes elements by numbers."""
+
+    def step(x, places):
+        loss, gradient = value_and_grad(lambda w: xp.sum(xp.tanh(w * x) ** 2 + xp.take(w, places)))(w)
+        w.array = (w - 0.01 * gradient).array
+        return loss, gradient, w * 2
+
+    return step
+
+
+@both
+@pytest.mark.usefixtures("_any_group")
+def test_an_error_in_the_middle_leaves_all_as_it_was(name):
+    w = Parameter(np.linspace(-1, 1, 37))
+    step, places = xpgrad.compile(step_of(w), executor=name), np.arange(37)
+    x = np.linspace(0, 2, 37)
+    for _ in range(2):
+        step(x, places)
+    assert c_executors.wait(60)
+    step(x, places)
+    before = w.array.copy()
+    with pytest.raises(IndexError):
+        step(x, places + 1)
+    np.testing.assert_array_equal(w.array, before)
+    other = Parameter(before)
+    expected, found = step_of(other)(xpgrad.Variable(x), places), step(x, places)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(getattr(a, "array", a), b.array, rtol=1e-12)
+    np.testing.assert_allclose(w.array, other.array, rtol=1e-12)
+
+
+@both
+@pytest.mark.slow
+@pytest.mark.usefixtures("_any_group")
+def test_compiled_steps_are_flat_in_memory(name):
+    w = Parameter(np.linspace(-1, 1, 37))
+    step, places = xpgrad.compile(step_of(w), executor=name), np.arange(37)
+    x = np.linspace(0, 2, 37)
+
+    def steps(number):
+        for _ in range(number):
+            step(x, places)
+
+    steps(3)
+    assert c_executors.wait(60)
+    tracemalloc.start()
+    try:
+        steps(200)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        steps(2000)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+    finally:
+        tracemalloc.stop()
+
+
+@both
+@pytest.mark.usefixtures("_any_group")
+def test_results_are_nobody_s_memory(name):
+    f, arrays = probes.PROBES["twice"]
+    compiled, runs = xpgrad.compile(f, executor=name), []
+    for _ in range(3):
+        compiled(*arrays)
+    assert c_executors.wait(60)
+    for _ in range(3):
+        runs.append(compiled(*arrays))
+    probes.apart([y for results in runs for y in results], [arrays[0]])
+    expected = [np.array(y) for y in runs[0]]
+    for results in runs[1:]:
+        for y in results:
+            y[...] = np.nan
+    for y, wanted in zip(runs[0], expected, strict=True):
+        np.testing.assert_array_equal(y, wanted)
