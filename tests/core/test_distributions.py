@@ -13,7 +13,8 @@ from tests.docs.documents import ROOT
 
 import xpgrad
 
-MAX_LINES = {"xpgrad/transforms/trace/": 4_500, "xpgrad/": 28_000}  # blank ones not counted; the first that fits counts
+MAX_LINES = {"xpgrad/transforms/trace/executors/": 3_800, "xpgrad/transforms/trace/": 6_500, "xpgrad/": 28_000}
+"""Blank ones are not counted; the first folder that fits counts."""
 
 
 def _project(folder: Path) -> dict[str, Any]:

@@ -263,10 +263,21 @@ def elsewhere() -> None:
         xpgrad.array_api.sum(xpgrad.array_api.where(at > 0, xpgrad.array_api.sqrt(at), 0.0)).backward()
 
 
+def programs() -> None:
+    device = xpgrad.get_device("@cupy:1")
+    x = device.send(np.array([1.0, 3.0]))
+    for options in {"exact": True}, {}:
+        step = xpgrad.compile(transforms.value_and_grad(lambda z: xpgrad.array_api.sum(z * z - 0.5)), **options)
+        for _ in range(3):
+            value, gradient = step(x)
+            assert (value.get().item(), gradient.get().tolist()) == (9.0, [2.0, 6.0])
+            assert value.device.id == gradient.device.id == 1
+
+
 if __name__ == "__main__":
     for check in (
         devices, broken, current, following, across, copies, exchange, memory, bounds, random_numbers, labels,
-        chx, elsewhere,
+        chx, elsewhere, programs,
     ):  # fmt: skip
         check()
     print("all well")

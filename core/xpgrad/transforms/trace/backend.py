@@ -55,6 +55,7 @@ class TraceBackend(Backend):
         self.zero_dimensional_widen = base.zero_dimensional_widen
         self.xp = TraceKernels(self)
         self._base_types = frozenset(base.array_types)
+        self._follows = base.has_current_device
         self._handles: dict[str, Device] = {}
 
     def overrides(self) -> Mapping[str, Kernel]:
@@ -122,7 +123,7 @@ class TraceBackend(Backend):
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
             return None if returned is None else target
-        out = function(*opened, **named)
+        out = (self.base.follow(function) if self._follows else function)(*opened, **named)
         if type(out) in self._base_types:
             value = Value(self.base.spec(out))
             for array, own in zip(opened, given):  # noqa: B905 - equally many, and this runs for each call
@@ -157,7 +158,7 @@ class TraceBackend(Backend):
         outside = any(self.base.is_view(x.values) or watch.knows(x.values) for x in targets)
         if outside:
             watch.check()
-        returned = function(*opened, **options)
+        returned = (self.base.follow(function) if self._follows else function)(*opened, **options)
         recording.add(name, function, given, noted, (), writes=tuple(x.value for x in targets))
         if outside:
             watch.look()

@@ -30,4 +30,6 @@ def python_executor(program: Program) -> Run:
             CompileWarning,
             stacklevel=2,
         )
-    return program.function()
+    run = program.function()
+    backend = program.backend
+    return backend.follow(run) if backend is not None and backend.has_current_device else run
