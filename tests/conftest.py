@@ -15,9 +15,19 @@ xpgrad.global_config.detect_mutation = True  # no test may change an array that 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep compiled code where pytest keeps what is for the next run, and not in the user's folder."""
+    """Compile no C in the background but in tests that ask for it, and keep it where pytest keeps such things.
+
+    Most tests would be over before their code is compiled.
+    """
+    os.environ.setdefault("XPGRAD_CODEGEN", "0")
     if "XPGRAD_CACHE_DIR" not in os.environ and getattr(config, "cache", None) is not None:
         os.environ["XPGRAD_CACHE_DIR"] = str(config.cache.mkdir("xpgrad") / "compiled")
+
+
+@pytest.fixture
+def codegen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are computed by C where it can be compiled."""
+    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
 
 
 @pytest.fixture(params=DEVICES)

@@ -9,7 +9,7 @@ from xpgrad.transforms.trace.program import Program
 SUM = "add"
 """The name of the calls by which a sweep collects the contributions to one cotangent."""
 JOINED = "concat", "stack"
-"""Functions whose result has a part for each operand: a sweep puts factors of products together, some of them cotangents."""
+"""Functions with a part of the result for each operand: a sweep puts factors of products together, also cotangents."""
 
 
 def without(program: Program, cotangents: Sequence[Value], absent: Collection[Value]) -> tuple[Program, list[bool]]:
