@@ -54,13 +54,15 @@ WORDS = {
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
     " xpgrad_npu",
-    "design.md": "cpu gpu native protocol.py xp.device_of xp.spec_of",
+    "compile.md": "cc clang cupy gcc",
+    "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
+    "scaling.md": "freeze gc",
     "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
     "transforms.md": "aux least_squares resize_",
 }

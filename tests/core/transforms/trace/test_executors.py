@@ -351,9 +351,22 @@ def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, 
     )
     loaded = strangers.plugins()
     monkeypatch.setattr(choice, "plugins", loaded)
+    monkeypatch.setattr(choice, "EXECUTORS", {"python": python.python_executor})
     w = Writer(X)
     program, backend = w.program(w(np.sin, *w.inputs)), loaded.backend("numpy")
     assert bits(executor_for(program, backend)(X)[0]) == bits(np.sin(X))
     (name,) = (choice._name(module) for module in loaded.records if "slow" in module)
     choice.check_executor(name, exact=False)
     assert executor_for(program, backend, name)(X) == ("slow to make",)
+
+
+@pytest.mark.parametrize("executor", ["c", "host"])
+def test_arrays_without_addresses_in_host_memory_are_left_to_their_library(executor) -> None:
+    """They may be immutable, lazy or on a GPU: no function of xpgrad's own may write to parts of them."""
+    xp, x = xpgrad.array_api, xpgrad.get_device("@strict").send(np.linspace(0.1, 1.0, 2**17))
+    compiled = xpgrad.compile(lambda x: xp.sum(xp.tanh(x * 1.5) * x), executor=executor)
+    compiled(x)
+    with pytest.warns(CompileWarning, match=f"the executor '{executor}' does not take programs of strict"):
+        compiled(x)
+    assert compiled.program(x).executor == "python"
+    assert not any(isinstance(call.function, Fused) for call in compiled.program(x).calls)

@@ -24,13 +24,22 @@ EXACT = "python"
 def _c(program: Program) -> Any:
     from xpgrad.transforms.trace.executors.c.executor import c_executor
 
-    return c_executor(program)
+    return c_executor(program) if in_host_memory(program) else NotImplemented
 
 
 def _host(program: Program) -> Any:
     from xpgrad.transforms.trace.executors.host.executor import host_executor
 
-    return host_executor(program)
+    return host_executor(program) if in_host_memory(program) else NotImplemented
+
+
+def in_host_memory(program: Program) -> bool:
+    """Return whether all arrays have addresses in host memory: others may be immutable, lazy, or on a GPU."""
+    backend = program.backend
+    specs = {value.spec.device: value.spec for value in program.values() if value.spec.backend is backend}
+    return backend is not None and all(
+        backend.address(backend.empty(backend.spec_for((), spec.dtype, spec.device))) for spec in specs.values()
+    )
 
 
 EXECUTORS: dict[str, Executor] = {"c": _c, "host": _host, EXACT: python_executor}
