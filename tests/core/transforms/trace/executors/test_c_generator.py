@@ -1,10 +1,12 @@
 """Generated C, compiled: what each row of the table gives, and that groups of every shape mean what they should."""
 
 import math
+import subprocess
 
 import numpy as np
 import pytest
 from tests.core.transforms.trace.executors.written_groups import (
+    COMPILER,
     NAMES,
     Compiled,
     Writer,
@@ -14,7 +16,7 @@ from tests.core.transforms.trace.executors.written_groups import (
 )
 
 from xpgrad.transforms.trace.executors.c.functions import ROWS, kind
-from xpgrad.transforms.trace.executors.c.generator import CHUNK, PLACEHOLDER, generate, has_row
+from xpgrad.transforms.trace.executors.c.generator import CHUNK, FLAGS, PLACEHOLDER, generate, has_row
 from xpgrad.transforms.trace.fusion.statements import BINARY, UNARY, Statement
 
 pytestmark = pytest.mark.skipif(not vector_math(), reason="needs a C compiler and glibc's functions for vectors")
@@ -210,6 +212,19 @@ def test_text_depends_on_structure_alone():
     texts = {generate(normalized(130, 64)[0], name).text for name in ("f", "g")}
     assert len(texts) == 1
     assert PLACEHOLDER in texts.pop()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gcc_makes_a_loop_on_vectors_of_a_bool_times_a_number(dtype):
+    command = [COMPILER, *FLAGS, "-fopt-info-vec-optimized", "-x", "c", "-", "-c", "-o", "/dev/null"]
+    writer = Writer(1, 70000)
+    x, g = (writer.load(np.ones((1, 70000), dtype)) for _ in range(2))
+    gate = writer.cast(writer.greater(writer.maximum(x, 0.0), 0.0), dtype=dtype)
+    text = generate(writer.fused(writer.maximum(x, 0.0), writer.multiply(g, gate)), "f").text
+    found = subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+    if found.returncode:
+        pytest.skip("the compiler is not gcc: it does not say what it has made loops on vectors")
+    assert "loop vectorized" in found.stderr
 
 
 def test_small_space_is_one_chunk_and_needs_no_second_call():

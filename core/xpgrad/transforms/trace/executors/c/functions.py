@@ -176,6 +176,8 @@ def expression(op: str, dtype: str, given: list[str], operands: list[str]) -> st
     if op == "where":
         return f"select_{C_TYPES[dtype]}({', '.join(operands)})"
     if op == "cast":
+        if given[0] == "bool" and kind(dtype) == "real":  # by an integer, without which gcc makes no loop on vectors
+            return f"({C_TYPES[dtype]})(int32_t){operands[0]}"
         return f"{operands[0]} != 0" if dtype == "bool" else f"({C_TYPES[dtype]}){operands[0]}"
     text: str = getattr(ROWS[op], kind(given[0]))
     return text.format(*operands, f="f" if given[0] == "float32" else "", t=C_TYPES[given[0]])
