@@ -19,6 +19,8 @@ from xpgrad.transforms.trees import flatten
 
 CALLS = 4
 """Two calls that record, and two of the program."""
+MOST = 1_000_000
+"""Elements of an array that others may broadcast to."""
 
 
 class World:
@@ -111,6 +113,9 @@ STEPS: tuple[Step, ...] = (
 
 
 def _fit(a: Any, b: Any) -> bool:
+    """Return whether arrays broadcast to one that is not too large."""
+    if math.prod(map(max, a.shape, b.shape)) > MOST:
+        return False
     return len(a.shape) == len(b.shape) and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True))
 
 
