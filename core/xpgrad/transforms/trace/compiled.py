@@ -353,9 +353,9 @@ def compile(
         Whether programs give the results of `f` to the bit: the executor ``python`` runs them, and no pass changes the
         order of sums and products. Without it results are equal to rounding.
     executor : str, optional
-        What runs the programs: ``c``, ``host`` or ``python``, or the name of a plugin's executor; by default the fastest
-        one that there is for the library. One that does not take a program leaves it, with a `CompileWarning`, to the
-        others.
+        What runs the programs: ``c``, ``host`` or ``python``, or the name of a plugin's executor; by default the
+        fastest one that there is for the library. One that does not take a program leaves it, with a `CompileWarning`,
+        to the others.
     strict : bool
         Raise `TraceError` for what cannot be in a program, instead of running such calls without one, and where
         `executor` does not take a program.
