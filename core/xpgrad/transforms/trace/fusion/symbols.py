@@ -353,7 +353,8 @@ class Builder:
         kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
         result = kept if keepdims else tuple(n for i, n in enumerate(shape) if i not in axes)
         if not any(shape[a] != 1 for a in axes):
-            return self.reshape(x, result)
+            # A sum of negative zeros is 0.0.
+            return self.reshape(self.elementwise("add", x, 0) if op == "sum" and axes else x, result)
         if x.ended or x.size == 0:
             raise Unfusible("a sum over all rows ends a group")
         if shape != self.space.shape or x.short:
