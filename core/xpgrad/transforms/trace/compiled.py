@@ -354,13 +354,8 @@ def compile(
         order of sums and products. Without it results are equal to rounding.
     executor : str, optional
         What runs the programs: ``c``, ``host`` or ``python``, or the name of a plugin's executor; by default the
-<<<<<<< HEAD
         fastest one that there is for the library. One that does not take a program leaves it, with a
         `CompileWarning`, to the others.
-=======
-        fastest one that there is for the library. One that does not take a program leaves it, with a `CompileWarning`,
-        to the others.
->>>>>>> w-docs15
     strict : bool
         Raise `TraceError` for what cannot be in a program, instead of running such calls without one, and where
         `executor` does not take a program.
