@@ -15,7 +15,7 @@ from tests.core.transforms.trace.executors.c_programs import (
     program_of,
 )
 
-from xpgrad.transforms.trace.executors.c import background, cache, compiler, toolchain
+from xpgrad.transforms.trace.executors.c import background, cache, compiler, groups, index, toolchain
 from xpgrad.transforms.trace.executors.c.cache import Cache, CacheError, default_folder
 from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
@@ -178,6 +178,60 @@ def test_a_program_that_was_compiled_before_runs_in_c_at_once(folder, anew, monk
     run = c_executor(program_of(multiply_add()))
     assert is_compiled(run)
     run_once(run, group)
+
+
+@needs_compiler
+def test_a_program_that_was_compiled_before_needs_no_source(folder, anew, monkeypatch):
+    group = multiply_add()
+    c_executor(program_of(group))
+    assert wait(60)
+    anew()
+    monkeypatch.setattr(groups, "generate", None)
+    run = c_executor(program_of(multiply_add()))
+    assert is_compiled(run)
+    run_once(run, group)
+    assert not is_compiled(c_executor(program_of(multiply_add(constant=2.0))))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", [*DAMAGES, "another program", "no index", "other facts", "no list"])
+def test_without_a_good_index_libraries_are_found_by_their_source(name, folder, anew, monkeypatch):
+    group = multiply_add()
+    c_executor(program_of(group))
+    assert wait(60)
+    (file,) = folder.glob("program-*.json")
+    good = file.read_bytes()
+    if name == "another program":
+        c_executor(program_of(multiply_add(constant=2.0)))
+        assert wait(60)
+        (other,) = (path for path in folder.glob("program-*.json") if path != file)
+        os.replace(other, file)
+    elif name == "no index":
+        file.unlink()
+    elif name in DAMAGES:
+        file.write_bytes(DAMAGES[name](good))
+    else:
+        stored(folder, file.name, b"[[]]" if name == "other facts" else b"1")
+    anew()
+    monkeypatch.setattr(compiler.Compiler, "compile", None)
+    run = c_executor(program_of(multiply_add()))
+    run_once(run, group)
+    assert wait(60)
+    assert is_compiled(run)
+    run_once(run, group)
+    assert file.read_bytes() == good
+
+
+@needs_compiler
+def test_an_index_of_another_version_is_not_used(folder, anew, monkeypatch):
+    c_executor(program_of(multiply_add()))
+    assert wait(60)
+    anew()
+    monkeypatch.setattr(index, "generator_key", lambda: "another version")
+    c_executor(program_of(multiply_add()))
+    assert wait(60)
+    assert len(list(folder.glob("program-*.json"))) == 2
+    assert len(list(folder.glob("*.so"))) == 1
 
 
 @needs_compiler

@@ -70,7 +70,8 @@ def ended(process: "subprocess.Popen[str]") -> str:
 
 
 def left_in(folder: Path) -> list[str]:
-    return [path.name for path in folder.glob("*") if not path.name.startswith("compiler-")]
+    """Return what is in the folder, but for what is known of compilers and programs."""
+    return [path.name for path in folder.glob("*") if not path.name.startswith(("compiler-", "program-"))]
 
 
 def test_several_processes_may_compile_the_same_at_once(folder):

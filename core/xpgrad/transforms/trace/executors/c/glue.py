@@ -190,8 +190,11 @@ def python_api() -> tuple[int, ...] | None:
 
 def new_function(method: int, self: tuple[Any, ...]) -> Callable[..., Any]:
     """Return the function of Python that a `PyMethodDef` at an address describes; it keeps `self`."""
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", ctypes.pythonapi)
-    )
-    function: Callable[..., Any] = make(method, self, None)
+    function: Callable[..., Any] = _maker()(method, self, None)
     return function
+
+
+@functools.cache
+def _maker() -> Any:
+    kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return kind(("PyCFunction_NewEx", ctypes.pythonapi))

@@ -7,9 +7,11 @@ from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad.transforms.trace.executors.c.compiler import Compiler
 from xpgrad.transforms.trace.executors.c.generator import Source, generate
+from xpgrad.transforms.trace.executors.c.index import Place, Places, index_name, read_index, write_index
 from xpgrad.transforms.trace.executors.c.layout import Layout, layout_of
 from xpgrad.transforms.trace.executors.c.library import Function, Library
 from xpgrad.transforms.trace.executors.c.process import Closing
+from xpgrad.transforms.trace.executors.c.structure import structure_of
 from xpgrad.transforms.trace.executors.c.text import library_text
 from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled, toolchain
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -17,6 +19,7 @@ from xpgrad.types import Array
 
 MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Groups, and characters of source, of one library: more of them are compiled one library after the other."""
+NO_ROW = "C has no row for one of its functions"
 
 
 class Group:
@@ -68,6 +71,8 @@ class CompiledGroups:
         self.groups: list[Group] = []
         self._backend = backend
         self._layout: Layout | None = None
+        self._structures: list[str] = []
+        self._places: dict[Group, Place | None] = {}
 
     def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> Group:
         """Return what computes a group: `fallback`, until it is compiled."""
@@ -91,7 +96,7 @@ class CompiledGroups:
             group.state = why or group.state
 
     def _begin(self, tools: Toolchain) -> str | None:
-        """Load what was compiled before, and submit the others; return why there is nothing of both."""
+        """Load what was compiled before, or else submit the groups; return why there is nothing of both."""
         if not self.groups or tools.off is not None:
             return tools.off
         found = self.groups[0].fused.outputs[0].spec
@@ -99,8 +104,9 @@ class CompiledGroups:
         if not self._backend.address(self._backend.empty(spec)):
             return f"arrays of {self._backend.name} have no addresses in host memory"
         self._layout = layout_of(self._backend, spec)
+        self._structures = [structure_of(group.fused) for group in self.groups]
         compiler = tools.known_compiler()
-        if compiler is None or not self._compute(compiler, tools.loaded):
+        if compiler is None or not self._load(compiler, tools):
             for group in self._others():
                 group.state = "is being compiled"
             background.submit(lambda: self._compile(tools))
@@ -115,7 +121,7 @@ class CompiledGroups:
         try:
             compiler = tools.compiler()
             if compiler is not None:
-                self._compute(compiler, tools.made)
+                self._compute(compiler, tools)
             why = tools.off or (tools.failures[-1] if tools.failures else "")
         except Closing:
             why = "the interpreter ends"
@@ -125,29 +131,58 @@ class CompiledGroups:
         for group in self._others():
             group.state = why or group.state
 
-    def _compute(self, compiler: Compiler, get: Callable[[Compiler, str], Library | None]) -> bool:
-        """Let the groups be computed by the libraries that `get` returns; return whether there are all."""
-        done = True
+    def _load(self, compiler: Compiler, tools: Toolchain) -> bool:
+        """Let the groups be computed by libraries that were made before; return whether all are there.
+
+        Libraries can be found by their source, too, but that takes ten times as long to write.
+        """
+        name = index_name(compiler, self._structures)
+        places: Places | None = None if name is None else read_index(tools.cache, name, len(self.groups))
+        if places is None:
+            return False
+        libraries = {place.library: tools.stored(place.library) for place in places if place is not None}
+        for group, place in zip(self.groups, places, strict=True):
+            library = None if place is None else libraries[place.library]
+            if place is None:
+                group.state = NO_ROW
+            elif library is None:
+                return False
+            else:
+                self._become(group, library, place.number, place.source())
+        return True
+
+    def _compute(self, compiler: Compiler, tools: Toolchain) -> None:
+        """Let the groups be computed by libraries that are found by their source, or compiled."""
         for text, members in self._libraries(compiler):
-            library = get(compiler, text)
+            library = tools.made(compiler, text)
             if library is None:
-                done = False
                 continue
+            key = compiler.key(text)
             for group, number, source in members:
-                made = library.function(
-                    f"group_{number}", source, group.fused, group.fallback, self._backend, self._layout
-                )
-                group.become(made)
-        return done
+                facts = source.chunks, source.scratch, source.partials, source.ends
+                self._places[group] = Place(key, number, *facts)
+                self._become(group, library, number, source)
+        name = index_name(compiler, self._structures)
+        if name is not None and len(self._places) == len(self.groups):
+            write_index(tools.cache, name, [self._places[group] for group in self.groups])
+
+    def _become(self, group: Group, library: Library, number: int, source: Source) -> None:
+        name = f"group_{number}"
+        group.become(library.function(name, source, group.fused, group.fallback, self._backend, self._layout))
 
     def _libraries(self, compiler: Compiler) -> Iterator[tuple[str, list[tuple[Group, int, Source]]]]:
         """Yield the text of each library, and the groups that it has, with their numbers in it."""
         numbers: dict[Source, int] = {}
         members: list[tuple[Group, int, Source]] = []
-        for group in list(self._others()):
-            source = generate(group.fused, "GROUP", vector_math=compiler.vector_math)
+        sources: dict[str, Source | None] = {}
+        for group, structure in zip(self.groups, self._structures, strict=True):
+            if group.state == "C":
+                continue
+            if structure not in sources:
+                sources[structure] = generate(group.fused, "GROUP", vector_math=compiler.vector_math)
+            source = sources[structure]
             if source is None:
-                group.state = "C has no row for one of its functions"
+                group.state, self._places[group] = NO_ROW, None
                 continue
             if source not in numbers:
                 size = sum(len(other.text) for other in numbers)

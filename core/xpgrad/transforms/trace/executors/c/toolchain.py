@@ -80,7 +80,10 @@ class Toolchain:
 
     def loaded(self, compiler: Compiler, text: str) -> Library | None:
         """Return the library of a source, if it was made before, by this process or another."""
-        key = compiler.key(text)
+        return self.stored(compiler.key(text))
+
+    def stored(self, key: str) -> Library | None:
+        """Return the library of a source by the compiler's key of that."""
         library = self._libraries.get(key)
         if library is None and (path := self.cache.file(f"{key}.so")) is not None:
             with contextlib.suppress(OSError, AttributeError):  # it is made anew

@@ -1,0 +1,84 @@
+"""`read_index`: in which libraries on disk the groups of a program are, which is known without their source."""
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.compiler import Compiler
+from xpgrad.transforms.trace.executors.c.generator import Source
+from xpgrad.transforms.trace.executors.c.process import Build, BuildError
+
+
+class Place(NamedTuple):
+    """Where a group is, and the facts about its source that a call needs.
+
+    Attributes
+    ----------
+    library : str
+        The name of its file, without ``.so``.
+    number : int
+        Of the group in there.
+    chunks, scratch, partials, ends
+        See `Source`.
+    """
+
+    library: str
+    number: int
+    chunks: int
+    scratch: int
+    partials: int
+    ends: bool
+
+    def source(self) -> Source:
+        """Return what is known of the source: all but the text."""
+        return Source(f"group_{self.number}", "", self.chunks, self.scratch, self.partials, self.ends)
+
+
+Places = list[Place | None]
+"""One for each group, None for one that C has no row for."""
+
+
+@functools.cache
+def generator_key() -> str:
+    """Return a text that differs if the files do that make C source, which is that of this package."""
+    found = hashlib.sha256()
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                found.update(f"{name}\0{hashlib.sha256(file.read()).hexdigest()}\0".encode())
+    return found.hexdigest()
+
+
+def index_name(compiler: Compiler, structures: Sequence[str]) -> str | None:
+    """Return the name of the index of a program, by the structures of its groups; None if there can be none."""
+    try:
+        own = generator_key()
+    except OSError:  # the package is not in a folder
+        return None
+    key = compiler.key("\0".join([own, str(compiler.vector_math), *structures]))
+    return f"program-{key}.json"
+
+
+def read_index(cache: Cache, name: str, count: int) -> Places | None:
+    """Return the places of `count` groups, or None if they are not known."""
+    data = cache.read(name)
+    if data is None:
+        return None
+    try:
+        places: Places = [None if row is None else Place(*row) for row in json.loads(data)]
+    except (TypeError, ValueError):
+        return None
+    return places if len(places) == count else None
+
+
+def write_index(cache: Cache, name: str, places: Places) -> None:
+    """Store the places of groups, if that is possible."""
+    with contextlib.suppress(BuildError, OSError), Build(cache) as build:
+        cache.write(name, json.dumps(places).encode(), build.folder)
