@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import sys
 import types
 from typing import Any
 
@@ -15,7 +16,7 @@ UNCHANGED = frozenset(
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
         *("float16", "float32", "float64", "complex64", "complex128", "e", "inf", "nan", "newaxis", "pi"),
         *("broadcast_arrays", "broadcast_to", "can_cast", "expand_dims", "isdtype", "moveaxis", "repeat"),
-        *("result_type", "roll", "squeeze", "take", "tile"),
+        *("result_type", "roll", "squeeze", "take", "tile", "where"),
     )
 )
 """Names that array_api_compat takes from NumPy unchanged, and that many programs need."""
@@ -95,3 +96,13 @@ def _lazy() -> types.ModuleType:
 
 
 NAMESPACE: Namespace = _lazy()
+
+
+def is_whole() -> bool:
+    """Return whether array_api_compat has been imported: before that, a function of it can be nowhere."""
+    return COMPAT in sys.modules
+
+
+def at_once(name: str) -> bool:
+    """Return whether the function of this name is there without array_api_compat."""
+    return name in UNCHANGED or name in SAME or name in vars(NAMESPACE)

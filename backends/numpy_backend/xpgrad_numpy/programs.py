@@ -1,5 +1,6 @@
 """NumPy's functions in compiled programs: which return new memory, and which can write into given memory."""
 
+import functools
 import operator
 from typing import Any
 
@@ -10,7 +11,7 @@ from xpgrad.types import Dtype, Kernel
 from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
-from xpgrad_numpy.namespace import NAMESPACE
+from xpgrad_numpy.namespace import NAMESPACE, at_once, is_whole
 from xpgrad_numpy.writers import INTO, WRITERS
 
 _VIEWS = {
@@ -37,21 +38,21 @@ _CHAPTERS = (
 )
 
 
-def _fresh() -> frozenset[Kernel]:
+@functools.cache
+def fresh(whole: bool) -> frozenset[Kernel]:
+    """Return functions other than ufuncs whose results are in new memory, of the whole namespace or what is there."""
     kernels = {kernel for name, kernel in KERNELS.items() if name not in _VIEWS and "einsum" not in name}
-    names = (name for chapter in _CHAPTERS for name in CHAPTERS[chapter] if name not in _VIEWS)
+    names = (
+        name for chapter in _CHAPTERS for name in CHAPTERS[chapter] if name not in _VIEWS and (whole or at_once(name))
+    )
     found = {getattr(NAMESPACE, name, None) for name in names}
     return frozenset(kernels | {function for function in found if function is not None})
 
 
-FRESH = _fresh()
-"""Functions other than ufuncs whose results are in new memory."""
-
-
 def is_fresh(function: Kernel) -> bool:
-    """Return whether a function is one of `FRESH`, or of the kernels for networks that are like them."""
+    """Return whether a function is one of `fresh`, or of the kernels for networks that are like them."""
     try:
-        if function in FRESH:
+        if function in fresh(is_whole()):
             return True
     except TypeError:  # an object that is not hashable
         return False

@@ -134,3 +134,17 @@ from xpgrad import Variable as V
 print(*sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
 """
     assert fresh(program) == ""
+
+
+@pytest.mark.parametrize("executor", ["python", "host", "c"])
+def test_a_compiled_function_imports_numpy_random_alone_of_them(executor: str) -> None:
+    program = f"""
+import sys
+import numpy as np
+import xpgrad
+f = xpgrad.compile(lambda x: 2 * x + x * x, executor={executor!r})
+for _ in range(3):
+    f(np.ones(3))
+print(*sorted(set({HEAVY!r}) & set(sys.modules)))
+"""
+    assert fresh(program) == "numpy.random"

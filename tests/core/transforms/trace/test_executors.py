@@ -354,7 +354,7 @@ def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, 
     monkeypatch.setattr(choice, "EXECUTORS", {"python": python.python_executor})
     w = Writer(X)
     program, backend = w.program(w(np.sin, *w.inputs)), loaded.backend("numpy")
-    assert bits(executor_for(program, backend)(X)[0]) == bits(np.sin(X))
+    np.testing.assert_allclose(executor_for(program, backend)(X)[0], np.sin(X), rtol=1e-15)  # by C, if that is loaded
     (name,) = (choice._name(module) for module in loaded.records if "slow" in module)
     choice.check_executor(name, exact=False)
     assert executor_for(program, backend, name)(X) == ("slow to make",)

@@ -92,8 +92,9 @@ class CompiledGroups:
             why = disabled() or self._begin(toolchain())
         except Exception as error:  # a fault of the generator, or no memory: the program runs without C
             why = f"{type(error).__name__}: {error}"
-        for group in self._others():
-            group.state = why or group.state
+        if why is not None:  # else another thread may be writing the states already
+            for group in self._others():
+                group.state = why
 
     def _begin(self, tools: Toolchain) -> str | None:
         """Load what was compiled before, or else submit the groups; return why there is nothing of both."""
