@@ -9,7 +9,7 @@ from xpgrad.cli import main
 
 
 def test_the_list_names_backends_devices_and_reasons() -> None:
-    result = CliRunner().invoke(main, ["devices"])
+    result = CliRunner(env={"COLUMNS": "1000"}).invoke(main, ["devices"])
     assert result.exit_code == 0
     assert "@numpy" in result.output
     assert "native:0" in result.output

@@ -241,6 +241,7 @@ def test_the_program_that_is_shown_is_that_which_the_executor_says_it_runs(monke
     ]
 
 
+@pytest.mark.usefixtures("codegen")
 @pytest.mark.parametrize("executor", ["c", "host"])
 def test_a_program_shows_the_groups_that_run(executor) -> None:
     xp = xpgrad.array_api
