@@ -22,6 +22,7 @@ import xpgrad.functions as F
 from benchmarks import alone, deep, mlp, peers
 from benchmarks.harness import Report, Row, Workload
 from xpgrad.transforms import value_and_grad
+from xpgrad.transforms.trace.executors.c import wait
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.passes import PASSES
@@ -207,6 +208,7 @@ def measure_memory(report: Report, steps: int) -> None:
     step = training_step()
     for _ in range(steps // 10):
         step()
+    wait()  # what is compiled meanwhile stays
     gc.collect()
     tracemalloc.start()
     step()
