@@ -17,9 +17,21 @@ OPERATORS = {
 """Functions of Python's module operator, as programs name them."""
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
 METHODS = frozenset(
-    ["where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like", *SHAPES]
+    [
+        "where",
+        "astype",
+        "square",
+        "clip",
+        "mean",
+        "var",
+        "full_like",
+        "zeros_like",
+        "ones_like",
+        "broadcast_to",
+        "reshape",
+    ]
 )
-"""Functions that `Builder` has as methods, or as below."""
+"""Functions that `Builder` has as methods."""
 
 
 def is_known(name: str) -> bool:
@@ -56,8 +68,13 @@ def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[S
         return [scattered(builder, call, operand)]
     args = [operand(item) for item in call.args]
     kwargs = {key: operand(item) for key, item in call.kwargs.items()}
-    made = meaning(builder, name)(*args, **kwargs)
-    found = [made] if call.single else list(made)
+    try:
+        made = meaning(builder, name)(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError, IndexError) as error:  # arguments that only the library takes
+        raise Unfusible(f"{name}: {error}") from error
+    found = [made] if call.single else list(made) if isinstance(made, (tuple, list)) else []
+    if len(found) != len(call.results):
+        raise Unfusible(f"{name} gives another number of results")
     for symbol, value in zip(found, call.results, strict=True):
         if not isinstance(symbol, Symbol) or symbol.shape != value.spec.shape or symbol.dtype != value.spec.dtype:
             raise Unfusible(f"{name} gives another spec")

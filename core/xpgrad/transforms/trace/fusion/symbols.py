@@ -420,7 +420,9 @@ class Builder:
             self._active.append(name)
             try:
                 result = body(self, *items, **parameters)
-            except (AttributeError, TypeError, ValueError, KeyError, IndexError) as error:  # it needs more than symbols
+            except Unfusible:
+                raise
+            except Exception as error:  # of a user's function, too, which needs more than symbols
                 raise Unfusible(f"{name}: {error}") from error
             finally:
                 self._active.pop()

@@ -1,5 +1,6 @@
 """Groups of calls: their statements compute what the calls do, and no group crosses a write."""
 
+import functools
 import itertools
 import operator
 import random
@@ -13,6 +14,7 @@ from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, in
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad.backend.kernels import kernel_name
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.fusion.fuse import fuse
@@ -167,3 +169,23 @@ def test_what_is_added_to_one_element_is_a_number_to_go_on_with():
     assert not any(item.op == "scatter" for group in found for item in group.statements)
     value, gradient = python_executor(fused_program(program))(x)
     assert (float(value), gradient.tolist()) == (12.0, [7.0])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ZeroDivisionError, AssertionError])
+def test_a_function_of_the_user_that_fails_on_symbols_is_left_to_the_library(error):
+    def doubled(xp, x, /):
+        if not isinstance(x, np.ndarray):
+            raise error("this is no array")
+        return x * 2.0
+
+    xpgrad.elementwise(x=lambda xp, gy, x: gy * 2.0)(doubled)
+    x = Value(BACKEND.spec(np.ones(3)), "x")
+    made, more = Value(x.spec), Value(x.spec)
+    kernel = functools.partial(doubled, BACKEND.xp)
+    calls = (
+        Call(kernel_name(doubled, None), kernel, (x,), {}, (made,)),
+        Call("exp", np.exp, (made,), {}, (more,)),
+    )
+    program = fused_program(Program("f", (x,), (more,), calls))
+    assert [call.name for call in program.calls] == [calls[0].name, "fused"]
+    assert np.allclose(python_executor(program)(np.ones(3))[0], np.exp(2.0))
