@@ -159,10 +159,14 @@ class Pool:
                 except RuntimeError:  # no more threads, or the interpreter ends: the others do the work
                     break
                 self._number += 1
-        for _ in range(min(helpers, self._number)):
+        # Threads that have not come to earlier loops will not come to this one in time, and what they wait for adds up.
+        room = MOST_WAITING * self._number - self._loops.qsize()
+        for _ in range(min(helpers, self._number, room)):
             self._loops.put((contextvars.copy_context(), loop))
 
 
+MOST_WAITING = 4
+"""Number of loops that may wait for each thread of the pool."""
 Loops = queue.SimpleQueue[tuple[contextvars.Context, Loop]]
 
 
