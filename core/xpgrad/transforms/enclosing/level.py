@@ -120,6 +120,11 @@ class EnclosingLevel(Level):
         self._captured[id(x)] = x, entry, entry.inside._array
         return entry.inside
 
+    @staticmethod
+    def below(array: Array) -> Backend:
+        """Return the backend of an array of the level below."""
+        return plugins.backend_of(array)
+
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
         """Note Variables of the level below that have entered as one `array` of this level."""
         needed = any(x is not None and x._node.requires_grad for x in outside)
