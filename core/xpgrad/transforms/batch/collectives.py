@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from xpgrad.backend.current import current_device
 from xpgrad.backend.levels import around
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.batch.rows.table import row
-from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.types import AnyArray, Array, Namespace
 
 
@@ -52,9 +50,8 @@ def pmean(x: AnyArray, axis_name: str) -> Variable:
 def axis_index(axis_name: str) -> Variable:
     """Return the position of each member in the batch named `axis_name`, a 0-d integer; errors are those of `psum`."""
     level = _named("axis_index", axis_name)
-    device = current_device()
-    while isinstance(device.backend, TransformedBackend) and device.backend.depth >= level.depth:
-        device = device.backend.base.device_for(device.handle)
+    device = level.home
+    assert device is not None  # `vmap` has set it
     places = device.backend.restore(device.backend.xp.arange(level.size, device=device.handle))
     return constant_variable(level.over(places).made(places))
 

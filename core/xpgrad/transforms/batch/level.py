@@ -1,6 +1,7 @@
 """`BatchLevel`: one run of a function for all members of a batch."""
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
 from xpgrad.errors import BatchError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
@@ -25,6 +26,11 @@ class BatchLevel(EnclosingLevel):
     axis_name : str or None
         What `psum` and others call it.
 
+    Attributes
+    ----------
+    home : Device or None
+        The device of the level below where the first argument is.
+
     Notes
     -----
     Gradients within are those of the sum over the members: a cotangent that is the same for all counts for each.
@@ -33,6 +39,7 @@ class BatchLevel(EnclosingLevel):
     def __init__(self, title: str, size: int, randomness: str = "different", axis_name: str | None = None) -> None:
         super().__init__(title)
         self.size, self.randomness, self.axis_name = size, randomness, axis_name
+        self.home: Device | None = None
         self._batchings: dict[BatchBackend, Batching] = {}
 
     def backend(self, base: Backend) -> BatchBackend:

@@ -141,6 +141,7 @@ class Arguments:
     def called(self, f: Callable[..., Any], out_axes: Axes, randomness: str) -> tuple[list[Result], Structure]:
         """Return the leaves of what `f` returns for all members, outside, and their structure."""
         level = BatchLevel(self.title, self.size, randomness, self.name)
+        level.home = next(x.device for x, axis in zip(self.leaves, self.axes, strict=True) if axis is not None)
         inside = [self._entered(level, x, axis) for x, axis in zip(self.leaves, self.axes, strict=True)]
         args, kwargs = self.structure.build(inside)
         outputs, structure, axes = level.run(_returned, level, f, args, kwargs, out_axes)
