@@ -124,20 +124,20 @@ class DualArray:
         return bool(self.value())
 
     def __int__(self) -> int:
-        return int(self.taken())
+        return int(self.value())
 
     def __float__(self) -> float:
-        return float(self.taken())
+        return float(self.value())
 
     def __complex__(self) -> complex:
-        return complex(self.taken())
+        return complex(self.value())
 
     def __index__(self) -> int:
         return operator.index(self.value())
 
     def item(self) -> Any:
         """Return the number that a 0-d array holds."""
-        return self.taken().item()
+        return self.value().item()
 
     def value(self) -> Array:
         """Return the primal, after a check that the level has not ended."""
@@ -145,14 +145,8 @@ class DualArray:
             self.level.check()
         return self.primal
 
-    def taken(self) -> Array:
-        """Return the primal, from which a number is taken that has no tangent."""
-        if self.tangent is not None:
-            self.level.note_taken()
-        return self.value()
-
     def __dlpack__(self, **options: Any) -> Any:
-        return self.taken().__dlpack__(**options)
+        return self.value().__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
         return self.primal.__dlpack_device__()
