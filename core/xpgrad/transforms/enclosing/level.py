@@ -171,10 +171,15 @@ class EnclosingLevel(Level):
                 below.array = self.stored(inside._array, x)
             if inside._grad is not None:
                 given = inside._grad._array if isinstance(inside._grad, Variable) else inside._grad
-                (g,) = entry.port.outward(given)
+                g = self.stored_gradient(given, entry.port)
                 inside._grad = None
                 if g is not None:
                     below.grad = g if below.grad is None else plugins.backend_of(g).xp.add(below.grad, g)
+
+    def stored_gradient(self, g: Array, port: Port) -> Array | None:
+        """Return a gradient that the function has computed for a captured Variable as one of the level below."""
+        (outside,) = port.outward(g)
+        return outside
 
     @abstractmethod
     def stored(self, array: Array, x: Variable) -> Array:
