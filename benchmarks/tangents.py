@@ -1,6 +1,7 @@
-"""JVP: a function of a million numbers and its tangent, float32, in the time of the function alone (`plain`)."""
+"""JVP: a function of a million numbers and its tangent, in the time of the function alone (`plain`)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -9,104 +10,132 @@ import numpy as np
 from benchmarks.harness import Build, Case, Data, Run, Workload
 
 SIZE = 1_000_000
-Tangent = Callable[..., tuple[Any, Any]]
+DIRECTIONS = {"x": "u", "y": "v"}
 
 
-def inputs() -> Data:
+def inputs(dtype: str) -> Data:
     """Positive numbers `x` and `y`, and their tangents `u` and `v`."""
     rng = np.random.default_rng(0)
-    x, y = (rng.uniform(0.5, 1.5, SIZE).astype(np.float32) for _ in range(2))
-    u, v = (rng.standard_normal(SIZE, np.float32) for _ in range(2))
+    x, y = (rng.uniform(0.5, 1.5, SIZE).astype(dtype) for _ in range(2))
+    u, v = (rng.standard_normal(SIZE).astype(dtype) for _ in range(2))
     return {"x": x, "y": y, "u": u, "v": v}
 
 
-def _waves(np: Any, x: Any) -> Any:
+def wave(np: Any, x: Any) -> Any:
+    """Two transcendental functions; `np` is a library's NumPy."""
+    return np.sin(np.exp(x))
+
+
+def wave_by_hand(np: Any, x: Any, u: Any) -> tuple[Any, Any]:
+    """Their value and tangent."""
+    e = np.exp(x)
+    return np.sin(e), np.cos(e) * e * u
+
+
+def squashed(np: Any, x: Any) -> Any:
+    """Three."""
     return np.tanh(np.sin(np.exp(x)))
 
 
-def _waves_by_hand(np: Any, x: Any, u: Any) -> tuple[Any, Any]:
+def squashed_by_hand(np: Any, x: Any, u: Any) -> tuple[Any, Any]:
+    """Their value and tangent."""
     e = np.exp(x)
     y = np.tanh(np.sin(e))
     return y, (1 - y * y) * np.cos(e) * e * u
 
 
-def _rational(np: Any, x: Any, y: Any) -> Any:
+def rational(np: Any, x: Any, y: Any) -> Any:
+    """Arithmetic."""
     return (x * y + x) / y
 
 
-def _rational_by_hand(np: Any, x: Any, u: Any, y: Any, v: Any = None) -> tuple[Any, Any]:
+def rational_by_hand(np: Any, x: Any, u: Any, y: Any, v: Any = None) -> tuple[Any, Any]:
+    """Its value and tangent; that of `y` may be missing."""
     z = (x * y + x) / y
     if v is None:
         return z, (u * y + u) / y
     return z, (u * y + x * v + u - z * v) / y
 
 
-def _contestants(f: Callable[..., Any], by_hand: Tangent, along: str = "xy", constant: str = "") -> dict[str, Any]:
-    """Return the contestants for the tangents of the arguments `along` at the `constant` others."""
-    directions = {"x": "u", "y": "v"}
+@dataclass(frozen=True)
+class Problem:
+    """A function, by hand with a tangent behind each of the arguments `along`; the others are constant."""
 
-    def hand(np: ModuleType, data: Data) -> Run:
-        pairs = [data[name] for x in along for name in (x, directions[x])]
-        rest = [data[name] for name in constant]
-        return lambda: by_hand(np, *pairs, *rest)
+    f: Callable[..., Any]
+    by_hand: Callable[..., tuple[Any, Any]]
+    along: str
+    constant: str = ""
 
-    def in_library(lib: Any, np: Any, asarray: Callable[[Any], Any], data: Data) -> Callable[[Any], Any]:
-        """Return what calls a `jvp` of three trees: primals, tangents, constants."""
-        primals, tangents, rest = (
-            tuple(asarray(data[name]) for name in names)
-            for names in (along, [directions[x] for x in along], constant)
+    def trees(self, data: Data, asarray: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
+        """Return primals, tangents, and the arguments that are constant."""
+        directions = [DIRECTIONS[name] for name in self.along]
+        return tuple(tuple(asarray(data[name]) for name in names) for names in (self.along, directions, self.constant))
+
+    def derivative(self, jvp: Callable[..., Any], np: Any) -> Callable[..., Any]:
+        """Return the function of these trees that calls a library's `jvp`."""
+        return lambda primals, tangents, rest: jvp(lambda *args: self.f(np, *args, *rest), primals, tangents)
+
+    def in_numpy(self, np: ModuleType, data: Data) -> Run:
+        """By hand."""
+        primals, tangents, rest = self.trees(data, np.asarray)
+        pairs = [x for pair in zip(primals, tangents, strict=True) for x in pair]
+        return lambda: self.by_hand(np, *pairs, *rest)
+
+    def plain(self, xpgrad: ModuleType, data: Data) -> Run:
+        """The function alone, in xpgrad."""
+        primals, _, rest = self.trees(data, np.asarray)
+        return lambda: (self.f(xpgrad.array_api, *primals, *rest),)
+
+    def in_torch(self, torch: ModuleType, data: Data) -> Run:
+        """By torch.func in torch eager."""
+        trees, step = self.trees(data, torch.tensor), self.derivative(torch.func.jvp, torch)
+        return lambda: tuple(step(*trees))
+
+    def in_jax(self, jax: ModuleType, data: Data) -> Run:
+        """By `jvp` in jax, compiled."""
+        trees, step = self.trees(data, jax.numpy.asarray), jax.jit(self.derivative(jax.jvp, jax.numpy))
+        return lambda: tuple(jax.block_until_ready(step(*trees)))
+
+    def in_xpgrad(self, xpgrad: ModuleType, data: Data) -> Run:
+        """By `jvp` in xpgrad."""
+        trees, step = self.trees(data, np.asarray), self.derivative(xpgrad.transforms.jvp, xpgrad.array_api)
+        return lambda: tuple(step(*trees))
+
+    def in_program(self, xpgrad: ModuleType, data: Data) -> Run:
+        """The same, compiled."""
+        trees = self.trees(data, np.asarray)
+        step = xpgrad.compile(self.derivative(xpgrad.transforms.jvp, xpgrad.array_api))
+        return lambda: tuple(step(*trees))
+
+    def case(self, name: str, limit: str, dtype: str) -> Case:
+        """Return the case with all contestants."""
+        contestants: dict[str, Build | str] = {
+            "h": self.in_numpy,
+            "plain": self.plain,
+            "t": self.in_torch,
+            "jax": self.in_jax,
+            "xpgrad": self.in_xpgrad,
+            "xpgrad compiled": self.in_program,
+        }
+        return Case(
+            f"{name}, {dtype}",
+            lambda: inputs(dtype),
+            contestants,
+            (limit,),
+            rtol=2e-5,
+            compiled=("2.2p",),
+            no_compiler=("2.2p",),
         )
-
-        def along_tangents(primals: Any, tangents: Any, rest: Any) -> Any:
-            return lib.jvp(lambda *args: f(np, *args, *rest), primals, tangents)
-
-        return lambda wrap: lambda call=wrap(along_tangents): tuple(call(primals, tangents, rest))
-
-    def in_torch(torch: ModuleType, data: Data) -> Run:
-        run: Run = in_library(torch.func, torch, torch.tensor, data)(lambda call: call)
-        return run
-
-    def in_jax(jax: ModuleType, data: Data) -> Run:
-        def compiled(call: Any) -> Any:
-            step = jax.jit(call)
-            return lambda *args: jax.block_until_ready(step(*args))
-
-        run: Run = in_library(jax, jax.numpy, jax.numpy.asarray, data)(compiled)
-        return run
-
-    def plain(xpgrad: ModuleType, data: Data) -> Run:
-        xp, args = xpgrad.array_api, [data[name] for name in along + constant]
-        return lambda: (f(xp, *args),)
-
-    def in_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
-        run: Run = in_library(xpgrad.transforms, xpgrad.array_api, np.asarray, data)(lambda call: call)
-        return run
-
-    def in_program(xpgrad: ModuleType, data: Data) -> Run:
-        run: Run = in_library(xpgrad.transforms, xpgrad.array_api, np.asarray, data)(xpgrad.compile)
-        return run
-
-    return {
-        "h": hand,
-        "plain": plain,
-        "t": in_torch,
-        "jax": in_jax,
-        "xpgrad": in_xpgrad,
-        "xpgrad compiled": in_program,
-    }
-
-
-def _case(name: str, contestants: dict[str, Build | str], limit: str) -> Case:
-    return Case(name, inputs, contestants, (limit,), rtol=2e-5, compiled=("2.2p",), no_compiler=("2.2p",))
 
 
 WORKLOADS = {
     "JVP": Workload(
-        "a function of 10^6 numbers and its tangent, float32",
+        "a function of 10^6 numbers and its tangent",
         (
-            _case("tanh(sin(exp(x)))", _contestants(_waves, _waves_by_hand, "x"), "2.2p"),
-            _case("(x*y + x)/y, one tangent", _contestants(_rational, _rational_by_hand, "x", "y"), "4p"),
-            _case("(x*y + x)/y, two tangents", _contestants(_rational, _rational_by_hand, "xy"), "6p"),
+            Problem(wave, wave_by_hand, "x").case("sin(exp(x))", "2.2p", "float64"),
+            Problem(squashed, squashed_by_hand, "x").case("tanh(sin(exp(x)))", "2.2p", "float32"),
+            Problem(rational, rational_by_hand, "x", "y").case("(x*y + x)/y, one tangent", "4p", "float32"),
+            Problem(rational, rational_by_hand, "xy").case("(x*y + x)/y, two tangents", "6p", "float32"),
         ),
     ),
 }
