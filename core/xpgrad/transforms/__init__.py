@@ -8,12 +8,13 @@ from xpgrad.transforms.custom import custom_vjp, stop_gradient
 from xpgrad.transforms.gradient import grad, value_and_grad
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
 from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
+from xpgrad.transforms.per_example import per_example
 from xpgrad.transforms.products import hvp, jvp, vjp
 from xpgrad.transforms.recomputed import checkpoint
 
 __all__ = [
     "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-    "jacrev", "jvp", "stop_gradient", "value_and_grad", "vjp", "vmap",
+    "jacrev", "jvp", "per_example", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
