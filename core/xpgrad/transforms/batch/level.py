@@ -22,15 +22,17 @@ class BatchLevel(EnclosingLevel):
         Number of members.
     randomness : {"different", "same"}
         Whether each member draws random numbers of its own.
+    axis_name : str or None
+        What `psum` and others call it.
 
     Notes
     -----
     Gradients within are those of the sum over the members: a cotangent that is the same for all counts for each.
     """
 
-    def __init__(self, title: str, size: int, randomness: str = "different") -> None:
+    def __init__(self, title: str, size: int, randomness: str = "different", axis_name: str | None = None) -> None:
         super().__init__(title)
-        self.size, self.randomness = size, randomness
+        self.size, self.randomness, self.axis_name = size, randomness, axis_name
         self._batchings: dict[BatchBackend, Batching] = {}
 
     def backend(self, base: Backend) -> BatchBackend:
