@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
+from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.custom import custom_vjp, stop_gradient
 from xpgrad.transforms.gradient import grad, value_and_grad
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
@@ -12,7 +13,7 @@ from xpgrad.transforms.recomputed import checkpoint
 
 __all__ = [
     "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-    "jacrev", "jvp", "stop_gradient", "value_and_grad", "vjp",
+    "jacrev", "jvp", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
