@@ -29,7 +29,7 @@ from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode, jacobian
-from xpgrad.transforms.products import hvp as product_of
+from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
 

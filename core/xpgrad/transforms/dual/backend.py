@@ -112,7 +112,9 @@ class DualBackend(TransformedBackend):
             for part in name.split("."):
                 found = getattr(found, part)
         except AttributeError:
-            raise MissingFunction(self.base.name, f"{name} in forward mode, for which xpgrad has no derivative") from None
+            raise MissingFunction(
+                self.base.name, f"{name} in forward mode, for which xpgrad has no derivative"
+            ) from None
         return found  # type: ignore[no-any-return]  # a function
 
     def by_variables(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -313,5 +315,3 @@ def _over(base: Backend, depth: int) -> DualBackend:
     made = DualBackend(base, depth)
     plugins.by_type[made.kind] = made
     return made
-
-
