@@ -5,8 +5,8 @@ from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.holder import unwrap
-from xpgrad.backend.naming import class_name
 from xpgrad.backend.levels import entered
+from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray

@@ -123,8 +123,8 @@ class DualBackend(TransformedBackend):
 
     def _missing(self, name: str) -> GradientError:
         return GradientError(
-            f"jvp: {name} of {self.base.name} has no derivative in forward mode; call functions of xpgrad.array_api, or "
-            "apply stop_gradient to its arguments"
+            f"jvp: {name} of {self.base.name} has no derivative in forward mode; call functions of xpgrad.array_api, "
+            "or apply stop_gradient to its arguments"
         )
 
     def by_variables(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -325,5 +325,3 @@ def _over(base: Backend, depth: int) -> DualBackend:
     made = DualBackend(base, depth)
     plugins.by_type[made.kind] = made
     return made
-
-
