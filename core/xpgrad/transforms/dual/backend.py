@@ -135,6 +135,8 @@ class DualBackend(TransformedBackend):
         kind = type(tree)
         if kind is self.kind:
             return constant_variable(tree)
+        if kind in self._base_types:
+            return constant_variable(self.constant(tree))
         if kind is tuple or kind is list:
             return kind([self._wrapped(item) for item in tree])
         if kind is dict:
@@ -148,6 +150,9 @@ class DualBackend(TransformedBackend):
         if options.get("out") is not None:
             function = ufunc if method == "__call__" else getattr(ufunc, method)
             return function(*self.opened(inputs, []), **options)
+        definition: Any = table.definition(ufunc.__name__)
+        if method == "__call__" and not options and definition is not None and len(definition.inputs) == ufunc.nin:
+            return self.function(ufunc.__name__)(*inputs)
         return self.by_variables(ufunc if method == "__call__" else getattr(ufunc, method), inputs, options)
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
