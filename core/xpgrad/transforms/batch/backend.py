@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -93,9 +94,10 @@ class BatchBackend(TransformedBackend):
                     some = some or x.batched
                 elif type(x) not in PLAIN:
                     b, some = self._scanned(x, b, some)
-            for x in kwargs.values():
+            for key, x in kwargs.items():
                 if type(x) not in PLAIN:
-                    b, some = self._scanned(x, b, some)
+                    kwargs[key] = array = unwrap(x)  # parameters of kernels may be Variables
+                    b, some = self._scanned(array, b, some)
             if b is None:
                 b = self.current()
             elif not b.level.live:
@@ -128,7 +130,7 @@ class BatchBackend(TransformedBackend):
         return error
 
     def drawn(self, name: str) -> Kernel:
-        """Return a kernel that draws random numbers, for each member or for all, from the stream of the base's device."""
+        """Return a kernel that draws random numbers, by the stream of the base's device."""
 
         def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
             b, place = self.current(), self.base.device_for(device)
