@@ -164,7 +164,7 @@ class BatchBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.values)
+        return self.base.handle_of(array.values if array.later is None else array.later.like)
 
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as a batched array."""

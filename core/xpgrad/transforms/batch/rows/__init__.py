@@ -1,5 +1,5 @@
 """How each function of array libraries is computed for a batch, a file for each chapter of the standard."""
 
-from xpgrad.transforms.batch.rows import elementwise, reductions, shapes
+from xpgrad.transforms.batch.rows import elementwise, fft, images, linalg, networks, products, reductions, shapes
 
-__all__ = ["elementwise", "reductions", "shapes"]
+__all__ = ["elementwise", "fft", "images", "linalg", "networks", "products", "reductions", "shapes"]
