@@ -21,8 +21,6 @@ class Batching:
     Attributes
     ----------
     level : BatchLevel
-    size : int
-        Number of members.
     backend : BatchBackend
     base : Backend
         That of the arrays within.
@@ -30,12 +28,17 @@ class Batching:
         The base's kernels and functions, for raw arrays.
     """
 
-    __slots__ = ("backend", "base", "kind", "level", "size", "xp")
+    __slots__ = ("backend", "base", "kind", "level", "xp")
 
     def __init__(self, level: "BatchLevel", backend: "BatchBackend") -> None:
-        self.level, self.size, self.backend = level, level.size, backend
+        self.level, self.backend = level, backend
         self.base, self.kind = backend.base, backend.kind
         self.xp: Namespace = backend.base.xp
+
+    @property
+    def size(self) -> int:
+        """Number of members."""
+        return self.level.size
 
     @property
     def title(self) -> str:

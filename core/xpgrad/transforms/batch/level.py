@@ -1,6 +1,7 @@
 """`BatchLevel`: one run of a function for all members of a batch."""
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
 from xpgrad.errors import BatchError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
@@ -22,15 +23,23 @@ class BatchLevel(EnclosingLevel):
         Number of members.
     randomness : {"different", "same"}
         Whether each member draws random numbers of its own.
+    axis_name : str or None
+        What `psum` and others call it.
+
+    Attributes
+    ----------
+    home : Device or None
+        The device of the level below where the first argument is.
 
     Notes
     -----
     Gradients within are those of the sum over the members: a cotangent that is the same for all counts for each.
     """
 
-    def __init__(self, title: str, size: int, randomness: str = "different") -> None:
+    def __init__(self, title: str, size: int, randomness: str = "different", axis_name: str | None = None) -> None:
         super().__init__(title)
-        self.size, self.randomness = size, randomness
+        self.size, self.randomness, self.axis_name = size, randomness, axis_name
+        self.home: Device | None = None
         self._batchings: dict[BatchBackend, Batching] = {}
 
     def backend(self, base: Backend) -> BatchBackend:

@@ -38,7 +38,7 @@ def vmap(
     chunk_size : int, optional
         At most so many members are computed at a time, which bounds the memory.
     axis_name : str, optional
-        What messages call the batch.
+        The name of the batch, for `psum`, `pmean` and `axis_index` within `f`, and for messages.
     randomness : {"different", "same"}
         Whether each member draws random numbers of its own.
 
@@ -66,11 +66,10 @@ def vmap(
         raise ValueError(f"vmap: chunk_size must be a positive integer or None, got {chunk_size!r}")
     if randomness not in ("different", "same"):
         raise ValueError(f"vmap: randomness must be 'different' or 'same', got {randomness!r}")
-    title = "vmap" if axis_name is None else f"vmap over {axis_name}"
 
     @functools.wraps(f, updated=())
     def batched(*args: Any, **kwargs: Any) -> Any:
-        batch = Arguments(title, args, kwargs, in_axes)
+        batch = Arguments(axis_name, args, kwargs, in_axes)
         if chunk_size is None or batch.size <= chunk_size:
             results, structure = batch.called(f, out_axes, randomness)
         else:
@@ -93,8 +92,9 @@ class Arguments:
         Number of members.
     """
 
-    def __init__(self, title: str, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> None:
-        self.title, self.mode = title, Mode(args, kwargs)
+    def __init__(self, name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> None:
+        title = "vmap" if name is None else f"vmap over {name}"
+        self.name, self.title, self.mode = name, title, Mode(args, kwargs)
         positional, self.structure = flatten((args, kwargs))
         given = _axes_of_arguments(title, args, kwargs, in_axes)
         self.leaves: list[Any] = []
@@ -140,7 +140,8 @@ class Arguments:
 
     def called(self, f: Callable[..., Any], out_axes: Axes, randomness: str) -> tuple[list[Result], Structure]:
         """Return the leaves of what `f` returns for all members, outside, and their structure."""
-        level = BatchLevel(self.title, self.size, randomness)
+        level = BatchLevel(self.title, self.size, randomness, self.name)
+        level.home = next(x.device for x, axis in zip(self.leaves, self.axes, strict=True) if axis is not None)
         inside = [self._entered(level, x, axis) for x, axis in zip(self.leaves, self.axes, strict=True)]
         args, kwargs = self.structure.build(inside)
         outputs, structure, axes = level.run(_returned, level, f, args, kwargs, out_axes)

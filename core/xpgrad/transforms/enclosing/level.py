@@ -28,12 +28,15 @@ class EnclosingLevel(Level):
     ----------
     entries : list of Entry
         The Variables that require a gradient, in the order of their entrance.
+    outside : dict from id to array
+        The arrays of the level below that have entered, until the function has returned.
     """
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.entries: list[Entry] = []
         self._captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
+        self.outside: dict[int, Array] = {}
         self._running: list[None] = []
         self._pulling: list[None] = []
 
@@ -101,6 +104,7 @@ class EnclosingLevel(Level):
                 f"{self.title}: an array of another call of a transformation was used; pass it as an argument, or "
                 "return it from the function to which it belongs"
             )
+        self.outside[id(array)] = array
         return self.constant(array)
 
     def enter_variable(self, x: Variable) -> Variable:
@@ -128,6 +132,7 @@ class EnclosingLevel(Level):
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
         """Note Variables of the level below that have entered as one `array` of this level."""
         needed = any(x is not None and x._node.requires_grad for x in outside)
+        self.outside |= {id(x._array): x._array for x in outside if x is not None}
         entry = Entry(outside, root(array, needed), port)
         if needed:
             self.entries.append(entry)
@@ -166,10 +171,15 @@ class EnclosingLevel(Level):
                 below.array = self.stored(inside._array, x)
             if inside._grad is not None:
                 given = inside._grad._array if isinstance(inside._grad, Variable) else inside._grad
-                (g,) = entry.port.outward(given)
+                g = self.stored_gradient(given, entry.port)
                 inside._grad = None
                 if g is not None:
                     below.grad = g if below.grad is None else plugins.backend_of(g).xp.add(below.grad, g)
+
+    def stored_gradient(self, g: Array, port: Port) -> Array | None:
+        """Return a gradient that the function has computed for a captured Variable as one of the level below."""
+        (outside,) = port.outward(g)
+        return outside
 
     @abstractmethod
     def stored(self, array: Array, x: Variable) -> Array:
