@@ -114,15 +114,11 @@ class Batching:
         """Return the library's array of one that is the same for all members, and anything else as it is."""
         return x.values if type(x) is self.kind and not x.batched else x
 
-    def reshaped(self, values: Array, shape: Shape) -> Array:
-        """Return the library's array of another shape."""
+    def shaped(self, values: Array, shape: Shape) -> Array:
+        """Return an array of the library in another shape, which includes the hidden axis."""
         if tuple(values.shape) == shape:
             return values
         return self.base.restore(self.xp.reshape(values, shape=shape))
-
-    def permuted(self, values: Array, axes: Sequence[int]) -> Array:
-        """Return the library's array with its axes permuted."""
-        return self.base.restore(self.xp.permute_dims(values, axes=tuple(axes)))
 
     def folded(self, x: BatchArray, keep: int) -> tuple[Array, Shape]:
         """Return a batched array with all axes but the last `keep` in one, the hidden one first; and their shape."""

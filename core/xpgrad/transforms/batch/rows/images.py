@@ -17,12 +17,12 @@ from xpgrad.types import Array
 def _flat(b: Batching, x: Array) -> Array:
     """Return batched images as those of one batch: from shape (B, N, ...) to (B * N, ...)."""
     shape = x.shape
-    return b.reshaped(x, (shape[0] * shape[1], *shape[2:]))
+    return b.shaped(x, (shape[0] * shape[1], *shape[2:]))
 
 
 def _unflat(b: Batching, y: Array) -> BatchArray:
     """Return the images of one batch as those of members: from shape (B * N, ...) to (B, N, ...)."""
-    return b.made(b.reshaped(y, (b.size, y.shape[0] // b.size, *y.shape[1:])))
+    return b.made(b.shaped(y, (b.size, y.shape[0] // b.size, *y.shape[1:])))
 
 
 @row("windows", "fold", "sum_pool", "unpool", "max_pool", "max_pool_argmax", "max_pool_backward", "max_pool_gather",
@@ -38,8 +38,8 @@ def _regrouped(
     """Return images or filters with their first axes `split`, permuted and `merged`, but not the last `ndim` ones."""
     rest = tuple(x.shape[len(x.shape) - ndim :])
     count = len(split)
-    x = b.permuted(b.reshaped(x, (*split, *rest)), (*order, *range(count, count + ndim)))
-    return b.reshaped(x, (*merged, *rest))
+    x = b.permuted(b.shaped(x, (*split, *rest)), (*order, *range(count, count + ndim)))
+    return b.shaped(x, (*merged, *rest))
 
 
 def _in_channels(b: Batching, x: Array, ndim: int) -> Array:
@@ -60,7 +60,7 @@ def _biased(b: Batching, y: BatchArray, bias: Any) -> BatchArray:
         return y
     lead = (b.size, 1) if bias.batched else (1,)
     ones = (1,) * (y.ndim - 2)
-    return b.made(b.xp.add(y.values, b.reshaped(bias.values, (*lead, bias.shape[0], *ones))))
+    return b.made(b.xp.add(y.values, b.shaped(bias.values, (*lead, bias.shape[0], *ones))))
 
 
 @row("convolution")
@@ -73,7 +73,7 @@ def convolution(
         return _of_shared_filters(b, function, x, W, bias, geometry, groups)
     out, c = W.shape[:2]
     if x.batched:
-        filters = b.reshaped(filters, (size * out, c, *geometry.ksize))
+        filters = b.shaped(filters, (size * out, c, *geometry.ksize))
         y = function(_in_channels(b, x.values, ndim), filters, None, geometry=geometry, groups=size * groups)
         return _biased(b, _from_channels(b, y, ndim, 1), bias)
     each = out // groups
@@ -104,7 +104,7 @@ def transposed_convolution(
         return _of_shared_filters(b, function, x, W, bias, geometry, groups)
     inputs, c = W.shape[:2]
     if x.batched:
-        filters = b.reshaped(filters, (size * inputs, c, *geometry.ksize))
+        filters = b.shaped(filters, (size * inputs, c, *geometry.ksize))
         y = function(_in_channels(b, x.values, ndim), filters, None, geometry=geometry, groups=size * groups)
         return _biased(b, _from_channels(b, y, ndim, 1), bias)
     filters = _regrouped(b, filters, ndim, (size, inputs, c), (1, 0, 2), (inputs, size * c))
@@ -131,7 +131,7 @@ def convolution_filter_backward(
 
     def values() -> Array:
         several = _in_channels(b, v, ndim), _in_channels(b, gv, ndim)
-        return b.reshaped(function(*several, geometry=geometry, groups=size * groups), shape)
+        return b.shaped(function(*several, geometry=geometry, groups=size * groups), shape)
 
     def total() -> Array:
         return function(_flat(b, v), _flat(b, gv), geometry=geometry, groups=groups)

@@ -59,11 +59,11 @@ def solve(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any
         if vector:
             return b.made(b.xp.matrix_transpose(function(v1, b.xp.matrix_transpose(v2))))
         columns = v2.shape[-1]
-        side = b.reshaped(b.permuted(v2, (1, 0, 2)), (rows, b.size * columns))
-        return b.made(b.permuted(b.reshaped(function(v1, side), (rows, b.size, columns)), (1, 0, 2)))
+        side = b.shaped(b.permuted(v2, (1, 0, 2)), (rows, b.size * columns))
+        return b.made(b.permuted(b.shaped(function(v1, side), (rows, b.size, columns)), (1, 0, 2)))
     if vector:
-        y = function(b.aligned(x1, max(x1.ndim, 2)), b.reshaped(v2, (b.size, *(1,) * (x1.ndim - 2), v2.shape[1], 1)))
-        return b.made(b.reshaped(y, tuple(y.shape[:-1])))
+        y = function(b.aligned(x1, max(x1.ndim, 2)), b.shaped(v2, (b.size, *(1,) * (x1.ndim - 2), v2.shape[1], 1)))
+        return b.made(b.shaped(y, tuple(y.shape[:-1])))
     ndim = max(x1.ndim, x2.ndim)
     return b.made(function(b.aligned(x1, ndim), b.aligned(x2, ndim)))
 
@@ -72,7 +72,7 @@ def solve(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any
 def vector_norm(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
     """Return norms over axes of members, by default over all."""
     if not x.ndim:  # the norm of a vector of one element
-        return b.made(function(b.reshaped(x.values, (b.size, 1)), axis=1, **options | {"keepdims": False}))
+        return b.made(function(b.shaped(x.values, (b.size, 1)), axis=1, **options | {"keepdims": False}))
     return b.made(function(x.values, axis=b.axes(axis, x.ndim), **options))
 
 

@@ -35,11 +35,11 @@ def _by_shared(b: Batching, function: Callable[..., Any], v1: Array, x2: Array) 
     if ndim <= 2:
         if len(shape) == 2 or ndim == 1:
             return function(v1, x2)
-        y = function(b.reshaped(v1, (math.prod(shape[:-1]), shape[-1])), x2)  # one product for all members
-        return b.reshaped(y, (*shape[:-1], x2.shape[-1]))
+        y = function(b.shaped(v1, (math.prod(shape[:-1]), shape[-1])), x2)  # one product for all members
+        return b.shaped(y, (*shape[:-1], x2.shape[-1]))
     vectors = len(shape) == 2
     ones = (1,) * (ndim + 1 - len(shape) - vectors)
-    y = function(b.reshaped(v1, (shape[0], *ones, *((1,) if vectors else ()), *shape[1:])), x2)
+    y = function(b.shaped(v1, (shape[0], *ones, *((1,) if vectors else ()), *shape[1:])), x2)
     return _without(b, y, vectors, False)
 
 
@@ -48,10 +48,10 @@ def _shared_by(b: Batching, function: Callable[..., Any], x1: Array, v2: Array) 
     ndim, shape = len(x1.shape), v2.shape
     if len(shape) == 2:  # vectors, as rows
         lead = x1.shape[:-1]
-        matrix = b.reshaped(x1, (math.prod(lead), x1.shape[-1]))
-        return b.reshaped(function(v2, b.xp.matrix_transpose(matrix)), (shape[0], *lead))
+        matrix = b.shaped(x1, (math.prod(lead), x1.shape[-1]))
+        return b.shaped(function(v2, b.xp.matrix_transpose(matrix)), (shape[0], *lead))
     if ndim > len(shape) - 1:
-        v2 = b.reshaped(v2, (shape[0], *(1,) * (ndim + 1 - len(shape)), *shape[1:]))
+        v2 = b.shaped(v2, (shape[0], *(1,) * (ndim + 1 - len(shape)), *shape[1:]))
     return function(x1, v2)
 
 
@@ -60,8 +60,8 @@ def _as_matrices(b: Batching, x: Any, ndim: int, *, first: bool) -> Array:
     shape = x.values.shape
     if x.ndim == 1:
         matrix = (1, shape[1]) if first else (shape[1], 1)
-        return b.reshaped(x.values, (shape[0], *(1,) * (ndim - 2), *matrix))
-    return b.reshaped(x.values, (shape[0], *(1,) * (ndim - x.ndim), *shape[1:]))
+        return b.shaped(x.values, (shape[0], *(1,) * (ndim - 2), *matrix))
+    return b.shaped(x.values, (shape[0], *(1,) * (ndim - x.ndim), *shape[1:]))
 
 
 def _without(b: Batching, y: Array, row: bool, column: bool) -> Array:
@@ -74,7 +74,7 @@ def _without(b: Batching, y: Array, row: bool, column: bool) -> Array:
     if row:
         at = len(shape) - (1 if column else 2)
         shape = (*shape[:at], *shape[at + 1 :])
-    return b.reshaped(y, shape)
+    return b.shaped(y, shape)
 
 
 @row("transposed_matmul")
@@ -95,7 +95,7 @@ def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: An
         return b.xp.matmul(transpose(v1), v2)
 
     def total() -> Array:
-        return function(b.reshaped(v1, (size * rows, n1)), b.reshaped(v2, (size * rows, n2)))
+        return function(b.shaped(v1, (size * rows, n1)), b.shaped(v2, (size * rows, n2)))
 
     return b.later(Later((size, n1, n2), v1, values, total))
 
@@ -108,8 +108,8 @@ def affine(b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any,
     elif x.batched:
         size, rows, columns = x.values.shape
         shared = None if bias is None or bias.batched else bias.values
-        y = function(b.reshaped(x.values, (size * rows, columns)), W.values, shared)
-        y = b.made(b.reshaped(y, (size, rows, W.values.shape[0])))
+        y = function(b.shaped(x.values, (size * rows, columns)), W.values, shared)
+        y = b.made(b.shaped(y, (size, rows, W.values.shape[0])))
         bias = None if shared is not None else bias
     else:
         y = b.same(function(x.values, W.values, None))
@@ -138,9 +138,9 @@ def tensordot(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *,
             f"with axes {summed1} and {summed2}"
         )
     inner = math.prod(inner1)
-    v1 = b.reshaped(v1, (b.size, math.prod(x1.shape[a] for a in free1), inner))
-    v2 = b.reshaped(v2, (b.size, inner, math.prod(x2.shape[a] for a in free2)))
-    return b.made(b.reshaped(b.xp.matmul(v1, v2), (b.size, *shape)))
+    v1 = b.shaped(v1, (b.size, math.prod(x1.shape[a] for a in free1), inner))
+    v2 = b.shaped(v2, (b.size, inner, math.prod(x2.shape[a] for a in free2)))
+    return b.made(b.shaped(b.xp.matmul(v1, v2), (b.size, *shape)))
 
 
 @row("vecdot", "linalg.vecdot", "linalg.cross")

@@ -72,7 +72,7 @@ def test_a_weight_with_few_rows_and_with_many(device: xpgrad.Device) -> None:
 
 def test_vectors_without_an_axis_are_refused(device: xpgrad.Device) -> None:
     x = placed(numbers((3,), 0), device)
-    with pytest.raises(ShapeError, match=r"matmul: .*got shapes \(\) and \(\)"):
+    with pytest.raises(ShapeError, match="matmul: a has no axes"):
         vmap(xp.matmul)(x, x)
     with pytest.raises(ShapeError, match=r"outer: expected two vectors, got shapes \(\) and \(\)"):
         vmap(xp.linalg.outer)(x, x)
