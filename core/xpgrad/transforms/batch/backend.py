@@ -243,6 +243,10 @@ class BatchBackend(TransformedBackend):
         """Return whether the elements are the same for all members, and available."""
         return not array.batched and self.base.has_values(array.values)
 
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element of any member is true."""
+        return self.base.any_true(conditions.values)
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of any member is NaN."""
         return self.base.has_nan(array.values)
