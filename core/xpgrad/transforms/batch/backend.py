@@ -194,7 +194,7 @@ class BatchBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.values)
+        return self.base.handle_of(array.values if array.later is None else array.later.like)
 
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as a batched array."""
@@ -244,6 +244,10 @@ class BatchBackend(TransformedBackend):
     def has_values(self, array: Array) -> bool:
         """Return whether the elements are the same for all members, and available."""
         return not array.batched and self.base.has_values(array.values)
+
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element of any member is true."""
+        return self.base.any_true(conditions.values)
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of any member is NaN."""

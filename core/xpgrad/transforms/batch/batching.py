@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.errors import BatchError, EscapedArray
-from xpgrad.transforms.batch.array import BatchArray
+from xpgrad.transforms.batch.array import BatchArray, Later
 from xpgrad.types import Array, Namespace, Shape
 
 if TYPE_CHECKING:
@@ -72,6 +72,12 @@ class Batching:
         """Return an array that is the same for all members."""
         return self.kind(self, values, False)
 
+    def later(self, later: Later) -> BatchArray:
+        """Return an array whose values are computed when they are needed."""
+        x = self.kind.__new__(self.kind)
+        x.batching, x.batched, x.later = self, True, later
+        return x
+
     def restored(self, result: Any) -> Any:
         """Return a result of the base, an array or a tuple or list of arrays, with members along the first axis."""
         if isinstance(result, (tuple, list)):
@@ -107,6 +113,12 @@ class Batching:
     def opened(self, x: Any) -> Any:
         """Return the library's array of one that is the same for all members, and anything else as it is."""
         return x.values if type(x) is self.kind and not x.batched else x
+
+    def shaped(self, values: Array, shape: Shape) -> Array:
+        """Return an array of the library in another shape, which includes the hidden axis."""
+        if tuple(values.shape) == shape:
+            return values
+        return self.base.restore(self.xp.reshape(values, shape=shape))
 
     def folded(self, x: BatchArray, keep: int) -> tuple[Array, Shape]:
         """Return a batched array with all axes but the last `keep` in one, the hidden one first; and their shape."""

@@ -4,8 +4,13 @@ from xpgrad.transforms.batch.rows import (
     creation,
     cumulative,
     elementwise,
+    fft,
+    images,
     indexing,
     joining,
+    linalg,
+    networks,
+    products,
     reductions,
     scattering,
     searching,
@@ -13,5 +18,6 @@ from xpgrad.transforms.batch.rows import (
 )
 
 __all__ = [
-    "creation", "cumulative", "elementwise", "indexing", "joining", "reductions", "scattering", "searching", "shapes",
+    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "networks", "products",
+    "reductions", "scattering", "searching", "shapes",
 ]  # fmt: skip

@@ -1,149 +1,150 @@
-"""Functions of batches, compared with a loop over the members."""
+"""Compares a function of a batch with a Python loop over its members: values, gradients, and gradients of these."""
 
-from collections.abc import Callable, Sequence
-from itertools import product
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import xpgrad
 from xpgrad import Variable
-from xpgrad import array_api as public
-from xpgrad.backend.plugins import plugins
+from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad.transforms import vmap
+from xpgrad.transforms import grad
+from xpgrad.transforms.batch.vmap import vmap
 
-Function = Callable[..., Any]
-"""Takes a namespace and arrays: that of the library and its arrays, or xpgrad's and Variables."""
+SIZE = 3
 
 
-class Case:
-    """A function, and its arrays: shapes with letters for dtypes, ``"f8 2 3"``, or the values of one member.
+def numbers(shape: Sequence[int], seed: int, dtype: str = "float64") -> Any:
+    """Return numbers without a pattern, from -2 to 2; with an imaginary part for a complex dtype."""
+    steps = np.arange(1, int(np.prod(shape)) + 1)
+    x: Any = 2 * np.sin(steps**2 * (1.37 + 0.11 * seed) + seed)
+    if dtype.startswith("complex"):
+        x = x + 2j * np.cos(steps**2 * (0.93 + 0.07 * seed))
+    return x.reshape(shape).astype(dtype)
+
+
+def choices(count: int) -> Iterator[tuple[bool, ...]]:
+    """Yield which operands are batched: all, and each one alone."""
+    yield (True,) * count
+    if count > 1:
+        yield from (tuple(i == j for j in range(count)) for i in range(count))
+
+
+def check(
+    call: Callable[..., Any], shapes: Sequence[Any], device: xpgrad.Device, dtype: str = "float64", order: int = 2,
+    size: int = SIZE, rtol: float = 1e-9,
+) -> None:  # fmt: skip
+    """Compare ``vmap(call)`` with the loop, for all operands batched and for each one alone.
 
     Parameters
     ----------
-    name : str
-    function : callable
-    arrays : str or list
-        ``+`` after the dtype: indices, from 0 to 1; ``s``: sorted.
-    public, raw : bool
-        Whether it is for Variables, for arrays, or both.
-    smooth : bool
-        Whether gradients are compared, too.
-    alone : bool
-        Whether arrays are batched one at a time, too.
+    call : callable
+        Takes Variables, and returns one or several.
+    shapes : sequence
+        For each operand its shape, or a function that returns a member from a seed and a dtype.
     """
-
-    def __init__(
-        self, name: str, function: Function, *arrays: str, public: bool = True, raw: bool = True, smooth: bool = True,
-        empty: bool = True, batched: Sequence[Sequence[bool]] | None = None,
-    ) -> None:  # fmt: skip
-        self.name, self.function, self.arrays = name, function, arrays
-        self.public, self.raw, self.smooth, self.empty = public, raw, smooth, empty
-        several = [flags for flags in product((True, False), repeat=len(arrays)) if any(flags)]
-        self.batched = several if batched is None else batched
-
-    def __repr__(self) -> str:
-        return f"{self.name}({', '.join(self.arrays)})"
+    for batched in choices(len(shapes)):
+        try:
+            Comparison(call, device, batched, size, rtol).run(operands(shapes, batched, dtype, size), order)
+        except Exception as error:
+            error.add_note(f"batched: {batched}, {dtype}, {size} members on {device}")
+            raise
 
 
-def made(text: str, lead: tuple[int, ...], rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return an array as the text of a case says."""
-    dtype, *lengths = text.split()
-    shape = (*lead, *map(int, lengths))
-    kind = dtype.rstrip("+s")
-    if kind == "b1":
-        return rng.uniform(size=shape) < 0.5
-    if dtype.endswith("+"):
-        return rng.integers(-2, 2, size=shape).astype(kind)
-    values = rng.normal(size=shape) * 3
-    if kind.startswith("c"):
-        values = values + 1j * rng.normal(size=shape)
-    found = np.asarray(values, dtype=kind)
-    return np.sort(found, axis=-1) if dtype.endswith("s") else found
+def operands(shapes: Sequence[Any], batched: Sequence[bool], dtype: str, size: int) -> list[Any]:
+    """Return arrays of these shapes, with an axis for the batch where they are batched."""
+    made = []
+    for i, (shape, several) in enumerate(zip(shapes, batched, strict=True)):
+        make = shape if callable(shape) else lambda seed, dtype, shape=shape: numbers(shape, seed, dtype)
+        members = [make(7 * i + k, dtype) for k in range(size if several else 1)]
+        made.append(np.stack(members) if several else members[0])
+    return made
 
 
-def leaves(result: Any) -> list[Any]:
-    """Return the arrays of a result."""
-    if isinstance(result, (tuple, list)):
-        return [leaf for item in result for leaf in leaves(item)]
-    return [result]
+@dataclass
+class Comparison:
+    """One function with one choice of what is batched."""
 
+    call: Callable[..., Any]
+    device: xpgrad.Device
+    batched: Sequence[bool]
+    size: int
+    rtol: float
 
-def called(function: Function, raw: bool) -> Callable[..., Any]:
-    """Return a function of Variables, which computes with them or with their arrays."""
+    def run(self, arrays: Sequence[Any], order: int) -> None:
+        """Compare values, the gradients of the whole up to `order`, and the gradients of members."""
+        found, expected = (self.orders(function, arrays, order) for function in (self.at_once, self.looped))
+        for k, (a, e) in enumerate(itertools.zip_longest(found, expected)):
+            self.equal(a, e, f"number {k} of {len(expected)}")
+        if order:
+            self.members(arrays)
 
-    def on_variables(*xs: Any) -> Any:
-        variables = [Variable(x) if not isinstance(x, Variable) else x for x in xs]
-        if not raw:
-            return tuple(leaves(function(public, *variables)))
-        arrays = [x.array for x in variables]
-        restore = plugins.backend_of(arrays[0]).restore  # the library may return scalars
-        return tuple(Variable(restore(y)) for y in leaves(function(arrays[0].__array_namespace__(), *arrays)))
+    def equal(self, a: Any, e: Any, what: str) -> None:
+        """Compare two arrays, or None and zeros."""
+        if a is None or e is None:
+            assert a is e or not np.any(e if a is None else a), f"{what} is missing in one"
+            return
+        assert (a.shape, a.dtype) == (e.shape, e.dtype), what
+        scale = max(1.0, float(np.max(np.abs(e), initial=0.0)))
+        np.testing.assert_allclose(a, e, rtol=self.rtol, atol=self.rtol * scale, err_msg=what)
 
-    return on_variables
+    @property
+    def in_axes(self) -> tuple[int | None, ...]:
+        """The axes of the operands."""
+        return tuple(0 if several else None for several in self.batched)
 
+    def at_once(self, *xs: Any) -> list[Any]:
+        """Return what `vmap` gives."""
+        return listed(vmap(lambda *xs: self.call(*xs), in_axes=self.in_axes)(*xs))
 
-def weighted(function: Function) -> Callable[..., Any]:
-    """Return a real number that depends on all elements of the results of a function of Variables."""
+    def looped(self, *xs: Any) -> list[Any]:
+        """Return what a loop gives."""
+        rows = [listed(self.call(*self.member(xs, k))) for k in range(self.size)]
+        return [xp.stack(parts, axis=0) for parts in zip(*rows, strict=True)]
 
-    def number(*xs: Any) -> Any:
-        total = 0.0
-        for y in called(function, False)(*xs):
-            if not y.node.spec.differentiable:
-                continue
-            real = public.real(y) + public.imag(y) if y.node.spec.complex else y
-            count = public.reshape(public.arange(real.size, device=real.device), real.shape)
-            total = total + public.sum(real * public.cos(public.astype(count, real.dtype)))
+    def member(self, xs: Sequence[Any], k: int) -> list[Any]:
+        """Return the operands of one member."""
+        return [x[k] if several else x for x, several in zip(xs, self.batched, strict=True)]
+
+    def orders(self, function: Callable[..., Any], arrays: Sequence[Any], order: int) -> list[Any]:
+        """Return the values, the gradients of their total, and those of the total of the squares of these."""
+        xs = [Variable(placed(x, self.device), requires_grad=x.dtype.kind in "fc") for x in arrays]
+        ys = function(*xs)
+        found: list[Any] = [on_host(y.array) for y in ys]
+        inputs = [x for x in xs if x.requires_grad]
+        if order and inputs:
+            first = xpgrad.grad([self.total(ys)], inputs, enable_double_backprop=order > 1)
+            found += [None if g is None else on_host(g.array) for g in first]
+            again = [g * g for g in first if g is not None and g.requires_grad]
+            if order > 1 and again:
+                second = xpgrad.grad([self.total(again)], inputs)
+                found += [None if g is None else on_host(g.array) for g in second]
+        return found
+
+    def members(self, arrays: Sequence[Any]) -> None:
+        """Compare the gradients of each member by itself."""
+        argnums = tuple(i for i, x in enumerate(arrays) if x.dtype.kind in "fc")
+        gradient = grad(lambda *xs: self.total(listed(self.call(*xs))), argnums)
+        found = vmap(gradient, in_axes=self.in_axes)(*[placed(x, self.device) for x in arrays])
+        for k in range(self.size):
+            expected = gradient(*[placed(x, self.device) for x in self.member(arrays, k)])
+            for a, e in zip(found, expected, strict=True):
+                self.equal(on_host(a)[k], on_host(e), f"the gradient of member {k}")
+
+    def total(self, ys: Sequence[Any]) -> Any:
+        """Return a real number that depends on all elements, each with another weight."""
+        total: Any = 0.0
+        for y in ys:
+            if y.node.spec.differentiable:
+                y = xp.real(y) + 0.5 * xp.imag(y) if y.node.spec.complex else y
+                name = y.node.spec.backend.dtype_name(y.dtype)
+                total = total + xp.sum(y * placed(numbers(y.shape, 5, name), self.device))
         return total
 
-    return number
 
-
-def compare(case: Case, device: xpgrad.Device, size: int, raw: bool) -> None:
-    """Raise unless a case gives for a batch what it gives for the members, one after the other."""
-    with xpgrad.using_device(device):
-        for flags in case.batched:
-            arrays, loop = _arrays(case, device, size, flags)
-            f = called(case.function, raw)
-            _same(vmap(f, in_axes=_axes(flags))(*arrays), [f(*each) for each in loop], size)
-            if case.smooth and not raw:
-                _compare_gradients(weighted(case.function), case, flags, arrays, loop)
-
-
-def _axes(flags: Sequence[bool]) -> tuple[int | None, ...]:
-    return tuple(0 if each else None for each in flags)
-
-
-def _arrays(case: Case, device: xpgrad.Device, size: int, flags: Sequence[bool]) -> tuple[list[Any], list[list[Any]]]:
-    rng = np.random.default_rng(0)
-    host = [made(text, (size,) if each else (), rng) for text, each in zip(case.arrays, flags, strict=True)]
-    members = [[x[i] if each else x for x, each in zip(host, flags, strict=True)] for i in range(size)]
-    if not size:
-        members = [[np.zeros(x.shape[1:], x.dtype) if each else x for x, each in zip(host, flags, strict=True)]]
-    put = [placed(np.asarray(x), device) for x in host]
-    return put, [[placed(np.asarray(x), device) for x in each] for each in members]
-
-
-def _compare_gradients(f: Callable[..., Any], case: Case, flags: Sequence[bool], arrays: Any, loop: Any) -> None:
-    where = [i for i, text in enumerate(case.arrays) if text[0] in "fc" and flags[i]]
-    for i in where:
-
-        def slope(*xs: Any, i: int = i) -> Any:
-            x = Variable(xs[i].array if isinstance(xs[i], Variable) else xs[i])
-            y = f(*xs[:i], x, *xs[i + 1 :])
-            (gx,) = xpgrad.grad([y], [x]) if isinstance(y, Variable) and y.requires_grad else (None,)
-            return (public.zeros_like(x) if gx is None else gx,)
-
-        _same(vmap(slope, in_axes=_axes(flags))(*arrays), [slope(*each) for each in loop], arrays[i].shape[0])
-
-
-def _same(got: Sequence[Any], wanted: Sequence[Sequence[Any]], size: int) -> None:
-    assert {len(each) for each in wanted} == {len(got)}
-    for i, y in enumerate(got):
-        members = [on_host(each[i]) for each in wanted]
-        expected = np.stack(members)[:size]
-        values = on_host(y)
-        assert values.shape == expected.shape
-        assert values.dtype == expected.dtype
-        np.testing.assert_allclose(values, expected, rtol=1e-6 if expected.dtype.itemsize < 8 else 1e-12, atol=1e-7)
+def listed(y: Any) -> list[Any]:
+    """Return one output or several as a list."""
+    return [*y] if isinstance(y, (tuple, list)) else [y]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.core.transforms.batch.rows.members import Case, compare
+from tests.core.transforms.batch.rows.one_by_one import Case, compare
 
 import xpgrad
 
