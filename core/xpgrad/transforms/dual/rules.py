@@ -84,3 +84,11 @@ def log_softmax(
     """Return ``t - sum(exp(y) * t)``."""
     xp, (t,) = base.xp, tangents
     return t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True)
+
+
+@row("softmax_from_log")
+def softmax_from_log(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return that of `softmax` along axis 1; the score, which belongs to the same input, has no tangent of its own."""
+    return None if tangents[0] is None else softmax(base, kernel, y, primals, tangents, {"axis": 1})

@@ -58,8 +58,10 @@ def pushed(
     tracked = [y for y in outputs if y._node.requires_grad]
     if not tracked:
         return [(y, None) for y in outputs]
-    seeds = [Variable(zeros_of(y._node.spec)._array) for y in tracked]
     roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
+    if len(outputs) == 1 and _is_number(tracked[0]) and not any(x._node.spec.complex for x, _ in roots):
+        return [(outputs[0], _along(outputs[0], roots))]
+    seeds = [Variable(zeros_of(y._node.spec)._array) for y in tracked]
     pulled = sweep(tracked, [x for x, _ in roots], seeds, enable_double_backprop=True)
     pairs = [(g, Variable(t, requires_grad=False)) for g, (_, t) in zip(pulled, roots, strict=True) if g is not None]
     for g, _ in pairs:
@@ -70,6 +72,24 @@ def pushed(
     remaining = iter(found)
     made = [next(remaining) if y._node.requires_grad else None for y in outputs]
     return [(y, None if t is None else t._array) for y, t in zip(outputs, made, strict=True)]
+
+
+def _is_number(y: Variable) -> bool:
+    spec = y._node.spec
+    return not (spec.shape or spec.complex)
+
+
+def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
+    """Return the tangent of one real number: the sum of the products of its gradient with tangents."""
+    spec = y._node.spec
+    xp, total = spec.backend.xp, None
+    for g, (_, t) in zip(sweep([y], [x for x, _ in roots]), roots, strict=True):
+        if g is not None:
+            part = xp.sum(xp.multiply(g._array, t), axis=None, keepdims=False, dtype=spec.wide)
+            total = part if total is None else xp.add(total, part)
+    if total is None:
+        return None
+    return spec.backend.restore(total if spec.wide == spec.dtype else xp.astype(total, spec.dtype))
 
 
 def _is_nonzero(g: Variable) -> bool:
