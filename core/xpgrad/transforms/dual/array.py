@@ -53,7 +53,8 @@ class DualArray:
     __array_priority__ = 1000
 
     def __init__(self, level: "DualLevel", primal: Array, tangent: Array | None) -> None:
-        self.level, self.primal, self.tangent, self.later = level, primal, tangent, None
+        self.level, self.primal, self.tangent = level, primal, tangent
+        self.later: Callable[[], Array] | None = None
 
     @classmethod
     def with_later(cls, level: "DualLevel", later: Callable[[], Array], tangent: Array) -> "DualArray":

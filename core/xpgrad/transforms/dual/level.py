@@ -56,7 +56,7 @@ class DualLevel(EnclosingLevel):
         A cotangent c of a dual number y stands for the derivative of the tangent of c y, so that the gradient by the
         primal is its tangent, and that by the tangent its primal.
         """
-        return Port(lambda given: self.dual(given[0], given[1]), lambda g: [g.tangent, g.primal])  # type: ignore[arg-type]  # an argument has a primal
+        return Port(lambda given: self.dual(given[0], given[1]), lambda g: [g.tangent, g.primal])
 
     def output_port(self) -> Port:
         """Return how an array leaves as its primal and its tangent."""
@@ -64,7 +64,7 @@ class DualLevel(EnclosingLevel):
 
     def tangent_port(self) -> Port:
         """Return how the tangent of an array leaves alone."""
-        return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])  # type: ignore[arg-type]  # as above
+        return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])
 
     def _cotangent(self, given: Outer) -> DualArray:
         of_primal, of_tangent = given
