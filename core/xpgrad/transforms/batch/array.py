@@ -46,6 +46,11 @@ class BatchArray:
         self.batching, self.values, self.batched = batching, values, batched
 
     @property
+    def level(self) -> Any:
+        """The transformation to which it belongs."""
+        return self.batching.level
+
+    @property
     def shape(self) -> Shape:
         """Shape of a member."""
         shape: Shape = self.values.shape
