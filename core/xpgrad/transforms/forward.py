@@ -159,9 +159,10 @@ class _Run:
                     place.warn()
             return
         lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MAX_PLACES])
+        which = " or ".join(map(str, range(len(self.arguments))))
         raise GradientError(
-            f"{self.name}: what the function returned does not depend on its arguments, because a number was taken out "
-            "of a Variable that does, and Python's numbers have no gradient; allow_constant=True gives zeros:"
+            f"{self.name}: what the function returned does not depend on argument {which}, because a number was taken "
+            "out of a Variable that does, and Python's numbers have no gradient; allow_constant=True gives zeros:"
             f"{lines}"
         )
 
