@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import around
@@ -16,7 +17,7 @@ from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.namespace import BatchKernels, BatchNamespace
 from xpgrad.transforms.batch.rows.table import Row, rows
 from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
@@ -106,9 +107,36 @@ class BatchBackend(TransformedBackend):
                     f"{b.title}: {name} has no rule for batches; write it with functions of the Array API standard, or "
                     "call it outside of the batched function"
                 )
-            return row(b, function, *args, **kwargs)
+            try:
+                return row(b, function, *args, **kwargs)
+            except Exception as error:
+                found = self._of_a_member(error, function, args, kwargs)
+                if found is error:
+                    raise
+            raise found
 
         return batched
+
+    def _of_a_member(self, error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception:
+        """Return the error that `function` raises for one member, in terms of its shape, or else `error`."""
+        if isinstance(error, BatchError):
+            return error
+        try:
+            function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
+        except Exception as own:
+            return own
+        return error
+
+    def drawn(self, name: str) -> Kernel:
+        """Return a kernel that draws random numbers, for each member or for all, from the stream of the base's device."""
+
+        def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
+            b, place = self.current(), self.base.device_for(device)
+            if b.level.randomness == "same":
+                return b.same(random.draw(name, shape, dtype, place))
+            return b.made(random.draw(name, (b.size, *shape), dtype, place))
+
+        return drawn
 
     def plain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose result does not depend on values as one of batched arrays."""
@@ -136,15 +164,15 @@ class BatchBackend(TransformedBackend):
                 b, some = self._scanned(item, b, some)
         return b, some
 
-    def _opened(self, tree: Any) -> Any:
-        """Return nested arguments with the library's arrays, of arrays that are the same for all members."""
+    def _opened(self, tree: Any, chosen: Callable[[BatchArray], Array] | None = None) -> Any:
+        """Return nested arguments with arrays of the library: by default those of what is the same for all members."""
         kind = type(tree)
         if kind is self.kind:
-            return tree.values
+            return tree.values if chosen is None else chosen(tree)
         if isinstance(tree, (tuple, list)):
-            return getattr(tree, "_make", kind)([self._opened(item) for item in tree])
+            return getattr(tree, "_make", kind)([self._opened(item, chosen) for item in tree])
         if kind is dict:
-            return {name: self._opened(item) for name, item in tree.items()}
+            return {name: self._opened(item, chosen) for name, item in tree.items()}
         if isinstance(tree, Spec) and tree.backend is self:
             return base_spec(tree)
         if isinstance(tree, Device) and tree.backend is self:
@@ -164,7 +192,7 @@ class BatchBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.values)
+        return self.base.handle_of(array.values if array.later is None else array.later.like)
 
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as a batched array."""
@@ -232,6 +260,16 @@ class BatchBackend(TransformedBackend):
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values of all members."""
         return self.base.array_text(array.values, prefix, separator)
+
+
+def _first(x: BatchArray) -> Array:
+    """Return a member, to learn what the library says about it; zeros in a batch of none."""
+    if not x.batched:
+        return x.values
+    b = x.batching
+    if b.size:
+        return b.base.restore(x.values[(0, ...)])
+    return b.base.namespace.zeros(x.shape, dtype=x.dtype, device=b.base.handle_of(x.values))
 
 
 def over(base: Backend, depth: int = 1) -> BatchBackend:

@@ -15,6 +15,10 @@ STATIC = frozenset(["result_type", "can_cast", "isdtype", "finfo", "iinfo", "__a
 """Functions whose results do not depend on values, and are no arrays."""
 
 
+DRAWN = frozenset(["random_normal", "random_uniform"])
+"""Kernels of random numbers."""
+
+
 class BatchKernels(KernelNamespace):
     """Kernels by their rows, elementwise ones by the base's kernel; the others by their default body on batches."""
 
@@ -27,14 +31,16 @@ class BatchKernels(KernelNamespace):
     def kernel_of(self, declaration: Declaration) -> Kernel:
         """Return a kernel by its row, by the base's kernel if it is elementwise, else its default body."""
         name, backend = declaration.name, self.backend
+        if name in DRAWN:
+            return backend.drawn(name)
         row = rows.get(name)
         definition: Any = table.definition(name)
         if row is None and definition is not None and definition.elementwise:
             row = elementwise
-        if row is not None:
-            return backend.by_row(name, row, backend.base.xp.kernel_of(declaration))
-        body = self._default(declaration)
-        return backend.by_row(name, None, backend.base.xp.kernel_of(declaration)) if body is None else body
+        if row is None:
+            body = self._default(declaration)
+            row = None if body is None else lambda b, function, *args, **options: body(*args, **options)
+        return backend.by_row(name, row, backend.base.xp.kernel_of(declaration))
 
 
 class BatchNamespace:
