@@ -155,23 +155,25 @@ class BatchBackend(TransformedBackend):
 
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return what a row computes, or raise what the function raises for one member."""
+        own: Exception | None
         try:
             return row(b, function, *args, **kwargs)
         except Exception as error:
-            found = self._of_a_member(error, function, args, kwargs)
-            if found is error:
+            own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None:
                 raise
-        raise found
+        try:
+            raise own
+        finally:
+            del own  # which holds this frame, and its arguments
 
-    def _of_a_member(self, error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception:
-        """Return the error that `function` raises for one member, in terms of its shape, or else `error`."""
-        if isinstance(error, BatchError):
-            return error
+    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+        """Return the error that `function` raises for one member, in terms of its shape, or None."""
         try:
             function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
         except Exception as own:
             return own
-        return error
+        return None
 
     def drawn(self, name: str) -> Kernel:
         """Return a kernel that draws random numbers, by the stream of the base's device."""
