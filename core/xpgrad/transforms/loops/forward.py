@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.backend.levels import around
+from xpgrad.backend.levels import around, innermost
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GraphError
 from xpgrad.graph.methods.ending import Standing
@@ -17,7 +17,9 @@ from xpgrad.transforms.loops.captures import Captures
 from xpgrad.transforms.loops.node import Loop, State
 from xpgrad.transforms.loops.rows import Rows, Stack
 from xpgrad.transforms.loops.schedule import interval, places
+from xpgrad.transforms.loops.traced import traced
 from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.trace.level import TraceLevel
 
 ALL = "all"
 FEW = 2
@@ -58,6 +60,11 @@ def looped(
         None goes on until the body says that it ends.
     checkpoints : int, "all" or None
     """
+    level = innermost()
+    if isinstance(level, TraceLevel) and steps is not None and steps > FEW:
+        found = traced(level, body, carry, inputs, rows, steps, checkpoints)
+        if found is not None:
+            return Looped(*found, steps)
     if recording() and (around() is not None or checkpoints == ALL or (steps is not None and steps <= FEW)):
         return _plain(body, carry, inputs, rows, steps)
     if not recording():

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
@@ -20,6 +20,25 @@ Line = tuple[str, int, str]
 
 class NeedsValue(Exception):
     """A kernel's default body asked for the value of an array that is being traced."""
+
+
+class Part(NamedTuple):
+    """What `Recording.apart` has found.
+
+    Attributes
+    ----------
+    result : object
+    calls : tuple of Call
+    used : dict from Value to array
+        What the calls use that was there before.
+    failure : str or None
+        Why the calls are not the whole computation.
+    """
+
+    result: Any
+    calls: tuple[Call, ...]
+    used: dict[Value, Array]
+    failure: str | None
 
 
 class Recording:
@@ -72,6 +91,18 @@ class Recording:
         """Hold the array of a traced one that was made before."""
         if self.held is not None and x.value not in self._made:
             self.held[x.value] = x.values
+
+    def apart(self, function: Callable[[], Any]) -> "Part":
+        """Return what `function` gives and the calls that it makes, which are no calls of this recording."""
+        mark, before = len(self.calls), (self.held, self._made, self.drawn, self.failure)
+        self.held, self._made, self.failure = {}, set(), None
+        self.drawn = None if self.drawn is None else {}
+        try:
+            result = function()
+            return Part(result, tuple(self.calls[mark:]), self.held, self.failure)
+        finally:
+            del self.calls[mark:]
+            self.held, self._made, self.drawn, self.failure = before
 
     def line(self) -> Line | None:
         """Return file, line and function of the innermost frame that is not the library's."""
