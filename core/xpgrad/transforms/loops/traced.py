@@ -1,5 +1,6 @@
 """A loop within a compiled function: its body is recorded once, and the loop is one call of the program."""
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -229,7 +230,7 @@ class _Traced:
             found = [constant_variable(y) for y in results[:count]]
             return found[: plan.carries], found[plan.carries :]
         pull, outside_vjp = self._pull(plan, len(outside))
-        node = TracedLoop(self, body, pull)
+        node = TracedLoop(self, body, pull, drawn)
         node.arrays = [*results[count:], *arrays[plan.carries :], *drawn_rows, *outside, *outside_vjp]
         found = node.connected(results[:count])
         return found[: plan.carries], found[plan.carries :]
@@ -267,21 +268,22 @@ class _Traced:
     def _drawn(self, made: _Recorded) -> list[Any]:
         """Return the random numbers of all steps, drawn before the first one in the order of the steps."""
         calls = [call for call in made.part.calls if _draws(call)]
-        functions = tuple(call.function for call in calls)
-        device = self.backend.base.device_for(calls[0].results[0].spec.device)
-        recording, key, known = self.recording, None, None
+        base, recording, steps, reverse = self.backend.base, self.recording, self.steps, self.rows.reverse
+        if recording.given is not None:
+            return [next(recording.given) for call in calls for _ in call.results]
+        key, known = None, None
         if recording.drawn is not None:
-            specs = tuple(repr(call.results[0].spec) for call in calls)
-            key = ("loop", self.steps, self.rows.reverse, specs, random.position(device))
+            specs = tuple(repr(value.spec) for call in calls for value in call.results)
+            device = base.device_for(calls[0].results[0].spec.device)
+            key = ("loop", steps, reverse, specs, random.position(device))
             known = recording.drawn.get(key) if random.is_replaying() else None
-        arrays = draw_all(functions, self.steps, self.rows.reverse)
-        if known is not None:
-            return [self.backend.kind(recording, v, a) for v, a in zip(known, arrays, strict=True)]
-        values = tuple(Value(self.backend.base.spec(a)) for a in arrays)
+        args = tuple(functools.partial(call.function, *call.args, **call.kwargs) for call in calls), steps, reverse
+        arrays = draw_all(*args)
+        values = tuple(Value(base.spec(a)) for a in arrays) if known is None else known
+        if known is None:
+            recording.add("draw_all", draw_all, args, {}, values, single=False, draws=True)
         if recording.drawn is not None and key is not None:
-            recording.drawn[key] = values  # type: ignore[assignment]  # several for one key
-        args = (functions, self.steps, self.rows.reverse)
-        recording.add("draw_all", draw_all, args, {}, values, single=False, draws=True)
+            recording.drawn[key] = values
         return [self.backend.kind(recording, v, a) for v, a in zip(values, arrays, strict=True)]
 
     def _called(self, name: str, function: Callable[..., Any], arrays: Sequence[Any], more: dict[str, Any]) -> list[Any]:
@@ -308,9 +310,11 @@ class TracedLoop(FunctionNode):
 
     of_library = True
 
-    def __init__(self, loop: _Traced, body: Steps, pull: Pull) -> None:
-        self.loop, self.body, self.vjp = loop, body, pull
+    def __init__(self, loop: _Traced, body: Steps, pull: Pull, drawn: int) -> None:
+        self.loop, self.body, self.vjp, self.drawn = loop, body, pull, drawn
         self.arrays: list[Any] = []
+        self.specs: list[Any] = []
+        self._first_drawn = body.plan.carries + body.plan.rows - drawn  # after the carries that are kept, and rows
 
     @property
     def label(self) -> str:
@@ -324,7 +328,9 @@ class TracedLoop(FunctionNode):
         wanted = [*loop.wanted, *loop.wanted_outputs]
         outputs = tuple(a for a, wants in zip(results, wanted, strict=True) if wants)
         self._kept_inputs = dict.fromkeys(range(len(loop.carry) + len(loop.inputs)))
-        made = iter(self._connect(inputs, tuple(x._array for x in inputs), outputs, recording=True))
+        found = self._connect(inputs, tuple(x._array for x in inputs), outputs, recording=True)
+        self.specs = [x._node.spec for x in found]
+        made = iter(found)
         return [next(made) if wants else constant_variable(a) for a, wants in zip(results, wanted, strict=True)]
 
     def release(self) -> None:
@@ -350,8 +356,7 @@ class TracedLoop(FunctionNode):
     def _cotangent(self, index: int, g: Any) -> Any:
         if g is not None:
             return g._array
-        node = self.outputs[index]()
-        spec = node.spec
+        spec = self.specs[index]
         return spec.backend.restore(spec.backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
 
     def _recorded(self, grad_outputs: tuple[Any, ...]) -> list[Variable | None]:
@@ -366,7 +371,14 @@ class TracedLoop(FunctionNode):
             last, _ = loop.body.run(0, loop.steps, roots[:count], stack.rows, slices, again=True)
             return last
 
-        last = loop.surroundings.again(self._origin, transforming, run)
+        drawn = self.arrays[self._first_drawn : self._first_drawn + self.drawn]
+        before = loop.recording.given
+        if drawn:
+            loop.recording.given = (x[loop.rows.place(step), ...] for step in range(loop.steps) for x in drawn)
+        try:
+            last = loop.surroundings.again(self._origin, transforming, run)
+        finally:
+            loop.recording.given = before
         ys = [
             y for y, wants in zip([*last, *stack.variables()], [*loop.wanted, *loop.wanted_outputs], strict=True)
             if wants
@@ -389,9 +401,13 @@ def _without_draws(calls: Sequence[Call]) -> tuple[list[Call], list[Value]]:
     return [call for call in calls if not _draws(call)], drawn
 
 
-def draw_all(functions: Sequence[Callable[[], Array]], steps: int, reverse: bool) -> list[Array]:
+def draw_all(functions: Sequence[Callable[[], Any]], steps: int, reverse: bool) -> list[Array]:
     """Return what functions without arguments have drawn at each step, stacked."""
     collected = Collected(reverse)
     for _ in range(steps):
-        collected.add([function() for function in functions])
+        row: list[Array] = []
+        for function in functions:
+            found = function()
+            row += found if isinstance(found, list) else [found]
+        collected.add(row)
     return collected.arrays()
