@@ -317,13 +317,13 @@ def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None
     return _like("zeros_like", x, dtype=dtype, device=device)
 
 
-@primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
+@primitive(linear=("x",), x=lambda xp, gy, k: xp.tril(gy, k=k))
 def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
     return xp.tril(x, k=k)
 
 
-@primitive(x=lambda xp, gy, k: xp.triu(gy, k=k))
+@primitive(linear=("x",), x=lambda xp, gy, k: xp.triu(gy, k=k))
 def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
     return xp.triu(x, k=k)

@@ -433,6 +433,21 @@ class Backend:
         """
         return True
 
+    def stopped(self, array: Array) -> Array:
+        """Return `array` as a constant of forward mode: without the tangents that it has in transformations."""
+        return array
+
+    def sent(self, array: Array, device: Device) -> Array:
+        """Return a copy of `array` on a device of another backend if a transformation has its own way, or decline.
+
+        It declines by returning `NotImplemented`.
+        """
+        return NotImplemented
+
+    def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
+        """Return the outputs of a `FunctionNode` for these arrays; None if its `forward` is to compute them."""
+        return None
+
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another array. When in doubt, return True."""
         return not self.immutable

@@ -111,6 +111,8 @@ class Convertible(Declared):
         number = kind(self._number())
         if self._node.requires_grad:
             taken(self._node)
+        if live:
+            note_number(self._array)
         return number
 
     def _number(self) -> Any:
@@ -130,6 +132,8 @@ class Convertible(Declared):
             raise ValueError("tolist: the Variable is uninitialised; give it an array first")
         if self._node.requires_grad:
             taken(self._node)
+        if live:
+            note_number(self._array)
         return self._node.spec.backend.to_host(self._array).tolist()
 
     def numpy(self) -> Array:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.trace.program import Call, Value
 from xpgrad.types import Array
@@ -167,10 +166,3 @@ class Recording:
             return call(*args, **kwargs)
 
         return either
-
-
-def base_spec(spec: Spec) -> Spec:
-    """Return the spec of the library's array for that of a traced one."""
-    base: Any = spec.backend.base
-    found: Spec = base.spec_for(spec.shape, spec.dtype, spec.device)
-    return found
