@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.backend.levels import around, innermost
+from xpgrad.backend.levels import innermost
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GraphError
 from xpgrad.graph.methods.ending import Standing
@@ -65,7 +65,7 @@ def looped(
         found = traced(level, body, carry, inputs, rows, steps, checkpoints)
         if found is not None:
             return Looped(*found, steps)
-    if recording() and (around() is not None or checkpoints == ALL or (steps is not None and steps <= FEW)):
+    if recording() and (isinstance(level, TraceLevel) or checkpoints == ALL or (steps is not None and steps <= FEW)):
         return _plain(body, carry, inputs, rows, steps)
     if not recording():
         return _unrecorded(body, carry, inputs, rows, steps)

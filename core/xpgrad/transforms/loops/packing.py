@@ -37,8 +37,8 @@ class Packing:
         self.build = _builder(structure)
         self._opened = _opener(structure)
 
-    def leaves(self, tree: Any, step: int) -> list[Variable]:
-        """Return the leaves of a tree that the step number `step` has returned.
+    def leaves(self, tree: Any, step: int | str) -> list[Variable]:
+        """Return the leaves of a tree that the step of this number, or what has this name, has returned.
 
         Raises
         ------
@@ -54,8 +54,8 @@ class Packing:
                 return found if type(found) is list else list(found)
         return self._checked(tree, step)
 
-    def _checked(self, tree: Any, step: int) -> list[Variable]:
-        at = f"{self.title} that step {step} returned"
+    def _checked(self, tree: Any, step: int | str) -> list[Variable]:
+        at = f"{self.title} that {step if isinstance(step, str) else f'step {step}'} returned"
         found, structure = flatten(tree)
         paths = list(self.structure.paths())
         try:
