@@ -144,7 +144,7 @@ def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | 
     made = _constant(backend, "arange", start, stop, step, dtype=dtype, device=device)
     first = 0 if stop is None else start
     if not made._node.spec.differentiable or not any(
-        isinstance(x, Variable) and x._node.requires_grad for x in (first, step)
+        isinstance(x, Variable) and (x._node.requires_grad or backend.carries_tangents) for x in (first, step)
     ):
         return made
     y: Variable = _constant(backend, "arange", made.size, dtype=made.dtype, device=made.device) * step + first

@@ -65,6 +65,8 @@ class Backend:
     has_layouts : bool
         Whether arrays of one shape can be partitioned in different ways; `laid_out` then gives a gradient the layout of
         its array.
+    carries_tangents : bool
+        Whether arrays carry derivatives, as in forward mode, also where nothing requires a gradient.
     base : Backend or None
         For arrays of a transformation, such as those that `compile` records: the backend of the arrays within them.
     """
@@ -83,6 +85,7 @@ class Backend:
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
+    carries_tangents: bool = False
     base: "Backend | None" = None
 
     def __init__(self) -> None:

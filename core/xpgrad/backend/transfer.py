@@ -23,8 +23,9 @@ DTYPES = frozenset(
 def transfer(array: Array, target: Device) -> Array:
     """Return `array` on the device `target`: the array itself if it is there already, else a copy.
 
-    These are tried in order: the own path of a transformation; a plugin's direct path; DLPack, if both libraries can access the same memory, which takes
-    one copy; the backend's own move; a copy through the host. Memory is shared only if neither library can write to it.
+    These are tried in order: a transformation's own path; a plugin's direct path; DLPack, if both libraries can access
+    the same memory, which takes one copy; the backend's own move; a copy through the host. Memory is shared only if
+    neither library can write to it.
 
     Raises
     ------

@@ -74,14 +74,15 @@ class Pushforward:
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        self.seeds = [Variable(zeros_like(y)._array) for y in call.outputs]
+        self.seeds = [Variable(zeros_like(y)._array) if y._node.spec.differentiable else None for y in call.outputs]
         self.pulled = call.gradients(self.seeds, recorded=True)
 
     def __call__(self, tangents: Sequence[Variable], *, recorded: bool) -> list[Variable]:
         """Return a tangent of each output, from one of each root."""
         pairs = [(g, t) for g, t in zip(self.pulled, tangents, strict=True) if g is not None and g._node.requires_grad]
-        found = pulled([g for g, _ in pairs], self.seeds, [t for _, t in pairs], recorded=recorded)
-        return or_zeros(found, self.call.outputs)
+        seeds = [x for x in self.seeds if x is not None]
+        found = iter(pulled([g for g, _ in pairs], seeds, [t for _, t in pairs], recorded=recorded))
+        return or_zeros([None if x is None else next(found) for x in self.seeds], self.call.outputs)
 
 
 def linearize(f: Callable[..., Any], *primals: Any, allow_constant: bool = False) -> tuple[Any, Callable[..., Any]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.backend.checks import check_cast
+from xpgrad.backend.levels import live, note_number
 from xpgrad.graph.methods.ending import taken
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Namespace, Shape

@@ -12,7 +12,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import call_plain
-from xpgrad.errors import EscapedArray, MissingFunction
+from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, constant_variable
@@ -24,8 +24,8 @@ from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
-NO_TANGENT = frozenset(("empty_like", "nonzero", "ones_like", "zeros_like"))
-"""Functions of the library whose results do not change with the values of their arrays."""
+NO_TANGENT = frozenset(("empty_like", "full_like", "nonzero", "ones_like", "zeros_like"))
+"""Functions of the library whose results do not change with the values of their first array."""
 
 
 class DualBackend(TransformedBackend):
@@ -38,6 +38,7 @@ class DualBackend(TransformedBackend):
         How many transformations are active with it; arrays of each depth have a type of their own.
     """
 
+    carries_tangents = True
     immutable = True  # what a tangent was computed from must not change
 
     def __init__(self, base: Backend, depth: int) -> None:
@@ -98,11 +99,16 @@ class DualBackend(TransformedBackend):
         short = name.rpartition(".")[2]
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            levels: list[Any] = []
-            has_tangent = short not in NO_TANGENT and self.has_tangent((args, kwargs))
-            if not has_tangent:
-                return self.closed(self.level(), function(*self.opened(args, levels), **self.opened(kwargs, levels)))
-            return self.by_variables(self._of_variables(name), args, kwargs)
+            level, levels = self.level(), list[Any]()
+            if not self.has_tangent((args[1:] if short in NO_TANGENT else args, kwargs)):
+                return self.closed(level, function(*self.opened(args, levels), **self.opened(kwargs, levels)))
+            if name in level.deriving:
+                raise self._missing(name)
+            level.deriving.append(name)
+            try:
+                return self.by_variables(self._of_variables(name), args, kwargs)
+            finally:
+                level.deriving.pop()
 
         return called
 
@@ -112,8 +118,14 @@ class DualBackend(TransformedBackend):
             for part in name.split("."):
                 found = getattr(found, part)
         except AttributeError:
-            raise MissingFunction(self.base.name, f"{name} in forward mode, for which xpgrad has no derivative") from None
+            raise self._missing(name) from None
         return found  # type: ignore[no-any-return]  # a function
+
+    def _missing(self, name: str) -> GradientError:
+        return GradientError(
+            f"jvp: {name} of {self.base.name} has no derivative in forward mode; call functions of xpgrad.array_api, "
+            "or apply stop_gradient to its arguments"
+        )
 
     def by_variables(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call a function of Variables with dual arrays, and return dual arrays."""
@@ -123,6 +135,8 @@ class DualBackend(TransformedBackend):
         kind = type(tree)
         if kind is self.kind:
             return constant_variable(tree)
+        if kind in self._base_types:
+            return constant_variable(self.constant(tree))
         if kind is tuple or kind is list:
             return kind([self._wrapped(item) for item in tree])
         if kind is dict:
@@ -136,6 +150,9 @@ class DualBackend(TransformedBackend):
         if options.get("out") is not None:
             function = ufunc if method == "__call__" else getattr(ufunc, method)
             return function(*self.opened(inputs, []), **options)
+        definition: Any = table.definition(ufunc.__name__)
+        if method == "__call__" and not options and definition is not None and len(definition.inputs) == ufunc.nin:
+            return self.function(ufunc.__name__)(*inputs)
         return self.by_variables(ufunc if method == "__call__" else getattr(ufunc, method), inputs, options)
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
@@ -313,5 +330,3 @@ def _over(base: Backend, depth: int) -> DualBackend:
     made = DualBackend(base, depth)
     plugins.by_type[made.kind] = made
     return made
-
-

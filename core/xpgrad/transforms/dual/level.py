@@ -21,11 +21,14 @@ class DualLevel(EnclosingLevel):
     ----------
     places : dict
         Where the function took numbers out of Variables with a tangent, by file and line.
+    deriving : list of str
+        The library's functions that are computed by functions of Variables now.
     """
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.places: dict[tuple[str, int], Place] = {}
+        self.deriving: list[str] = []
 
     def backend(self, base: Backend) -> DualBackend:
         """Return the backend of this level over `base`."""

@@ -88,9 +88,7 @@ class DualNamespace:
         found = getattr(self._base, name)
         backend, full = self._backend, self._prefix + name
         made: Any
-        if isinstance(found, (types.ModuleType, DualNamespace)) or type(found) is type(self._base):
-            made = DualNamespace(backend, found, f"{full}.")
-        elif full in EXTENSIONS:
+        if isinstance(found, (types.ModuleType, type(self._base))) or full in EXTENSIONS:
             made = DualNamespace(backend, found, f"{full}.")
         elif not callable(found) or isinstance(found, type):
             return found

@@ -1,4 +1,4 @@
-"""How the tangent of a primitive's result is computed: by a row, as a linear map, by its own rules, or by transposition."""
+"""How the tangent of a primitive's result is computed: by a row, linearly, by its own rules, or by transposition."""
 
 import functools
 from collections.abc import Callable, Sequence

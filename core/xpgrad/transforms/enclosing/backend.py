@@ -31,6 +31,7 @@ class TransformedBackend(Backend):
         self.depth = depth
         self.name, self.version = f"{title}({base.name})", base.version
         self.declared = base.declared
+        self.carries_tangents = self.carries_tangents or base.carries_tangents
         self.zero_dimensional_widen = base.zero_dimensional_widen
         self._base_types = frozenset(base.array_types)
         self._handles: dict[str, Device] = {}
