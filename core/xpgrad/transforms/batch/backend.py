@@ -113,13 +113,7 @@ class BatchBackend(TransformedBackend):
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
             if row is None:
                 raise BatchError(NO_RULE.format(b.title, name))
-            try:
-                return row(b, function, *args, **kwargs)
-            except Exception as error:
-                found = self._of_a_member(error, function, args, kwargs)
-                if found is error:
-                    raise
-            raise found
+            return self._computed(b, row, function, args, kwargs)
 
         return batched
 
@@ -133,7 +127,7 @@ class BatchBackend(TransformedBackend):
             b.check()
             if not some:
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
-            return elementwise(b, function, *args, **kwargs)
+            return self._computed(b, elementwise, function, args, kwargs)
 
         def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
             if args or kwargs or x2 is None:
@@ -159,15 +153,27 @@ class BatchBackend(TransformedBackend):
 
         return batched
 
-    def _of_a_member(self, error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception:
-        """Return the error that `function` raises for one member, in terms of its shape, or else `error`."""
-        if isinstance(error, BatchError):
-            return error
+    def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Return what a row computes, or raise what the function raises for one member."""
+        own: Exception | None
+        try:
+            return row(b, function, *args, **kwargs)
+        except Exception as error:
+            own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None:
+                raise
+        try:
+            raise own
+        finally:
+            del own  # which holds this frame, and its arguments
+
+    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+        """Return the error that `function` raises for one member, in terms of its shape, or None."""
         try:
             function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
         except Exception as own:
             return own
-        return error
+        return None
 
     def drawn(self, name: str) -> Kernel:
         """Return a kernel that draws random numbers, by the stream of the base's device."""

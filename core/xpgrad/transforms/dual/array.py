@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from xpgrad.transforms.dual.backend import DualBackend
     from xpgrad.transforms.dual.level import DualLevel
 
-BINARY = {
+BINARY: dict[str, tuple[str, Callable[..., Any]]] = {
     "add": ("add", operator.add), "sub": ("subtract", operator.sub), "mul": ("multiply", operator.mul),
     "truediv": ("divide", operator.truediv), "floordiv": ("floor_divide", operator.floordiv),
     "mod": ("remainder", operator.mod), "pow": ("pow", operator.pow), "matmul": ("matmul", operator.matmul),
@@ -18,16 +18,14 @@ BINARY = {
     "lshift": ("bitwise_left_shift", operator.lshift), "rshift": ("bitwise_right_shift", operator.rshift),
 }  # fmt: skip
 """Operators of two operands, with the primitives that they are and the functions that compute them."""
-COMPARISONS = {
+COMPARISONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "lt": ("less", operator.lt), "le": ("less_equal", operator.le), "gt": ("greater", operator.gt),
     "ge": ("greater_equal", operator.ge), "eq": ("equal", operator.eq), "ne": ("not_equal", operator.ne),
 }  # fmt: skip
-UNARY = {
+UNARY: dict[str, tuple[str, Callable[..., Any]]] = {
     "neg": ("negative", operator.neg), "pos": ("positive", operator.pos), "abs": ("abs", operator.abs),
     "invert": ("bitwise_invert", operator.invert),
 }  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = dict([*BINARY.values(), *COMPARISONS.values(), *UNARY.values()])
-"""The function that an operator calls, by the name of its primitive."""
 
 
 class DualArray:

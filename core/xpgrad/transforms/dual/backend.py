@@ -157,7 +157,8 @@ class DualBackend(TransformedBackend):
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
         """Return the outputs of a function node: its forward on the primals, and what its backward transposes to."""
-        return node_outputs(self, function, arrays)
+        outputs: tuple[Array, ...] | None = node_outputs(self, function, arrays)
+        return outputs
 
     # Arrays in nested arguments
 
