@@ -90,8 +90,6 @@ def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: An
     n2 = v2.shape[2]
 
     def values() -> Array:
-        if rows == 1:
-            return b.xp.multiply(transpose(v1), v2)
         return b.xp.matmul(transpose(v1), v2)
 
     def total() -> Array:
