@@ -76,6 +76,11 @@ class BatchArray:
         return self.values
 
     @property
+    def level(self) -> Any:
+        """The transformation to which it belongs."""
+        return self.batching.level
+
+    @property
     def shape(self) -> Shape:
         """Shape of a member."""
         shape: Shape = self.values.shape if self.later is None else self.later.shape
@@ -130,7 +135,8 @@ class BatchArray:
 
     def __setitem__(self, index: Any, value: Any, /) -> Never:
         raise BatchError(
-            f"{self.batching.title}: a batched array cannot be written to; use x.at(index).set(value), or xp.where"
+            f"{self.batching.title}: a batched array cannot be written to; assign to elements of its Variable, or use "
+            "xp.where"
         )
 
     def __len__(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -15,10 +16,15 @@ from xpgrad.transforms.batch import rows as _rows  # noqa: F401 - fills the tabl
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.namespace import BatchKernels, BatchNamespace
+from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, rows
 from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
+NO_RULE = (
+    "{}: {} has no rule for batches; write it with functions of the Array API standard, or call it outside of the "
+    "batched function"
+)
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
 
@@ -80,6 +86,8 @@ class BatchBackend(TransformedBackend):
         function : callable
         """
         kind = self.kind
+        if row is elementwise:
+            return self._elementwise(function)
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             b: Batching | None = None
@@ -93,9 +101,10 @@ class BatchBackend(TransformedBackend):
                     some = some or x.batched
                 elif type(x) not in PLAIN:
                     b, some = self._scanned(x, b, some)
-            for x in kwargs.values():
+            for key, x in kwargs.items():
                 if type(x) not in PLAIN:
-                    b, some = self._scanned(x, b, some)
+                    kwargs[key] = array = unwrap(x)  # parameters of kernels may be Variables
+                    b, some = self._scanned(array, b, some)
             if b is None:
                 b = self.current()
             elif not b.level.live:
@@ -103,32 +112,71 @@ class BatchBackend(TransformedBackend):
             if not some:
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
             if row is None:
-                raise BatchError(
-                    f"{b.title}: {name} has no rule for batches; write it with functions of the Array API standard, or "
-                    "call it outside of the batched function"
-                )
-            try:
-                return row(b, function, *args, **kwargs)
-            except Exception as error:
-                found = self._of_a_member(error, function, args, kwargs)
-                if found is error:
-                    raise
-            raise found
+                raise BatchError(NO_RULE.format(b.title, name))
+            return self._computed(b, row, function, args, kwargs)
 
         return batched
 
-    def _of_a_member(self, error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception:
-        """Return the error that `function` raises for one member, in terms of its shape, or else `error`."""
-        if isinstance(error, BatchError):
-            return error
+    def _elementwise(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what `by_row` does for an elementwise function, without a frame in between for the usual operands."""
+        kind, types = self.kind, self._base_types
+
+        def general(*args: Any, **kwargs: Any) -> Any:
+            b, some = self._scanned((args, kwargs), None, False)
+            b = b or self.current()
+            b.check()
+            if not some:
+                return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
+            return self._computed(b, elementwise, function, args, kwargs)
+
+        def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+            if args or kwargs or x2 is None:
+                if args or kwargs or type(x1) is not kind or not x1.batching.level.live:
+                    return general(x1, *(() if x2 is None else (x2,)), *args, **kwargs)
+                out = function(x1.values)
+                lead = x1
+            elif type(x1) is kind and x1.batching.level.live:
+                lead = x1
+                if type(x2) is kind:
+                    if x2.batching is not x1.batching or x2.batched != x1.batched or x1.ndim != x2.ndim:
+                        return general(x1, x2)
+                    out = function(x1.values, x2.values)
+                elif type(x2) in PLAIN or (type(x2) in types and not x2.shape):
+                    out = function(x1.values, x2)
+                else:
+                    return general(x1, x2)
+            else:
+                return general(x1, x2)
+            if type(out) not in types:
+                out = self.base.restore(out)
+            return kind(lead.batching, out, lead.batched)
+
+        return batched
+
+    def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Return what a row computes, or raise what the function raises for one member."""
+        own: Exception | None
+        try:
+            return row(b, function, *args, **kwargs)
+        except Exception as error:
+            own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None:
+                raise
+        try:
+            raise own
+        finally:
+            del own  # which holds this frame, and its arguments
+
+    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+        """Return the error that `function` raises for one member, in terms of its shape, or None."""
         try:
             function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
         except Exception as own:
             return own
-        return error
+        return None
 
     def drawn(self, name: str) -> Kernel:
-        """Return a kernel that draws random numbers, for each member or for all, from the stream of the base's device."""
+        """Return a kernel that draws random numbers, by the stream of the base's device."""
 
         def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
             b, place = self.current(), self.base.device_for(device)

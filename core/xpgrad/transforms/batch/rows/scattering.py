@@ -53,7 +53,7 @@ def scatter_add(b: Batching, function: Callable[..., Any], spec: Any, parts: Seq
     for index, u in parts:
         if u.batched or _differs(b, index):
             where = place(b, index, spec.shape, True)
-            made.append((where.index, laid(b, u, where)))
+            made.append((where.index, laid(b, b.made(b.front(u)), where)))  # kernels do not broadcast
     total = b.base.restore(function(outer, made))
     if alike:
         total = b.base.restore(b.xp.add(total, b.base.restore(function(inner, alike))))
