@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.kernels import OWNER
+from xpgrad.config import switches
 from xpgrad.errors import EscapedArray
 from xpgrad.graph.definition import Definition, identity
 from xpgrad.graph.general import plan_for
@@ -67,7 +68,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
             level = level or (levels[-1] if levels else None)
         if level is None:
             level = backend.level()
-        if given and differentiable:
+        if given and differentiable and not switches().constant:
             if tangent is None:
                 return kind(level, *whole(primals, tangents, parameters))
             y = kernel(*primals, **parameters)
@@ -91,7 +92,7 @@ def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, ar
     primals, parameters = backend.opened(arrays, levels), backend.opened(parameters, levels)
     tangents = [x.tangent if type(x) is kind else None for x in arrays]
     level = levels[-1] if levels else backend.level()
-    if all(t is None for t in tangents):
+    if switches().constant or all(t is None for t in tangents):
         return kind(level, backend.base.restore(kernel(primals, **parameters)), None)
     if not definition.linear:
         return kind(level, *transposed(backend, definition, primals, tangents, parameters))
