@@ -163,7 +163,7 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
         shape, dtype = y.shape, y.dtype
-        total = None
+        total, owned = None, False
         for i, rule, getters in rows:
             t = tangents[i]
             if t is None:
@@ -180,7 +180,10 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
                 t = xp.broadcast_to(t, shape=shape)
             if rule is not None:
                 t = rule(xp, t, *[get(y, primals, parameters) for get in getters])
-            total = t if total is None else xp.add(total, t)
+            if total is None:
+                total, owned = t, rule is not None and not any(t is each for each in (y, *primals, *tangents))
+            else:
+                total = (xp.accumulate if owned and not base.is_view(total) else xp.add)(total, t)
         if total is not None:
             total = restore(total)
             if total.dtype != dtype:
