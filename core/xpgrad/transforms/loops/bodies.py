@@ -94,7 +94,9 @@ class Scanned(Body):
             if type(result) is not tuple or len(result) != 2:
                 raise self._no_pair(result, step)
             leaves = carried(result[0], step)
-            rows.append((self.outputs or self._first(result[1], step)).leaves(result[1], step))
+            row = (self.outputs or self._first(result[1], step)).leaves(result[1], step)
+            if row:
+                rows.append(row)
         return leaves, end
 
     def _no_pair(self, result: Any, step: int) -> TypeError:
