@@ -61,9 +61,16 @@ def jvp(
     graph is kept: a loop takes the memory of one step. Values are known, so that functions may look at them. A constant
     in a graph is one here, too: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
     """
-    run = _Run("jvp", f, primals, tangents)
-    output, tangent, aux = run(f, has_aux, allow_constant)
+    output, tangent, aux = along("jvp", f, primals, tangents, has_aux, allow_constant)
     return (output, tangent, aux) if has_aux else (output, tangent)
+
+
+def along(
+    name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool,
+    allow_constant: bool,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
+    return _Run(name, f, primals, tangents)(f, has_aux, allow_constant)
 
 
 def hvp(

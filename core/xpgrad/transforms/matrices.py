@@ -2,17 +2,18 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import BatchError, BatchWarning, DtypeError, XpgradError
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.by_element import by_columns, by_rows
-from xpgrad.transforms.call import Call
+from xpgrad.transforms.call import Call, Mode
 from xpgrad.transforms.gradient import documented, grad
-from xpgrad.transforms.in_batches import Batched
+from xpgrad.transforms.jacobians.by_element import by_columns, by_rows
+from xpgrad.transforms.jacobians.columns import Columns
+from xpgrad.transforms.jacobians.rows import Rows
 from xpgrad.transforms.trace.depth import depth
+from xpgrad.transforms.trees import Structure
 
 JacobianMode = Literal["reverse", "forward", "auto"]
 FORWARD_COST = 2
@@ -73,52 +74,82 @@ def jacobian(
 
     @documented(f, "jacobian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        def make() -> Call:
-            return Call("jacobian", f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
-
-        return _matrix("jacobian", make, mode, chunk_size, has_aux, holomorphic)
+        return _matrix(
+            _Request("jacobian", f, argnums, args, kwargs, chunk_size, has_aux, holomorphic, allow_constant), mode
+        )
 
     return matrix
 
 
-def _matrix(
-    name: str, make: Callable[[], Call], mode: JacobianMode, chunk_size: int | None, has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Any:  # fmt: skip
-    """Return the result of a function that `jacobian` returns."""
-    if mode == "reverse":
-        try:
-            batched = Batched(name, chunk_size, make)
-            call = batched.call
-            _check(call, holomorphic)
-            blocks = batched.blocks() if call.mode.recorded else called_with(backprop_mode(False), batched.blocks)
-            return _filled(call, blocks, has_aux, batched.outside(call.aux))
-        except REFUSALS as error:
-            if isinstance(error, XpgradError) and not isinstance(error, BatchError):
-                raise
-            refusal = error
-        found = _one_by_one(make(), mode, has_aux, holomorphic)
-        warnings.warn(
-            f"{name}: computed by a sweep for each element, since the function refuses batches: {refusal}",
-            BatchWarning,
-            stacklevel=depth() + 1,
+class _Request(NamedTuple):
+    """One Jacobian that is asked for; the fields are the arguments of `jacobian`."""
+
+    name: str
+    f: Callable[..., Any]
+    argnums: int | Sequence[int]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    chunk_size: int | None
+    has_aux: bool = False
+    holomorphic: bool = False
+    allow_constant: bool = False
+
+    def call(self) -> Call:
+        """Return an evaluation of the function."""
+        return Call(
+            self.name, self.f, self.argnums, self.has_aux, self.args, self.kwargs, allow_constant=self.allow_constant
         )
-        return found
-    return _one_by_one(make(), mode, has_aux, holomorphic)
 
 
-def _one_by_one(call: Call, mode: JacobianMode, has_aux: bool, holomorphic: bool) -> Any:
-    _check(call, holomorphic)
-    forward = mode == "forward" or (mode == "auto" and _is_tall(call))
-    by = by_columns if forward else by_rows
-    blocks = by(call) if call.mode.recorded else called_with(backprop_mode(False), by, call)
-    return _filled(call, blocks, has_aux, call.aux)
+def _matrix(request: _Request, mode: JacobianMode) -> Any:
+    """Return the result of a function that `jacobian` returns."""
+    try:
+        return _in_batches(request, mode)
+    except REFUSALS as error:
+        if isinstance(error, XpgradError) and not isinstance(error, BatchError):
+            raise
+        refusal = error
+    found = _one_by_one(request, mode)
+    warnings.warn(
+        f"{request.name}: computed by a sweep for each element, since the function refuses batches: {refusal}",
+        BatchWarning,
+        stacklevel=depth() + 1,
+    )
+    return found
 
 
-def _filled(call: Call, blocks: list[list[Variable]], has_aux: bool, aux: Any) -> Any:
+def _in_batches(request: _Request, mode: JacobianMode) -> Any:
+    if mode != "forward":
+        rows = Rows(request.name, request.chunk_size, request.call)
+        call = rows.call
+        if mode == "reverse" or not _is_tall(call):
+            _check(request, call.outputs, call.roots)
+            blocks = call.mode.computed(rows.blocks)
+            return _filled(request, call.mode, call.structure, call.over_arguments, blocks, rows.aux())
+    columns = Columns(
+        request.name, request.chunk_size, request.f, request.argnums, request.args, request.kwargs, request.has_aux,
+        request.allow_constant,
+    )  # fmt: skip
+    blocks = columns.mode.computed(columns.blocks)
+    _check(request, columns.outputs, columns.roots)
+    return _filled(request, columns.mode, columns.structure, columns.over_arguments, blocks, columns.aux())
+
+
+def _one_by_one(request: _Request, mode: JacobianMode) -> Any:
+    call = request.call()
+    _check(request, call.outputs, call.roots)
+    by = by_columns if mode == "forward" or (mode == "auto" and _is_tall(call)) else by_rows
+    blocks = call.mode.computed(by, call)
+    return _filled(request, call.mode, call.structure, call.over_arguments, blocks, call.aux)
+
+
+def _filled(
+    request: _Request, mode: Mode, structure: Structure, over_arguments: Callable[[Sequence[Any]], Any],
+    blocks: list[list[Variable]], aux: Any,
+) -> Any:  # fmt: skip
     """Return the tree of the blocks as the user receives it."""
-    found = call.structure.build(call.over_arguments([call.mode.for_user(block) for block in row]) for row in blocks)
-    return (found, call.mode.for_user(aux)) if has_aux else found
+    found = structure.build(over_arguments([mode.for_user(block) for block in row]) for row in blocks)
+    return (found, mode.for_user(aux)) if request.has_aux else found
 
 
 def jacrev(
@@ -151,18 +182,16 @@ def hessian(
 
     @documented(f, "hessian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        def make() -> Call:
-            return Call("hessian", gradient, argnums, False, args, kwargs, allow_constant=allow_constant)
-
-        return _matrix("hessian", make, "reverse", chunk_size)
+        request = _Request("hessian", gradient, argnums, args, kwargs, chunk_size, allow_constant=allow_constant)
+        return _matrix(request, "reverse")
 
     return matrix
 
 
-def _check(call: Call, holomorphic: bool) -> None:
-    if holomorphic:
+def _check(request: _Request, outputs: Sequence[Variable], roots: Sequence[Variable]) -> None:
+    if request.holomorphic:
         return
-    if any(y._node.spec.complex for y in call.outputs) and any(x._node.spec.complex for x in call.roots):
+    if any(y._node.spec.complex for y in outputs) and any(x._node.spec.complex for x in roots):
         raise DtypeError(
             "jacobian: a complex output of a complex argument has a Jacobian only if the function is holomorphic; pass "
             "holomorphic=True, or differentiate real and imaginary parts"

@@ -76,6 +76,11 @@ class BatchArray:
         return self.values
 
     @property
+    def level(self) -> Any:
+        """The transformation to which it belongs."""
+        return self.batching.level
+
+    @property
     def shape(self) -> Shape:
         """Shape of a member."""
         shape: Shape = self.values.shape if self.later is None else self.later.shape

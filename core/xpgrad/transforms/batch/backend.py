@@ -15,10 +15,15 @@ from xpgrad.transforms.batch import rows as _rows  # noqa: F401 - fills the tabl
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.namespace import BatchKernels, BatchNamespace
+from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, rows
 from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
+NO_RULE = (
+    "{}: {} has no rule for batches; write it with functions of the Array API standard, or call it outside of the "
+    "batched function"
+)
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
 
@@ -80,6 +85,8 @@ class BatchBackend(TransformedBackend):
         function : callable
         """
         kind = self.kind
+        if row is elementwise:
+            return self._elementwise(function)
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             b: Batching | None = None
@@ -103,10 +110,7 @@ class BatchBackend(TransformedBackend):
             if not some:
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
             if row is None:
-                raise BatchError(
-                    f"{b.title}: {name} has no rule for batches; write it with functions of the Array API standard, or "
-                    "call it outside of the batched function"
-                )
+                raise BatchError(NO_RULE.format(b.title, name))
             own: Exception | None
             try:
                 return row(b, function, *args, **kwargs)
@@ -139,6 +143,42 @@ class BatchBackend(TransformedBackend):
             return b.made(random.draw(name, (b.size, *shape), dtype, place))
 
         return drawn
+
+    def _elementwise(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what `by_row` does for an elementwise function, without a frame in between for the usual operands."""
+        kind, types = self.kind, self._base_types
+
+        def general(*args: Any, **kwargs: Any) -> Any:
+            b, some = self._scanned((args, kwargs), None, False)
+            b = b or self.current()
+            b.check()
+            if not some:
+                return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
+            return elementwise(b, function, *args, **kwargs)
+
+        def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+            if args or kwargs or x2 is None:
+                if args or kwargs or type(x1) is not kind or not x1.batching.level.live:
+                    return general(x1, *(() if x2 is None else (x2,)), *args, **kwargs)
+                out = function(x1.values)
+                lead = x1
+            elif type(x1) is kind and x1.batching.level.live:
+                lead = x1
+                if type(x2) is kind:
+                    if x2.batching is not x1.batching or x2.batched != x1.batched or x1.ndim != x2.ndim:
+                        return general(x1, x2)
+                    out = function(x1.values, x2.values)
+                elif type(x2) in PLAIN or (type(x2) in types and not x2.shape):
+                    out = function(x1.values, x2)
+                else:
+                    return general(x1, x2)
+            else:
+                return general(x1, x2)
+            if type(out) not in types:
+                out = self.base.restore(out)
+            return kind(lead.batching, out, lead.batched)
+
+        return batched
 
     def plain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose result does not depend on values as one of batched arrays."""

@@ -9,7 +9,7 @@ from xpgrad.errors import BatchError, ShapeError, StructureError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.level import BatchLevel
-from xpgrad.transforms.call import Mode, within
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad.transforms.leaves import as_leaf, is_array
@@ -168,7 +168,7 @@ def _returned(
     level: BatchLevel, f: Callable[..., Any], args: Any, kwargs: Any, out_axes: Axes
 ) -> tuple[list[Output], Structure, list[int | None]]:
     """Call `f`, and return its results as outputs, with the axis of the batch in each."""
-    result = within(f, *args, **kwargs)
+    result = f(*args, **kwargs)
     leaves, structure = flatten(result)
     axes = list(_axes_of(level.title, "out_axes", out_axes, structure, "what the function returned"))
     outputs, places = [], []
