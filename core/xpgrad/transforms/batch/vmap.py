@@ -133,7 +133,7 @@ class Arguments:
         part.__dict__ |= self.__dict__
         part.size = stop - start
         part.leaves = [
-            x if axis is None else array_api.take(x, array_api.arange(start, stop, device=x.device), axis=axis)
+            x if axis is None else x[(*(slice(None),) * axis, slice(start, stop), ...)]
             for x, axis in zip(self.leaves, self.axes, strict=True)
         ]
         return part
