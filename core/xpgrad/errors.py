@@ -82,6 +82,10 @@ class StructureError(XpgradError, ValueError):
     """The structure of a tree of arrays differs from that of the tree it belongs to."""
 
 
+class IterationError(XpgradError, RuntimeError):
+    """A loop or a solver has not come to its end within the steps that it may make, or cannot go on."""
+
+
 class ChangedArray(XpgradError, RuntimeError):
     """The array of a Variable has changed its shape or dtype, or was written to since the graph kept it.
 

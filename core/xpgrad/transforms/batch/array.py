@@ -135,7 +135,8 @@ class BatchArray:
 
     def __setitem__(self, index: Any, value: Any, /) -> Never:
         raise BatchError(
-            f"{self.batching.title}: a batched array cannot be written to; use x.at(index).set(value), or xp.where"
+            f"{self.batching.title}: a batched array cannot be written to; assign to elements of its Variable, or use "
+            "xp.where"
         )
 
     def __len__(self) -> int:

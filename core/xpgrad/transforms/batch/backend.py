@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -100,9 +101,10 @@ class BatchBackend(TransformedBackend):
                     some = some or x.batched
                 elif type(x) not in PLAIN:
                     b, some = self._scanned(x, b, some)
-            for x in kwargs.values():
+            for key, x in kwargs.items():
                 if type(x) not in PLAIN:
-                    b, some = self._scanned(x, b, some)
+                    kwargs[key] = array = unwrap(x)  # parameters of kernels may be Variables
+                    b, some = self._scanned(array, b, some)
             if b is None:
                 b = self.current()
             elif not b.level.live:
@@ -111,38 +113,9 @@ class BatchBackend(TransformedBackend):
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
             if row is None:
                 raise BatchError(NO_RULE.format(b.title, name))
-            own: Exception | None
-            try:
-                return row(b, function, *args, **kwargs)
-            except Exception as error:
-                own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
-                if own is None:
-                    raise
-            try:
-                raise own
-            finally:
-                del own  # which holds this frame, and its arguments
+            return self._computed(b, row, function, args, kwargs)
 
         return batched
-
-    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
-        """Return the error that `function` raises for one member, in terms of its shape, or None."""
-        try:
-            function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
-        except Exception as own:
-            return own
-        return None
-
-    def drawn(self, name: str) -> Kernel:
-        """Return a kernel that draws random numbers, for each member or for all, from the stream of the base's device."""
-
-        def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
-            b, place = self.current(), self.base.device_for(device)
-            if b.level.randomness == "same":
-                return b.same(random.draw(name, shape, dtype, place))
-            return b.made(random.draw(name, (b.size, *shape), dtype, place))
-
-        return drawn
 
     def _elementwise(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return what `by_row` does for an elementwise function, without a frame in between for the usual operands."""
@@ -154,7 +127,7 @@ class BatchBackend(TransformedBackend):
             b.check()
             if not some:
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
-            return elementwise(b, function, *args, **kwargs)
+            return self._computed(b, elementwise, function, args, kwargs)
 
         def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
             if args or kwargs or x2 is None:
@@ -179,6 +152,39 @@ class BatchBackend(TransformedBackend):
             return kind(lead.batching, out, lead.batched)
 
         return batched
+
+    def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Return what a row computes, or raise what the function raises for one member."""
+        own: Exception | None
+        try:
+            return row(b, function, *args, **kwargs)
+        except Exception as error:
+            own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None:
+                raise
+        try:
+            raise own
+        finally:
+            del own  # which holds this frame, and its arguments
+
+    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+        """Return the error that `function` raises for one member, in terms of its shape, or None."""
+        try:
+            function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
+        except Exception as own:
+            return own
+        return None
+
+    def drawn(self, name: str) -> Kernel:
+        """Return a kernel that draws random numbers, by the stream of the base's device."""
+
+        def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
+            b, place = self.current(), self.base.device_for(device)
+            if b.level.randomness == "same":
+                return b.same(random.draw(name, shape, dtype, place))
+            return b.made(random.draw(name, (b.size, *shape), dtype, place))
+
+        return drawn
 
     def plain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose result does not depend on values as one of batched arrays."""
@@ -284,6 +290,10 @@ class BatchBackend(TransformedBackend):
     def has_values(self, array: Array) -> bool:
         """Return whether the elements are the same for all members, and available."""
         return not array.batched and self.base.has_values(array.values)
+
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element of any member is true."""
+        return self.base.any_true(conditions.values)
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of any member is NaN."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.kernels import EXTENSIONS, Declaration, KernelNamespace, table
 from xpgrad.transforms.batch.rows.elementwise import elementwise
-from xpgrad.transforms.batch.rows.table import rows
+from xpgrad.transforms.batch.rows.table import BY_BODY, rows
 from xpgrad.types import Kernel, Namespace
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ class BatchKernels(KernelNamespace):
         name, backend = declaration.name, self.backend
         if name in DRAWN:
             return backend.drawn(name)
-        row = rows.get(name)
+        row = None if name in BY_BODY else rows.get(name)
         definition: Any = table.definition(name)
         if row is None and definition is not None and definition.elementwise:
             row = elementwise
         if row is None:
             body = self._default(declaration)
+            if name in BY_BODY and body is not None:
+                return body
             row = None if body is None else lambda b, function, *args, **options: body(*args, **options)
         return backend.by_row(name, row, backend.base.xp.kernel_of(declaration))
 

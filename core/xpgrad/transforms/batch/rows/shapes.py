@@ -18,10 +18,9 @@ def reshape(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any, **
 
 def _completed(shape: Shape, size: int) -> Shape:
     """Return the shape with a length in place of -1, which the library could not compute for a batch of none."""
-    if list(shape).count(-1) != 1:
-        return shape
     known = math.prod(n for n in shape if n != -1)
-    if not known or size % known:
+    unknown = list(shape).count(-1)
+    if unknown > 1 or (known != size if not unknown else not known or size % known):
         raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
     return tuple(size // known if n == -1 else n for n in shape)
 

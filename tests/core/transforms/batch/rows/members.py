@@ -20,9 +20,9 @@ SIZE = 3
 def numbers(shape: Sequence[int], seed: int, dtype: str = "float64") -> Any:
     """Return numbers without a pattern, from -2 to 2; with an imaginary part for a complex dtype."""
     steps = np.arange(1, int(np.prod(shape)) + 1)
-    x: Any = 2 * np.sin(steps * (1.37 + 0.11 * seed) + seed)
+    x: Any = 2 * np.sin(steps**2 * (1.37 + 0.11 * seed) + seed)
     if dtype.startswith("complex"):
-        x = x + 2j * np.cos(steps * (0.93 + 0.07 * seed))
+        x = x + 2j * np.cos(steps**2 * (0.93 + 0.07 * seed))
     return x.reshape(shape).astype(dtype)
 
 
