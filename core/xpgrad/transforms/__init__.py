@@ -9,10 +9,11 @@ from xpgrad.transforms.implicit import custom_linear_solve, custom_root
 from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
 from xpgrad.transforms.products import hvp, jvp, vjp
 from xpgrad.transforms.recomputed import checkpoint
+from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
 
 __all__ = [
     "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-    "jacrev", "jvp", "stop_gradient", "value_and_grad", "vjp",
+    "jacrev", "jvp", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
