@@ -138,7 +138,9 @@ def test_what_is_wrong_is_named():
     text = r"solve_ivp: what the function returned at \['a'\]: expected shape \(2,\), as in y0, got \(1,\)"
     with pytest.raises(ShapeError, match=text):
         solve_ivp(lambda t, y: {"a": y["a"][:1]}, (0, 1), {"a": np.ones(2)})
-    with pytest.raises(ValueError, match="solve_ivp: what the function returned.*: expected finite numbers .* got nan"):
+    with pytest.raises(
+        ValueError, match=r"solve_ivp: what the function returned.*: expected finite numbers .* got nan"
+    ):
         solve_ivp(lambda t, y: xp.log(y), (0, 1), -np.ones(2))
     with pytest.raises(DtypeError, match="solve_ivp: y0: expected real floating-point numbers, got complex128"):
         solve_ivp(heat, (0, 1), 1j * np.ones(2))
