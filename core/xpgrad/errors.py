@@ -102,5 +102,13 @@ class TraceError(XpgradError, RuntimeError):
     """A function cannot be compiled: Python needs a value that is known only when the program runs."""
 
 
+class BatchError(XpgradError, RuntimeError):
+    """A function cannot be computed for a batch: it needs a value that each member has of its own, or has no rule."""
+
+
+class BatchWarning(UserWarning):
+    """A Jacobian was computed by a sweep for each element; the message says what refused batches."""
+
+
 class CompileWarning(UserWarning):
     """A function that was to be compiled runs without a program; the message says why, and what to write instead."""

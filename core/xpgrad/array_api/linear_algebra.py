@@ -9,7 +9,7 @@ from xpgrad.graph.primitive import primitive
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 
 
-@primitive(x=lambda xp, gy: xp.matrix_transpose(gy))
+@primitive(linear=("x",), x=lambda xp, gy: xp.matrix_transpose(gy))
 def matrix_transpose(xp: Namespace, x: AnyArray, /) -> Array:
     """The array with its last two axes swapped."""
     return xp.matrix_transpose(x)
@@ -45,7 +45,7 @@ def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
     return gx if gx.shape == shape else xp.sum_to(gx, shape=shape)
 
 
-@primitive(label="_ @ _", x1=_matmul_first, x2=_matmul_second)
+@primitive(linear=("x1", "x2"), label="_ @ _", x1=_matmul_first, x2=_matmul_second)
 def matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of two matrices, of two stacks of matrices (which broadcast), or of one with a vector.
 
@@ -90,7 +90,7 @@ def _tensordot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spe
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x2_spec.ndim)))
 
 
-@primitive(x1=_tensordot_first, x2=_tensordot_second)
+@primitive(linear=("x1", "x2"), x1=_tensordot_first, x2=_tensordot_second)
 def tensordot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axes: Any = 2) -> Array:
     """Product of two arrays, summed over pairs of their axes.
 
@@ -120,7 +120,7 @@ def _vecdot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: 
     return xp.sum_to(_unreduced(xp, gy, axis) * _conjugate(xp, x1, x1_spec), shape=x2_spec.shape)
 
 
-@primitive(x1=_vecdot_first, x2=_vecdot_second)
+@primitive(linear=("x1", "x2"), x1=_vecdot_first, x2=_vecdot_second)
 def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Dot product along `axis`, of the conjugate of `x1` with `x2`; the other axes broadcast.
 

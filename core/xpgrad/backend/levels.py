@@ -77,6 +77,9 @@ class Level(ABC):
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
 
+    def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
+        """Note that a number is taken out of a Variable over `array`."""
+
     def note_snapshot(self) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function may repeat the random numbers that it draws from now on."""
 
@@ -109,6 +112,14 @@ def innermost() -> Level | None:
         return None
     now = switches()
     return now.level if now.mode & LIFTED else None
+
+
+def note_number(array: Array) -> None:
+    """Note, at all levels of this thread, that a number is taken out of a Variable over `array`."""
+    level = switches().level
+    while level is not None:
+        level.note_number(array)
+        level = level.outer
 
 
 def around() -> Level | None:

@@ -24,11 +24,11 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode, jacobian
-from xpgrad.transforms.products import hvp as product_of
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.transforms.vectors import arrays_of, host_array, vector_of
 from xpgrad.types import Array

@@ -12,15 +12,17 @@ ROUNDING = 1000
 """Differences up to this many rounding errors of a row's terms are rounding."""
 
 
-def missing_entry(matrix: Any, product: Product, eps: float) -> tuple[int, int] | None:
+def missing_entry(matrix: Any, v: Array, found: Array, product: Product, eps: float) -> tuple[int, int] | None:
     """Return row and column of an entry that the linear map `product` has and `matrix` does not have; else None.
 
     Parameters
     ----------
     matrix : scipy.sparse.csr_array
         The matrix of the map, as a pattern of entries gave it.
+    v, found : vectors
+        Random numbers, and the product of the map's true matrix with them.
     product : callable
-        Takes a vector, returns the product of the map's true matrix with it.
+        Takes a vector, returns such a product.
     eps : float
         Rounding error of the numbers.
 
@@ -32,8 +34,7 @@ def missing_entry(matrix: Any, product: Product, eps: float) -> tuple[int, int] 
     xp = plugins.host.namespace
     if not min(matrix.shape):
         return None
-    v = random_vector(matrix.shape[1])
-    expected, found = matrix @ v, product(v)
+    expected = matrix @ v
     scale = abs(matrix) @ xp.abs(v)
     wrong = ~(xp.abs(found - expected) <= ROUNDING * eps * scale) & xp.isfinite(expected)
     for row in xp.nonzero(wrong)[0].tolist():

@@ -8,9 +8,10 @@ from xpgrad.errors import SparsityError
 from xpgrad.graph.variable import as_array
 from xpgrad.transforms.gradient import documented, grad
 from xpgrad.transforms.leaves import is_differentiable
+from xpgrad.transforms.matrices import supports_forward
 from xpgrad.transforms.sparse.checking import missing_entry, random_vector
 from xpgrad.transforms.sparse.colouring import Colouring
-from xpgrad.transforms.sparse.pattern import FORWARD_COST, Pattern, pattern_of, scipy_sparse
+from xpgrad.transforms.sparse.pattern import Pattern, pattern_of, scipy_sparse
 from xpgrad.transforms.sparse.sweeps import Sweeps
 from xpgrad.transforms.trees import flatten
 from xpgrad.transforms.vectors import arrays_of, host_array
@@ -32,7 +33,7 @@ class SparseJacobian:
     sparsity : scipy.sparse.csr_array of ones, or None
         The pattern; None before the first call if it is to be found.
     colors : int or None
-        Number of sweeps that a call takes, beside the one that checks; None before the first call.
+        Number of groups of columns or rows, each of which is one member of a batched sweep; None before the first call.
     mode : {"forward", "reverse"} or None
         Whether sweeps are for groups of columns or of rows; None before the first call.
     """
@@ -62,7 +63,7 @@ class SparseJacobian:
 
     @property
     def colors(self) -> int | None:
-        """Number of sweeps of a call."""
+        """Number of groups of columns or rows."""
         return None if self._colouring is None else self._colouring.count
 
     @property
@@ -81,8 +82,7 @@ class SparseJacobian:
                 f"{self._name}: expected a sparsity of shape {sweeps.shape}, as the function returned {rows} and its "
                 f"argument has {columns} elements, got {self._pattern.shape}"
             )
-        matrix = self._compressed(sweeps, self._pattern)
-        missing = self._missing(sweeps, matrix) if self._check else None
+        matrix, missing = self._compressed(sweeps, self._pattern)
         if missing is not None:
             if self._known:
                 row, column = missing
@@ -91,39 +91,39 @@ class SparseJacobian:
                     "sparsity out to have it found"
                 )
             self._pattern = self._pattern.united(dense_pattern(sweeps, self._name))
-            matrix = self._compressed(sweeps, self._pattern)
+            matrix, _ = self._compressed(sweeps, self._pattern)
         return matrix.astype(sweeps.dtype).asformat(self._format)
 
     def _sweeps(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
         return Sweeps(self._name, self._f, self._argnums, args, kwargs, self._allow_constant)
 
-    def _compressed(self, sweeps: Sweeps, pattern: Pattern) -> Any:
-        """Return the matrix with entries where `pattern` has them."""
-        host = plugins.host
-        self._colouring = colouring = pattern.colouring(self._asked)
-        colours = host.asarray(colouring.colours, host.namespace.int64)
-        seeds = host.namespace.zeros((colouring.count, len(colouring.colours)), dtype=host.namespace.float64)
-        places = host.namespace.nonzero(colours >= 0)[0]
+    def _compressed(self, sweeps: Sweeps, pattern: Pattern) -> tuple[Any, tuple[int, int] | None]:
+        """Return the matrix with entries where `pattern` has them, and row and column of one that it misses."""
+        host, xp = plugins.host, plugins.host.namespace
+        self._colouring = colouring = pattern.colouring(self._mode(sweeps))
+        forward, count = colouring.forward, colouring.count
+        colours = host.asarray(colouring.colours, xp.int64)
+        seeds = xp.zeros((count + self._check, len(colours)), dtype=xp.float64)
+        places = xp.nonzero(colours >= 0)[0]
         seeds[colours[places], places] = 1.0
-        products = sweeps.products(seeds, forward=colouring.forward)
-        entries = pattern.matrix.tocoo()
-        rows, columns = entries.coords
-        of, at = (columns, rows) if colouring.forward else (rows, columns)
+        seeds[count:, :] = v = random_vector(len(colours))
+        products = sweeps.products(seeds, forward=forward)
+        rows, columns = pattern.matrix.tocoo().coords
+        of, at = (columns, rows) if forward else (rows, columns)
         matrix = pattern.matrix.copy()
         matrix.data = products[colours[of], at]
-        return matrix
-
-    def _missing(self, sweeps: Sweeps, matrix: Any) -> tuple[int, int] | None:
-        """Return row and column of an entry that the pattern misses."""
-        forward = self.mode == "forward"
+        if not self._check:
+            return matrix, None
 
         def product(v: Array) -> Array:
             return sweeps.products(v[None, :], forward=forward)[0]
 
-        if forward:
-            return missing_entry(matrix, product, sweeps.eps)
-        found = missing_entry(matrix.T.tocsr(), product, sweeps.eps)
-        return None if found is None else (found[1], found[0])
+        given = matrix if forward else matrix.T.tocsr()
+        found = missing_entry(given, v, products[count, :], product, sweeps.eps)
+        return matrix, found if forward or found is None else (found[1], found[0])
+
+    def _mode(self, sweeps: Sweeps) -> SparseMode:
+        return "reverse" if self._asked == "auto" and not supports_forward(sweeps.call) else self._asked
 
     def _found(self, sweeps: Sweeps, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pattern:
         """Return the pattern of the Jacobian, by dense ones at two random points near the argument."""
@@ -139,7 +139,7 @@ def dense_pattern(sweeps: Sweeps, name: str) -> Pattern:
     """Return where the Jacobian is not zero."""
     xp, sparse = plugins.host.namespace, scipy_sparse(name)
     rows, columns = sweeps.shape
-    forward = FORWARD_COST * columns < rows
+    forward = columns < rows and supports_forward(sweeps.call)
     size = columns if forward else rows
     step = max(1, CHUNK // max(1, size))
     parts = [sparse.csr_array((0, rows if forward else columns))]
@@ -185,8 +185,9 @@ def sparse_jacobian(
     argnums : int
         The positional argument to differentiate by: an array, or a tree of arrays, real floating-point.
     mode : {"auto", "forward", "reverse"}
-        "forward" takes one sweep for each group of columns that share no row, "reverse" one for each group of rows that
-        share no column. "auto" takes what costs less: a dense row makes forward mode dear, a dense column reverse mode.
+        "forward" has a tangent for each group of columns that share no row, "reverse" a cotangent for each group of rows that
+        share no column. "auto" takes the fewer ones: a dense row makes groups of columns many, a dense column groups of
+        rows; but rows if a gradient is the user's code, as for `jacobian`.
     check : bool
         Whether each call compares its result times a vector of random numbers with the product by one more sweep. A
         `sparsity` that misses an entry is an error then; a pattern that was found is completed. Entries below a

@@ -8,9 +8,6 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SparsityError, UnknownArray
 from xpgrad.transforms.sparse.colouring import Colouring, coloured
 
-FORWARD_COST = 2
-"""Cost of the product for a column in those for a row: it passes through the graph of a recorded sweep."""
-
 
 def scipy_sparse(name: str) -> Any:
     """Return ``scipy.sparse``, or raise with the `name` of the function that needs it."""
@@ -46,11 +43,11 @@ class Pattern:
         self._colourings: dict[bool, Colouring] = {}
 
     def colouring(self, mode: str) -> Colouring:
-        """Return colours of the columns for "forward", of the rows for "reverse", of what is cheaper for "auto"."""
+        """Return colours of the columns for "forward", of the rows for "reverse", the fewer ones for "auto"."""
         if mode != "auto":
             return self._coloured(mode == "forward")
         columns, rows = self._coloured(True), self._coloured(False)
-        return columns if FORWARD_COST * columns.count < rows.count else rows
+        return columns if columns.count < rows.count else rows
 
     def _coloured(self, forward: bool) -> Colouring:
         if forward not in self._colourings:

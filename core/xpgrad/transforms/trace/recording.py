@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.trace.program import Call, Value
 from xpgrad.types import Array
@@ -133,10 +132,3 @@ class Recording:
             return call(*args, **kwargs)
 
         return either
-
-
-def base_spec(spec: Spec) -> Spec:
-    """Return the spec of the library's array for that of a traced one."""
-    base: Any = spec.backend.base
-    found: Spec = base.spec_for(spec.shape, spec.dtype, spec.device)
-    return found

@@ -9,12 +9,12 @@ from tests.building import array
 import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
-from xpgrad.errors import DtypeError, GradientError, SparsityError
+from xpgrad.errors import BatchWarning, DtypeError, GradientError, SparsityError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, hessian, jacobian, sparse_hessian, sparse_jacobian
-from xpgrad.transforms.call import Call
 
 sparse = pytest.importorskip("scipy.sparse")
+pytestmark = pytest.mark.filterwarnings("ignore::xpgrad.errors.BatchWarning")
 X = np.asarray([1.1, -0.4, 0.7, 1.9, 0.3, -1.2, 0.8, 0.5])
 RNG = np.random.default_rng(5)
 SCATTERED = (RNG.random((11, 8)) < 0.2) * RNG.standard_normal((11, 8))
@@ -66,13 +66,6 @@ CASES = {
 }
 
 
-def counted(monkeypatch):
-    sweeps = []
-    original = Call.gradients
-    monkeypatch.setattr(Call, "gradients", lambda *args, **how: sweeps.append(1) or original(*args, **how))
-    return sweeps
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
 @pytest.mark.parametrize("given", [True, False])
@@ -91,15 +84,35 @@ def test_equals_the_dense_jacobian(device, name, mode, given):
     assert compressed.sparsity.nnz <= np.count_nonzero(expected) or name == "nothing"
 
 
-def test_a_call_takes_a_sweep_for_each_colour_and_one_for_the_check(monkeypatch):
-    pattern = jacobian(tridiagonal)(X) != 0
-    for check, count in ((True, 4), (False, 3)):
-        compressed = sparse_jacobian(tridiagonal, pattern, mode="reverse", check=check)
-        sweeps = counted(monkeypatch)
-        compressed(X)
-        compressed(X + 1)
-        assert len(sweeps) == 2 * count
-        monkeypatch.undo()
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_all_colours_and_the_check_are_one_batch(mode):
+    calls = []
+    f = lambda x: (calls.append(1), xp.sin(x) * x)[1]  # noqa: E731
+    compressed = sparse_jacobian(f, np.eye(8), mode=mode)
+    compressed(X)
+    assert len(calls) == 2
+
+
+def test_a_function_that_refuses_batches_takes_a_sweep_for_each_colour():
+    class Square(xpgrad.FunctionNode):
+        def forward(self, inputs):
+            return (np.square(inputs[0]),)
+
+        def backward(self, indexes, grad_outputs):
+            (x,) = self.get_retained_inputs()
+            return (2 * x * grad_outputs[0],)
+
+    def square(x):
+        node = Square()
+        node.retain_inputs((0,))
+        return node.apply((x,))[0]
+
+    for mode in ("auto", "reverse", "forward"):
+        with pytest.warns(BatchWarning, match="sparse_jacobian: computed by a sweep for each color") as caught:
+            found = sparse_jacobian(square, np.eye(8), mode=mode)(X)
+        assert caught[0].filename == __file__
+        np.testing.assert_allclose(found.toarray(), np.diag(2 * X))
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])

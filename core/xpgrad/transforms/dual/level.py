@@ -1,0 +1,92 @@
+"""`DualLevel`: the transformation that computes tangents along with a function."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.methods.ending import Place, place_of
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.dual.array import DualArray
+from xpgrad.transforms.dual.backend import DualBackend, over
+from xpgrad.transforms.enclosing.level import EnclosingLevel
+from xpgrad.transforms.enclosing.port import Outer, Port
+from xpgrad.types import Array
+
+
+class DualLevel(EnclosingLevel):
+    """One run of a function on dual arrays.
+
+    Attributes
+    ----------
+    places : dict
+        Where the function took numbers out of Variables with a tangent, by file and line.
+    deriving : list of str
+        The library's functions that are computed by functions of Variables now.
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.places: dict[tuple[str, int], Place] = {}
+        self.deriving: list[str] = []
+
+    def backend(self, base: Backend) -> DualBackend:
+        """Return the backend of this level over `base`."""
+        return over(base, self.depth)
+
+    def holds(self, array: Array) -> bool:
+        """Return whether `array` is of this level."""
+        return isinstance(array, DualArray) and array.level is self
+
+    def constant(self, array: Array) -> DualArray:
+        """Return an array of the level below without a tangent."""
+        return self.dual(array, None)
+
+    def dual(self, primal: Array, tangent: Array | None) -> DualArray:
+        """Return an array of this level."""
+        return self.backend(plugins.backend_of(primal)).kind(self, primal, tangent)
+
+    def captured_port(self) -> Port:
+        """Return how Variables from outside enter: without a tangent, so that gradients are those of tangents."""
+        return Port(lambda given: self.dual(_only(given), None), lambda g: [g.tangent])
+
+    def argument_port(self) -> Port:
+        """Return how a primal and a tangent enter as one array.
+
+        A cotangent c of a dual number y stands for the derivative of the tangent of c y, so that the gradient by the
+        primal is its tangent, and that by the tangent its primal.
+        """
+        return Port(lambda given: self.dual(given[0], given[1]), lambda g: [g.tangent, g.primal])  # type: ignore[arg-type]  # an argument has a primal
+
+    def output_port(self) -> Port:
+        """Return how an array leaves as its primal and its tangent."""
+        return Port(self._cotangent, lambda y: [y.primal, y.tangent])
+
+    def _cotangent(self, given: Outer) -> DualArray:
+        of_primal, of_tangent = given
+        if of_tangent is None:
+            assert of_primal is not None  # one of them is there
+            of_tangent = plugins.backend_of(of_primal).xp.zeros_like(of_primal)
+        return self.dual(of_tangent, of_primal)
+
+    def stored(self, array: Array, x: Variable) -> Array:
+        """Return the primal: what is kept outside has no tangent."""
+        primal: Array = array.primal
+        return primal
+
+    def stored_gradient(self, g: Array, port: Port) -> Array | None:
+        """Return the primal, too."""
+        primal: Array = g.primal
+        return primal
+
+    def note_number(self, array: Array) -> None:
+        """Note that a number is taken out of a Variable over `array`."""
+        if self.holds(array) and array.tangent is not None:
+            place = place_of()
+            if place is not None:
+                self.places.setdefault(place.key, place)
+
+
+def _only(given: Sequence[Any]) -> Any:
+    (array,) = given
+    return array
