@@ -86,6 +86,10 @@ class SparsityError(XpgradError, ValueError):
     """A sparsity pattern that is no matrix, is of another shape than the Jacobian, or misses an entry of it."""
 
 
+class IterationError(XpgradError, RuntimeError):
+    """A loop or a solver has not come to its end within the steps that it may make, or cannot go on."""
+
+
 class ChangedArray(XpgradError, RuntimeError):
     """The array of a Variable has changed its shape or dtype, or was written to since the graph kept it.
 

@@ -101,7 +101,7 @@ class Plan:
             return placed(values, device)
 
         def leaves(args: Any) -> list[Any]:
-            x, y = args
+            x, y = (v if isinstance(v, Variable) else Variable(v, requires_grad=False) for v in args)
             return [x * (weight if captures else 1.5), y + constant]
 
         def values(*args: Any) -> Any:

@@ -6,28 +6,41 @@ another one. Which of the three it is differs from check to check.
 """
 
 import functools
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from xpgrad import Device
+from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
 from xpgrad.plugin import Backend
 from xpgrad.transforms.batch.backend import BatchBackend
 from xpgrad.transforms.batch.level import BatchLevel
-from xpgrad.transforms.batch.rows.table import rows
 from xpgrad.types import Array, Kernel
 
 MEMBERS = 3
 SAME = 4
 """One of so many arrays that enter is the same for all members."""
-ONE_CALL = "a batched array is of one call of a function"
-MISSING = {
+ONE_CALL = "the arrays of a transformation are of one call of a function"
+MISSING_IN_CALLS = {
     "pickle": ONE_CALL,
     "pickle_keeps_device": ONE_CALL,
     "threads": ONE_CALL,
     "memory_used": "the memory is that of the library's arrays",
+}
+WRITES = "the arrays of a transformation are not written to"
+IMMUTABLE = {
+    "index_assignment": WRITES,
+    "index_assignment_arrays": WRITES,
+    "in_place_update": WRITES,
+    "dlpack_export": "no other library knows the arrays of a transformation",
+}
+MISSING = {
+    **MISSING_IN_CALLS,
+    **IMMUTABLE,
+    "data_dependent_shapes": "members have one shape",
 }
 EXPECTED: dict[str, str] = {}
 
@@ -36,16 +49,15 @@ class MembersBackend(BatchBackend):
     """Batches of which the host sees one member."""
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return the base's own kernels, by their rows."""
-        return {name: self.by_row(name, rows.get(name), kernel) for name, kernel in self.base.overrides().items()}
+        """Return what every backend must have."""
+        return required(self)
 
     def from_host(self, array: Array, device: Device) -> Array:
         """Return the host's array as one member among others, or as what is the same for all."""
         batching = self.current()
         level: Any = batching.level
-        level.entered_from_host += 1
         place = self.base.device_for(device.handle)
-        if level.entered_from_host % SAME == 0:
+        if chosen(array, level.number, SAME):
             return batching.same(self._placed(array, place))
         others = iter(varied(array, number) for number in range(1, level.size))
         members = [array if i == level.member else next(others) for i in range(level.size)]
@@ -70,17 +82,35 @@ class MembersLevel(BatchLevel):
 
     Parameters
     ----------
-    member : int
-        Its number.
+    number : int
+        That of the check, which decides about the member.
     """
 
-    def __init__(self, member: int) -> None:
+    def __init__(self, number: int) -> None:
         super().__init__("conform", MEMBERS)
-        self.member, self.entered_from_host = member % MEMBERS, member
+        self.member, self.number = number % MEMBERS, number
 
     def backend(self, base: Backend) -> MembersBackend:
         """Return the backend of this level over `base`."""
         return over(base, self.depth)
+
+
+def required(backend: Backend) -> Mapping[str, Kernel]:
+    """Return the kernels of a backend that have no default, which a backend on record must have."""
+    return {
+        name: functools.partial(_computed, backend, name)
+        for name, declaration in table.declared.items()
+        if declaration.body is None and not declaration.optional
+    }
+
+
+def _computed(backend: Backend, name: str, /, *args: Any, **parameters: Any) -> Any:
+    return backend.xp.kernel(name)(*args, **parameters)
+
+
+def chosen(x: Any, number: int, one_in: int) -> bool:
+    """Return whether an array is one of so many; equal arrays are in one check."""
+    return (zlib.crc32(np.ascontiguousarray(x)) + number) % one_in == 0
 
 
 def varied(x: Any, number: int) -> Any:
@@ -104,6 +134,6 @@ def _over(base: Backend, depth: int) -> MembersBackend:
     return made
 
 
-def level(member: int) -> MembersLevel:
+def level(number: int) -> MembersLevel:
     """Return the batch in which a check runs."""
-    return MembersLevel(member)
+    return MembersLevel(number)

@@ -15,7 +15,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.plugin import Backend, Capabilities
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.trace import backend as trace
-from xpgrad_conformance import members, traced
+from xpgrad_conformance import members, tangents, traced
 from xpgrad_conformance.virtual import registered, virtual
 
 
@@ -41,6 +41,7 @@ class Transformation(NamedTuple):
 TRANSFORMATIONS = {
     "trace": Transformation(trace.over, traced.level, traced.MISSING, traced.EXPECTED),
     "batch": Transformation(members.over, members.level, members.MISSING, members.EXPECTED),
+    "dual": Transformation(tangents.over, tangents.level, tangents.MISSING, tangents.EXPECTED),
 }
 NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 """The name of a backend of transformed arrays: the transformation, and the name of the base."""

@@ -30,7 +30,11 @@ class Level(ABC):
         1 for the outermost one.
     live : bool
         Whether its function is still running.
+    tangents : object or None
+        For forward mode what divides Variables into primals and tangents (`DualLevel`); None for others.
     """
+
+    tangents: Any = None
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -76,6 +80,10 @@ class Level(ABC):
 
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
+
+    def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
+        """Return the output of a function with a gradient of the user's, or decline by `NotImplemented`."""
+        return NotImplemented
 
     def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
         """Note that a number is taken out of a Variable over `array`."""

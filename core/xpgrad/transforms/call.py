@@ -22,11 +22,6 @@ def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
 
 
-def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a user's function; transforms within it return Variables."""
-    return called_with({_inside: True}, function, *args, **kwargs)
-
-
 def recording() -> bool:
     """Return whether this thread records a graph."""
     return not switches().mode & NO_GRAD

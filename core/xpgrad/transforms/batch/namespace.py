@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.kernels import EXTENSIONS, Declaration, KernelNamespace, table
 from xpgrad.transforms.batch.rows.elementwise import elementwise
-from xpgrad.transforms.batch.rows.table import rows
+from xpgrad.transforms.batch.rows.table import BY_BODY, rows
 from xpgrad.types import Kernel, Namespace
 
 if TYPE_CHECKING:
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 STATIC = frozenset(["result_type", "can_cast", "isdtype", "finfo", "iinfo", "__array_namespace_info__"])
 """Functions whose results do not depend on values, and are no arrays."""
+
+
+DRAWN = frozenset(["random_normal", "random_uniform"])
+"""Kernels of random numbers."""
 
 
 class BatchKernels(KernelNamespace):
@@ -27,14 +31,18 @@ class BatchKernels(KernelNamespace):
     def kernel_of(self, declaration: Declaration) -> Kernel:
         """Return a kernel by its row, by the base's kernel if it is elementwise, else its default body."""
         name, backend = declaration.name, self.backend
-        row = rows.get(name)
+        if name in DRAWN:
+            return backend.drawn(name)
+        row = None if name in BY_BODY else rows.get(name)
         definition: Any = table.definition(name)
         if row is None and definition is not None and definition.elementwise:
             row = elementwise
-        if row is not None:
-            return backend.by_row(name, row, backend.base.xp.kernel_of(declaration))
-        body = self._default(declaration)
-        return backend.by_row(name, None, backend.base.xp.kernel_of(declaration)) if body is None else body
+        if row is None:
+            body = self._default(declaration)
+            if name in BY_BODY and body is not None:
+                return body
+            row = None if body is None else lambda b, function, *args, **options: body(*args, **options)
+        return backend.by_row(name, row, backend.base.xp.kernel_of(declaration))
 
 
 class BatchNamespace:

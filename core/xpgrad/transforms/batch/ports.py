@@ -43,6 +43,8 @@ def shared(level: "BatchLevel") -> Port:
     def outward(inner: Array) -> list[Array | None]:
         backend = inner.batching.base
         xp = backend.xp
+        if inner.later is not None:
+            return [backend.restore(inner.later.total())]
         if inner.batched:
             return [backend.restore(xp.sum(inner.values, axis=0, dtype=inner.dtype, keepdims=False))]
         return [backend.restore(xp.multiply(inner.values, level.size))]

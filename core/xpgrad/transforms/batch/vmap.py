@@ -2,14 +2,18 @@
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 from xpgrad import array_api
+from xpgrad.backend import random
+from xpgrad.backend.indexing import at_axis
+from xpgrad.config import called_with
 from xpgrad.errors import BatchError, ShapeError, StructureError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.level import BatchLevel
-from xpgrad.transforms.call import Mode, within
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad.transforms.leaves import as_leaf, is_array
@@ -133,7 +137,7 @@ class Arguments:
         part.__dict__ |= self.__dict__
         part.size = stop - start
         part.leaves = [
-            x if axis is None else array_api.take(x, array_api.arange(start, stop, device=x.device), axis=axis)
+            x if axis is None else x[at_axis(axis, slice(start, stop))]
             for x, axis in zip(self.leaves, self.axes, strict=True)
         ]
         return part
@@ -168,7 +172,7 @@ def _returned(
     level: BatchLevel, f: Callable[..., Any], args: Any, kwargs: Any, out_axes: Axes
 ) -> tuple[list[Output], Structure, list[int | None]]:
     """Call `f`, and return its results as outputs, with the axis of the batch in each."""
-    result = within(f, *args, **kwargs)
+    result = f(*args, **kwargs)
     leaves, structure = flatten(result)
     axes = list(_axes_of(level.title, "out_axes", out_axes, structure, "what the function returned"))
     outputs, places = [], []
@@ -195,10 +199,14 @@ def _returned(
 def _in_chunks(
     batch: Arguments, f: Callable[..., Any], out_axes: Axes, randomness: str, chunk: int
 ) -> tuple[list[Result], Structure]:
-    parts = [
-        batch.part(start, min(start + chunk, batch.size)).called(f, out_axes, randomness)
-        for start in range(0, batch.size, chunk)
-    ]
+    """Return what `Arguments.called` does, computed for at most `chunk` members at a time."""
+    stops = [*range(chunk, batch.size, chunk), batch.size]
+    states = random.snapshot({x.device for x in batch.leaves if isinstance(x, Variable)})
+    first = batch.part(0, stops[0]).called(f, out_axes, randomness)
+    parts = [first]
+    for start, stop in pairwise(stops):
+        replayed = random.replaying(states) if randomness == "same" else {}
+        parts.append(called_with(replayed, batch.part(start, stop).called, f, out_axes, randomness))
     structure = parts[0][1]
     joined: list[Result] = []
     for pieces in zip(*(results for results, _ in parts), strict=True):

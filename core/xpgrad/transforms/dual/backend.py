@@ -157,7 +157,8 @@ class DualBackend(TransformedBackend):
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
         """Return the outputs of a function node: its forward on the primals, and what its backward transposes to."""
-        return node_outputs(self, function, arrays)
+        outputs: tuple[Array, ...] | None = node_outputs(self, function, arrays)
+        return outputs
 
     # Arrays in nested arguments
 
@@ -203,12 +204,12 @@ class DualBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.primal)
+        return self.base.handle_of(array.like)
 
     def spec(self, array: Array) -> Spec:
         """Return shape, dtype and device of `array`."""
-        primal = array.primal
-        return self.spec_for(primal.shape, primal.dtype, self.base.handle_of(primal))
+        like = array.like
+        return self.spec_for(like.shape, like.dtype, self.base.handle_of(like))
 
     def constant(self, array: Array) -> DualArray:
         """Return an array of the base without a tangent."""

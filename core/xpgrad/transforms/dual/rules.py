@@ -84,3 +84,31 @@ def log_softmax(
     """Return ``t - sum(exp(y) * t)``."""
     xp, (t,) = base.xp, tangents
     return t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True)
+
+
+@row("softmax_from_log")
+def softmax_from_log(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return that of `softmax` along axis 1; the score, which belongs to the same input, has no tangent of its own."""
+    return None if tangents[0] is None else softmax(base, kernel, y, primals, tangents, {"axis": 1})
+
+
+@row("cross_entropy")
+def cross_entropy(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the sums of ``(softmax(x) - one_hot) * t``, weighted; the score belongs to the same input."""
+    (x, labels, score, weight), tx = primals, tangents[0]
+    if tx is None:
+        return None
+    xp, spec, ignored = base.xp, base.spec(x), {"ignore_label": parameters["ignore_label"]}
+    slopes = xp.subtract(xp.softmax_from_log(x, score), xp.labels_one_hot(labels, spec=spec, **ignored))
+    sums = xp.sum(xp.multiply(slopes, tx), axis=1, keepdims=True, dtype=spec.dtype)
+    weights = xp.labels_weight(labels, weight, spec=spec, **ignored)
+    losses = xp.where(xp.equal(weights, 0), 0.0, xp.multiply(sums, weights))
+    if parameters["reduce"] == "no":
+        return xp.reshape(losses, shape=y.shape)
+    total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
+    count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
+    return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)

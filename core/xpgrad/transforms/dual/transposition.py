@@ -11,7 +11,8 @@ from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.leaves import zeros_of
+from xpgrad.transforms.gradient import ones_like
+from xpgrad.transforms.leaves import zeros_like
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ def transposed(
 
 
 def pushed(
-    name: str, call: Callable[[Sequence[Any]], Sequence[Variable]], primals: Sequence[Any], tangents: Sequence[Any]
-) -> list[tuple[Variable, Array | None]]:
+    name: str, call: Callable[[Sequence[Any]], Sequence[Variable]], primals: Sequence[Any], tangents: Sequence[Any],
+    users: bool = False,
+) -> list[tuple[Variable, Array | None]]:  # fmt: skip
     """Return the results of a function of Variables, each with the array that is its tangent, or None.
 
     Parameters
@@ -52,19 +54,35 @@ def pushed(
     call : callable
         Takes Variables where there are tangents, else the primals; returns Variables.
     primals, tangents : sequence of arrays
+    users : bool
+        Whether the gradient is the user's code, which may not be differentiable.
+
+    Raises
+    ------
+    GradientError
+        The user's gradient is not computed by functions of Variables.
     """
     xs = [x if t is None else Variable(x) for x, t in zip(primals, tangents, strict=True)]
     outputs = list(call(xs))
     tracked = [y for y in outputs if y._node.requires_grad]
     if not tracked:
         return [(y, None) for y in outputs]
-    seeds = [Variable(zeros_of(y._node.spec)._array) for y in tracked]
     roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
-    pulled = sweep(tracked, [x for x, _ in roots], seeds, enable_double_backprop=True)
+    if len(outputs) == 1 and _is_number(tracked[0]) and not any(x._node.spec.complex for x, _ in roots):
+        return [(outputs[0], _along(outputs[0], roots))]
+    start = ones_like if users else zeros_like  # a gradient that ignores a cotangent of 0 could be right
+    seeds = [Variable(start(y)._array) for y in tracked]
+    try:
+        pulled = sweep(tracked, [x for x, _ in roots], seeds, enable_double_backprop=True)
+    except Exception as error:
+        if users:
+            error.add_note(
+                f"in forward mode, which transposes the gradient of {name}; its tangent may be given by defjvp"
+            )
+        raise
     pairs = [(g, Variable(t, requires_grad=False)) for g, (_, t) in zip(pulled, roots, strict=True) if g is not None]
-    for g, _ in pairs:
-        if not g._node.requires_grad and _is_nonzero(g):
-            raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
+    if users:
+        _check_connected(name, [g for g, _ in pairs], {x._node for x in seeds})
     pairs = [(g, t) for g, t in pairs if g._node.requires_grad]
     found = sweep([g for g, _ in pairs], seeds, [t for _, t in pairs]) if pairs else [None] * len(seeds)
     remaining = iter(found)
@@ -72,8 +90,42 @@ def pushed(
     return [(y, None if t is None else t._array) for y, t in zip(outputs, made, strict=True)]
 
 
+def _check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> None:
+    """Raise if a gradient that is not 0 does not depend on a cotangent by functions of Variables."""
+    for g in gradients:
+        waiting, seen = [g._node], set[Any]()
+        while waiting:
+            node = waiting.pop()
+            if node in seeds:
+                break
+            if node not in seen:
+                seen.add(node)
+                f = node.live_creator()
+                waiting.extend(each for each in (f.inputs if f is not None else None) or () if each is not None)
+        else:
+            if _is_nonzero(g):
+                raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
+
+
+def _is_number(y: Variable) -> bool:
+    spec = y._node.spec
+    return not (spec.shape or spec.complex)
+
+
+def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
+    """Return the tangent of one real number: the sum of the products of its gradient with tangents."""
+    spec = y._node.spec
+    xp, total = spec.backend.xp, None
+    for g, (_, t) in zip(sweep([y], [x for x, _ in roots]), roots, strict=True):
+        if g is not None:
+            part = xp.sum(xp.multiply(g._array, t), axis=None, keepdims=False, dtype=spec.wide)
+            total = part if total is None else xp.add(total, part)
+    if total is None:
+        return None
+    return spec.backend.restore(total if spec.wide == spec.dtype else xp.astype(total, spec.dtype))
+
+
 def _is_nonzero(g: Variable) -> bool:
-    """Return whether a gradient that does not depend on its cotangent, which is 0, is another than 0."""
     backend = g._node.spec.backend
     return backend.has_values(g._array) and bool(backend.namespace.any(g._array != 0))
 
@@ -90,6 +142,7 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
     primals = backend.opened(arrays, levels)
     tangents = [x.tangent for x in arrays]
     twin: FunctionNode = copy.copy(function)
+    users = not function.of_library
 
     def call(xs: Sequence[Any]) -> Sequence[Variable]:
         return twin.apply(xs)
@@ -97,7 +150,7 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
     if all(t is None for t in tangents):
         pairs: list[Any] = [(y, None) for y in call_plain(twin._forward, primals)]
     else:
-        pairs = [(y._array, t) for y, t in call_plain(pushed, function.label, call, primals, tangents)]
+        pairs = [(y._array, t) for y, t in call_plain(pushed, function.label, call, primals, tangents, users)]
     for name, value in twin.__getstate__().items():
         setattr(function, name, value)
     function._kept_inputs, function._kept_outputs = (

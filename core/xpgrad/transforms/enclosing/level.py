@@ -145,9 +145,10 @@ class EnclosingLevel(Level):
         if self._pulling:
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
-        if inputs is not None:
-            for x in inputs:
-                border.pop(x._node, None)
+        if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
+            captured = {entry.inside._node for _, entry, _ in self._captured.values()}
+            asked = captured & {x._node for x in inputs}
+            border = {node: entry for node, entry in border.items() if asked - {node}}
         waiting, seen = [y._node for y in outputs] if border else [], set()
         while waiting:
             node = waiting.pop()

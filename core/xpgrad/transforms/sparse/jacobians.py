@@ -185,9 +185,9 @@ def sparse_jacobian(
     argnums : int
         The positional argument to differentiate by: an array, or a tree of arrays, real floating-point.
     mode : {"auto", "forward", "reverse"}
-        "forward" has a tangent for each group of columns that share no row, "reverse" a cotangent for each group of rows that
-        share no column. "auto" takes the fewer ones: a dense row makes groups of columns many, a dense column groups of
-        rows; but rows if a gradient is the user's code, as for `jacobian`.
+        "forward" has a tangent for each group of columns that share no row, "reverse" a cotangent for each group of
+        rows that share no column; all are one batched sweep. "auto" takes the fewer ones (a dense row makes many groups
+        of columns, a dense column of rows), but rows if a gradient is the user's code, as for `jacobian`.
     check : bool
         Whether each call compares its result times a vector of random numbers with the product by one more sweep. A
         `sparsity` that misses an entry is an error then; a pattern that was found is completed. Entries below a

@@ -88,7 +88,7 @@ class Sweeps:
             warnings.warn(
                 f"{self.call.name}: computed by a sweep for each color, since the function refuses batches: {refusal}",
                 BatchWarning,
-                stacklevel=depth() + 1,
+                stacklevel=depth(),
             )
         along = Pushforward(self.call) if forward else linear_pullback(self.call)
         count = seeds[0].shape[0] if seeds else 0

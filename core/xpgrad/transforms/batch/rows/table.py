@@ -11,6 +11,8 @@ is a `BatchArray`, or a tuple or list of these.
 """
 
 rows: dict[str, Row] = {}
+BY_BODY = frozenset(["linalg.matrix_rank", "linalg.pinv"])
+"""Kernels with options that may be Variables: their default bodies run on batches, where the library's have rows."""
 
 
 def row(*names: str) -> Callable[[Row], Row]:
