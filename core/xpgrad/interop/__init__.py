@@ -1,5 +1,34 @@
-"""The protocols, names and classes by which other libraries use Variables: NumPy's protocols, einops, dispatchers."""
+"""The protocols, names and classes by which other libraries use Variables: NumPy's protocols, einops, dispatchers.
+
+Doors lead to the differentiation of other frameworks. They are parts of plugins, which the entry points of the group
+``xpgrad.interop`` name: ``xpgrad.interop.NAME`` is the module of the door, ``xpgrad.interop.from_NAME`` its function
+`from_NAME`.
+"""
+
+import importlib
+from typing import Any
 
 from xpgrad.graph.methods import copies
 
 copies.PASSING_ON.add("xarray")  # it makes deep copies in `sortby`, `reindex` and others
+
+_LATE = ("einops",)
+"""Modules of this package that are imported at their first use."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return a module that is imported late, a door, or the function `from_NAME` of a door."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    if name in _LATE:
+        return importlib.import_module(f"{__name__}.{name}")
+    from xpgrad.interop import doors  # most programs have none
+
+    found = globals()[name] = doors.find(name)
+    return found
+
+
+def __dir__() -> list[str]:
+    from xpgrad.interop import doors
+
+    return sorted({*_LATE, *doors.names()})

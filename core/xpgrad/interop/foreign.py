@@ -1,0 +1,298 @@
+"""Functions of another framework in our graph: their gradients are computed by its engine.
+
+A call is one node of the graph. What the framework recorded of it is a `Tape`, which a door defines. A recorded sweep
+asks the tape for the tape of its own pullback, which makes the next node; so every order works if the framework's does.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.device import Device
+from xpgrad.backend.levels import around, entered
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.config import config
+from xpgrad.errors import BackendMismatch, DeviceMismatch, GraphError, UnknownArray
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.interop.sharing import peer, shared
+from xpgrad.transforms.call import recording
+from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace.array import TracedArray
+from xpgrad.transforms.trace.level import TraceLevel
+from xpgrad.types import Array
+from xpgrad.watch import inspection
+
+
+class Tape(ABC):
+    """What another framework recorded of a computation.
+
+    Attributes
+    ----------
+    outputs : list of array or None
+        Arrays of the framework; None for one that does not exist.
+    captured : list of Variable
+        Those that represent, after the inputs, what the function has from elsewhere and the framework trains.
+    """
+
+    outputs: Sequence[Array | None]
+    captured: Sequence[Variable] = ()
+
+    @abstractmethod
+    def pull(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> Sequence[Array | None]:
+        """Return the gradients of the inputs and captured values at `targets`; complex ones are ``∂/∂x + i ∂/∂y``."""
+
+    @abstractmethod
+    def pulled(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> "Tape":
+        """Return the tape of `pull`: its outputs are those gradients.
+
+        Its inputs are those of this tape, with the captured values, and then the cotangents that are not None.
+        """
+
+
+class Run(NamedTuple):
+    """What a call of a framework's function returned.
+
+    Attributes
+    ----------
+    leaves : list of object
+        The leaves of the result.
+    build : callable
+        Returns the result with other leaves.
+    tape : Tape or None
+        None if the framework recorded nothing.
+    places : list of int or None
+        For each leaf, which output of the tape it is.
+    """
+
+    leaves: Sequence[Any]
+    build: Callable[[Sequence[Any]], Any]
+    tape: Tape | None
+    places: Sequence[int | None]
+
+
+class Framework(ABC):
+    """What the door to a framework must know.
+
+    Parameters
+    ----------
+    backend : Backend
+        The one of the framework's arrays.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+
+    @abstractmethod
+    def flatten(self, tree: Any) -> tuple[list[Any], list[str], Callable[[Sequence[Any]], Any]]:
+        """Return the leaves of a tree, the text for the path of each, and the function that builds such a tree."""
+
+    @abstractmethod
+    def owns(self, leaf: Any) -> bool:
+        """Return whether `leaf` is an array of the framework."""
+
+    @abstractmethod
+    def run(
+        self, f: Callable[..., Any], call: Callable[[Sequence[Array]], Any], inputs: Sequence[Array],
+        active: Sequence[int], recorded: bool,
+    ) -> Run:  # fmt: skip
+        """Return what ``call(inputs)``, a call of `f`, returns, recorded for the inputs `active` if that is asked."""
+
+    def enter(self, array: Array, device: Device | None) -> Array:
+        """Return an array as one of the framework, on `device` or in the memory where it is."""
+        return shared(array, peer(array, self.backend) if device is None else device)
+
+    def leave(self, array: Array, device: Device, *, result: bool) -> Array:
+        """Return an array of the framework as one on `device`; a result may be written to by its owner."""
+        copied = result and self.backend.immutable and not device.backend.immutable
+        return transfer(array, device) if copied else shared(array, device)
+
+
+def call(
+    title: str, framework: Framework, device: Device | None, f: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
+    """Return ``f(*args, **kwargs)``, for a function of a framework, with Variables in place of its arrays.
+
+    Parameters
+    ----------
+    title : str
+        What messages call it.
+    device : Device or None
+        The framework's device that Variables and arrays are sent to; by default they stay in their memory.
+    f : callable
+        It gets arrays of the framework for Variables and for arrays of other libraries. Other arguments, arrays of the
+        framework among them, are passed on as they are.
+
+    Returns
+    -------
+    tree
+        What `f` returned, with a Variable for each array of the framework, on the device of the arguments.
+    """
+    leaves, paths, build = framework.flatten((args, kwargs))
+    inputs: dict[int, Variable] = {}
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Variable) and leaf._array is None:
+            raise UnknownArray(f"{title}: argument{paths[i]}: the Variable is uninitialised; set its array first")
+        if isinstance(leaf, Variable) or (is_array(leaf) and not framework.owns(leaf)):
+            inputs[i] = leaf if isinstance(leaf, Variable) else constant_variable(leaf)
+    variables = list(inputs.values())
+    raw = [opened(x, title) for x in variables]
+    home = _home(title, raw, paths, list(inputs)) or framework.backend.default_device
+    foreign = [framework.enter(array, device) for array in raw]
+
+    def filled(arrays: Sequence[Array]) -> Any:
+        given = dict(zip(inputs, arrays, strict=True))
+        positional, named = build([given.get(i, leaf) for i, leaf in enumerate(leaves)])
+        return f(*positional, **named)
+
+    recorded = recording()
+    active = [i for i, x in enumerate(variables) if recorded and x._node.requires_grad]
+    run = framework.run(f, filled, foreign, active, recorded)
+    results: Sequence[Variable | None] = []
+    if run.tape is not None:
+        node = ForeignFunction(title, framework, run.tape, [home] * len(run.tape.outputs), device, result=True)
+        results = node.connected([variables[i] for i in active])
+    made: list[Any] = []
+    for leaf, place in zip(run.leaves, run.places, strict=True):
+        if place is not None:
+            made.append(results[place])
+        elif framework.owns(leaf):
+            made.append(constant_variable(entered(framework.leave(leaf, home, result=True))))
+        else:
+            made.append(leaf)
+    return run.build(made)
+
+
+class ForeignFunction(FunctionNode):
+    """A call of another framework's function.
+
+    A class, because its inputs and outputs are those of a user's function, and its gradients are not ours.
+
+    Parameters
+    ----------
+    title : str
+    framework : Framework
+    tape : Tape
+    homes : list of Device
+        Where the outputs go.
+    device : Device or None
+        As for `call`.
+    result : bool
+        Whether the outputs are those of the user's function.
+    """
+
+    of_library = True
+
+    def __init__(
+        self, title: str, framework: Framework, tape: Tape, homes: Sequence[Device], device: Device | None, *,
+        result: bool,
+    ) -> None:  # fmt: skip
+        self.title, self.framework, self.homes, self.device, self.result = title, framework, homes, device, result
+        self.tape: Tape | None = tape
+        self.captured = tape.captured  # kept alive: sweeps store their gradients
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.title
+
+    def connected(self, inputs: Sequence[Variable]) -> list[Variable | None]:
+        """Return the outputs, connected to `inputs` and what the tape captured."""
+        tape: Any = self.tape
+        present = [i for i, y in enumerate(tape.outputs) if y is not None]
+        arrays = tuple(
+            entered(self.framework.leave(tape.outputs[i], self.homes[i], result=self.result)) for i in present
+        )
+        variables = [*inputs, *self.captured]
+        self._kept_inputs = dict.fromkeys(range(len(variables)))  # also for those who look whether they are changed
+        self._kept_outputs = dict.fromkeys(range(len(arrays)))
+        self.present = present
+        if config.debug:
+            inspection.note(self)
+        results = self._connect(variables, tuple(x._array for x in variables), arrays, recording=True)
+        found = dict(zip(present, results, strict=True))
+        return [found.get(i) for i in range(len(tape.outputs))]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients that the framework computes."""
+        if self.tape is None:
+            raise GraphError(f"{self.label}: its tape was released by a sweep with retain_graph=False")
+        given: list[Variable | None] = [None] * len(self.tape.outputs)
+        for place, g in zip(self.present, grad_outputs, strict=True):
+            given[place] = g
+        cotangents = [
+            None if g is None else self.framework.enter(opened(g, self.label), None if y is None else self._at(y))
+            for g, y in zip(given, self.tape.outputs, strict=True)
+        ]
+        targets = target_input_indexes
+        homes = [self._home(self.inputs[i].spec) for i in targets]
+        if not recording():
+            found = self.tape.pull(cotangents, targets)
+            return tuple(
+                None if g is None else constant_variable(entered(self.framework.leave(g, home, result=False)))
+                for g, home in zip(found, homes, strict=True)
+            )
+        tape = self.tape.pulled(cotangents, targets)
+        node = ForeignFunction(f"gradient of {self.title}", self.framework, tape, homes, self.device, result=False)
+        return tuple(node.connected([*self.get_retained_inputs(), *(g for g in given if g is not None)]))
+
+    def _at(self, array: Array) -> Device:
+        return self.framework.backend.device_of(array)
+
+    def _home(self, spec: Any) -> Device:
+        device: Device = spec.backend.device_for(spec.device)
+        while getattr(device.backend, "base", None) is not None and issubclass(
+            device.backend.array_types[0], TracedArray
+        ):
+            device = device.backend.base.device_for(spec.device)
+        return device
+
+    def release(self) -> None:
+        """Drop the tape."""
+        super().release()
+        self.tape = None
+
+
+def opened(x: Variable, title: str) -> Array:
+    """Return the array of a Variable without the transformations that are active.
+
+    A traced array gives its values, and there is no program then: another framework's calls cannot be in one.
+
+    Raises
+    ------
+    GraphError
+        Within a transformation whose arrays have no values for another framework, such as `vmap`.
+    """
+    level = around()
+    while level is not None:
+        if not isinstance(level, TraceLevel):
+            raise GraphError(
+                f"{title}: arrays within {level.title} cannot be passed to another framework; call it outside of "
+                f"{level.title}, or use the framework's own transformation within the function"
+            )
+        level = level.outer
+    array = x._array
+    while isinstance(array, TracedArray):
+        array.recording.level.check()
+        array.recording.fail(f"{title} was called", "call it outside of the compiled function")
+        array = array.values
+    return array
+
+
+def _home(title: str, arrays: Sequence[Array], paths: Sequence[str], places: Sequence[int]) -> Device | None:
+    """Return the device that all arrays are on, None if there are no arrays."""
+    home: Device | None = None
+    for array, i in zip(arrays, places, strict=True):
+        backend = plugins.backend_of(array)
+        found = backend.device_of(array)
+        if home is None:
+            home = found
+        elif found != home:
+            error = DeviceMismatch if found.backend is home.backend else BackendMismatch
+            raise error(
+                f"{title}: expected arrays of one device, got {home} and, at argument{paths[i]}, {found}; move them "
+                "with to_device"
+            )
+    return home
