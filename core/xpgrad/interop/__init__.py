@@ -6,29 +6,28 @@ Doors lead to the differentiation of other frameworks. They are parts of plugins
 """
 
 import importlib
+from importlib.machinery import PathFinder
 from typing import Any
 
 from xpgrad.graph.methods import copies
 
 copies.PASSING_ON.add("xarray")  # it makes deep copies in `sortby`, `reindex` and others
 
-_LATE = ("einops",)
-"""Modules of this package that are imported at their first use."""
+_PUBLIC = ("einops",)
+"""Modules of this package that users import."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return a module that is imported late, a door, or the function `from_NAME` of a door."""
+    """Return a module of this package, a door, or the function `from_NAME` of a door."""
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    if name in _LATE:
+    if PathFinder.find_spec(f"{__name__}.{name}", __path__) is not None:
         return importlib.import_module(f"{__name__}.{name}")
-    from xpgrad.interop import doors  # most programs have none
-
+    doors = importlib.import_module(f"{__name__}.doors")  # an import statement would ask this function
     found = globals()[name] = doors.find(name)
     return found
 
 
 def __dir__() -> list[str]:
-    from xpgrad.interop import doors
-
-    return sorted({*_LATE, *doors.names()})
+    doors = importlib.import_module(f"{__name__}.doors")
+    return sorted({*_PUBLIC, *doors.names()})

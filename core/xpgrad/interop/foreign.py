@@ -242,11 +242,10 @@ class ForeignFunction(FunctionNode):
         return self.framework.backend.device_of(array)
 
     def _home(self, spec: Any) -> Device:
-        device: Device = spec.backend.device_for(spec.device)
-        while getattr(device.backend, "base", None) is not None and issubclass(
-            device.backend.array_types[0], TracedArray
-        ):
-            device = device.backend.base.device_for(spec.device)
+        backend = spec.backend
+        while issubclass(backend.array_types[0], TracedArray):
+            backend = backend.base
+        device: Device = backend.device_for(spec.device)
         return device
 
     def release(self) -> None:

@@ -65,7 +65,8 @@ class Recorded:
 
     def captured(self) -> list[Variable]:
         """Return those Variables, as far as they are known."""
-        return [node.variable() or variable_over(node, None) for node in self.trace.captured]
+        found = [(node, node.get_variable_or_none()) for node in self.trace.captured]
+        return [variable_over(node, None) if x is None else x for node, x in found]
 
     def pull(
         self, cotangents: Sequence[Array | None], targets: Sequence[int], *, accumulate: bool

@@ -1,0 +1,375 @@
+"""`function`: functions of ours in PyTorch's autograd."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.interop.ours import Recorded, values
+from xpgrad.interop.sharing import peer, shared
+from xpgrad.plugin import Device
+from xpgrad.transforms import jvp, vjp
+from xpgrad.transforms.leaves import as_leaf, is_array
+from xpgrad.transforms.trees import flatten, where
+from xpgrad_torch import exchange
+
+Tensors = Sequence[Any]
+"""Of tensors, with None for some."""
+
+
+def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]:
+    """Return a function of ours as a function of torch tensors that takes part in PyTorch's differentiation.
+
+    Parameters
+    ----------
+    f : callable
+        It gets Variables, in trees of arguments, and returns a tree of Variables, arrays and other objects.
+    device : as `get_device` takes it, or None
+        Where `f` computes, such as ``"@numpy"``; by default on the tensors themselves. Arrays share the memory of the
+        tensors where both libraries can use it.
+
+    Returns
+    -------
+    callable
+        Takes trees with tensors and other objects, and returns a tree with tensors on the device of the arguments.
+
+    Notes
+    -----
+    - It is a `torch.autograd.Function`: `backward`, double backward to any order, ``torch.func.grad``, ``vjp``, ``jvp``
+      and ``vmap``, which calls `f` once for each member of a batch.
+    - Variables that `f` captures, and that require a gradient, get theirs in their `grad`, to which it is added, in
+      every backward pass of PyTorch that is not itself recorded (``create_graph=True``); within the transforms of
+      ``torch.func`` they get none.
+    - `torch.compile` breaks the graph here, and goes on behind it.
+
+    Raises
+    ------
+    TypeError
+        `f` is not callable.
+    """
+    if not callable(f):
+        raise TypeError(f"interop.torch.function: expected a function, got {type(f).__name__}")
+    target = None if device is None else xpgrad.get_device(device)
+
+    @functools.wraps(f, updated=())
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        for leaf, path in zip(leaves, structure.paths(), strict=True):
+            if isinstance(leaf, Variable):
+                raise TypeError(
+                    f"{title}: expected tensors, got a Variable{where(path)}; pass its array, or call the function itself"
+                )
+        tensors = [leaves[i] for i in places]
+        for i in places:
+            leaves[i] = None  # the call keeps no tensor
+        call = Forward(f, leaves, structure, places, Place(title, target))
+        return call.build(applied(call, tensors))
+
+    title = f"interop.torch.function({getattr(f, '__name__', type(f).__name__)})"
+    return torch._disable_dynamo(wrapped)  # type: ignore[no-any-return]  # without importing the compiler
+
+
+class Place(NamedTuple):
+    """Where a function computes; `title` is what messages call it."""
+
+    title: str
+    device: Device | None
+
+    def entered(self, tensors: Tensors) -> list[Any]:
+        """Return tensors as arrays there."""
+        plain = [exchange.plain(x.detach()) for x in tensors]
+        return plain if self.device is None else [shared(x, self.device) for x in plain]
+
+    def left(self, arrays: Sequence[Any], homes: Sequence[Any]) -> list[Any]:
+        """Return arrays as tensors, each on the device of the tensor in `homes`."""
+        backend = xpgrad.get_device("@torch").backend
+        pairs = zip(arrays, homes, strict=True)
+        return [None if y is None else shared(y, peer(y if x is None else x, backend)) for y, x in pairs]
+
+
+class Call:
+    """A call of a function with tensors.
+
+    Attributes
+    ----------
+    place : Place
+    needed : list of bool
+        By which tensors it is differentiated.
+    recording : bool
+        Whether to record it.
+    live : list of bool
+        Which outputs have a gradient; known after `run`.
+    recorded : Recorded or None
+        What was recorded.
+    """
+
+    place: Place
+
+    def __init__(self) -> None:
+        self.needed: list[bool] = []
+        self.recording = True
+        self.live: list[bool] = []
+        self.recorded: Recorded | None = None
+
+    def again(self) -> Any:
+        """Return the same call, not run yet; the tensors may be others."""
+        raise NotImplementedError
+
+    def learn(self, other: Any) -> None:
+        """Take over what another run of the same call has found out about its outputs."""
+        self.live = other.live
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the outputs as Variables, differentiable to any order."""
+        raise NotImplementedError
+
+    def run(self, tensors: Tensors) -> tuple[Any, ...]:
+        """Return the outputs as tensors."""
+        arrays = self.place.entered(tensors)
+        if self.recording:
+            self.record(arrays)
+            assert self.recorded is not None
+            outputs: Sequence[Any] = self.recorded.outputs
+            self.live = self.recorded.live
+        else:
+            outputs = values(self.place.title, self.listed, arrays)
+            self.live = [False] * len(outputs)
+        return tuple(apart(self.place.left(outputs, self.homes(tensors, len(outputs))), tensors))
+
+    def record(self, arrays: Sequence[Any]) -> None:
+        """Run the function, and keep what was recorded."""
+        active = [i for i, needed in enumerate(self.needed) if needed]
+        self.recorded = Recorded(self.place.title, self.listed, arrays, active)
+
+    def homes(self, tensors: Tensors, count: int) -> Tensors:
+        """Return, for each output, a tensor on the device where it goes; None leaves it in its memory."""
+        return [tensors[0] if tensors else None] * count
+
+
+class Forward(Call):
+    """A call of a function of ours."""
+
+    def __init__(self, f: Callable[..., Any], leaves: list[Any], structure: Any, places: list[int], place: Place) -> None:
+        super().__init__()
+        self.f, self.leaves, self.structure, self.places, self.place = f, leaves, structure, places, place
+        self.result: Any = None
+
+    def again(self) -> "Forward":
+        """Return the same call, not run yet."""
+        return Forward(self.f, self.leaves, self.structure, self.places, self.place)
+
+    def learn(self, other: "Forward") -> None:
+        """Take over what another run of the same call has found out about its outputs."""
+        super().learn(other)
+        self.result = other.result
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the Variables that the function returns, and note the tree in which it does."""
+        given = dict(zip(self.places, inputs, strict=True))
+        args, kwargs = self.structure.build([given.get(i, leaf) for i, leaf in enumerate(self.leaves)])
+        leaves, structure = flatten(self.f(*args, **kwargs))
+        which = [is_array(leaf) for leaf in leaves]
+        paths = [where(path) for path in structure.paths()]
+        made = [as_leaf(y, f"{self.place.title}: output{p}") for y, n, p in zip(leaves, which, paths, strict=True) if n]
+        self.result = structure, which, [None if n else leaf for leaf, n in zip(leaves, which, strict=True)]
+        return made
+
+    def build(self, outputs: Tensors) -> Any:
+        """Return what the function returned, with tensors."""
+        structure, which, rest = self.result
+        remaining = iter(outputs)
+        return structure.build([next(remaining) if n else leaf for leaf, n in zip(rest, which, strict=True)])
+
+
+class Derived(Call):
+    """The gradients or tangents of a call, as a call of its tensors and of the cotangents or tangents that exist.
+
+    Parameters
+    ----------
+    call : Call
+    count : int
+        How many tensors the call has.
+    """
+
+    def __init__(self, call: Call, count: int) -> None:
+        super().__init__()
+        self.call, self.count, self.place = call, count, call.place
+
+    def chosen(self, targets: Sequence[int], inputs: list[Variable]) -> tuple[Callable[..., Any], list[Variable]]:
+        """Return the call as a function of its inputs `targets` only, and these; its outputs are differentiable ones."""
+        primals = inputs[: self.count]
+
+        def function(*values: Variable) -> list[Variable]:
+            given = dict(zip(targets, values, strict=True))
+            outputs = self.call.listed([given.get(i, x) for i, x in enumerate(primals)])
+            return [y for y, live in zip(outputs, self.call.live, strict=True) if live]
+
+        return function, [primals[i] for i in targets]
+
+
+class Backward(Derived):
+    """The gradients of a call by its inputs `targets`; `given` says which outputs have a cotangent."""
+
+    def __init__(
+        self, call: Call, count: int, given: Sequence[bool], targets: Sequence[int], first: Recorded | None = None
+    ) -> None:
+        super().__init__(call, count)
+        self.given, self.targets, self.first = list(given), list(targets), first
+
+    def again(self) -> "Backward":
+        """Return the same call, not run yet; what was recorded of the first one is not of other tensors."""
+        return Backward(self.call, self.count, self.given, self.targets)
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the gradients as Variables."""
+        function, primals = self.chosen(self.targets, inputs)
+        remaining = iter(inputs[self.count :])
+        gys = [next(remaining) if g else None for g in self.given]
+        outputs, pullback = vjp(function, *primals, allow_constant=True)
+        given = [g for g, live in zip(gys, self.call.live, strict=True) if live]
+        seeds = [xp.zeros_like(y) if g is None else g for y, g in zip(outputs, given, strict=True)]
+        return list(pullback(seeds))
+
+    def record(self, arrays: Sequence[Any]) -> None:
+        """Pull the cotangents through what was recorded, if that is known, and keep what this has recorded."""
+        if self.first is None:
+            super().record(arrays)
+            return
+        remaining = iter(arrays[self.count :])
+        self.recorded = self.first.pulled([next(remaining) if g else None for g in self.given], self.targets)
+
+    def run(self, tensors: Tensors) -> tuple[Any, ...]:
+        """Return the gradients as tensors, zeros where there is none."""
+        found = super().run(tensors)
+        pairs = zip(found, self.targets, strict=True)
+        return tuple(torch.zeros_like(tensors[i]) if g is None else g for g, i in pairs)
+
+    def homes(self, tensors: Tensors, count: int) -> Tensors:
+        """Return the tensors to which the gradients belong."""
+        return [tensors[i] for i in self.targets]
+
+
+class Tangents(Derived):
+    """The tangents of the live outputs of a call, for tangents of its inputs `targets`."""
+
+    def __init__(self, call: Call, count: int, targets: Sequence[int]) -> None:
+        super().__init__(call, count)
+        self.targets = list(targets)
+
+    def again(self) -> "Tangents":
+        """Return the same call, not run yet."""
+        return Tangents(self.call, self.count, self.targets)
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the tangents as Variables."""
+        function, primals = self.chosen(self.targets, inputs)
+        found: list[Variable] = jvp(function, tuple(primals), tuple(inputs[self.count :]), allow_constant=True)[1]
+        return found
+
+
+def applied(call: Call, tensors: Tensors) -> Any:
+    """Return the outputs of a call, in the graph of PyTorch.
+
+    PyTorch asks for gradients if a tensor requires one. So that it also asks for those of captured Variables alone,
+    there is one more tensor that does.
+    """
+    transformed = [torch._C._functorch.is_functorch_wrapped_tensor(x) for x in tensors]
+    enabled = torch.is_grad_enabled()
+    pairs = zip(tensors, transformed, strict=True)
+    call.needed = [is_floating(x) and (t or (enabled and x.requires_grad) or has_tangent(x)) for x, t in pairs]
+    call.recording = enabled or any(call.needed)
+    anchor = torch.zeros((), requires_grad=True) if enabled and not any(transformed) else None
+    return _Ours.apply(call, anchor, *tensors)  # type: ignore[no-untyped-call]  # PyTorch has no type there
+
+
+def apart(outputs: Tensors, tensors: Tensors) -> list[Any]:
+    """Return `outputs` with copies of those that are in the memory of `tensors`, which PyTorch takes for views."""
+    memory = {x.untyped_storage().data_ptr() for x in tensors}
+    shares = [y is not None and y.untyped_storage().data_ptr() in memory for y in outputs]
+    return [y.clone() if s else y for y, s in zip(outputs, shares, strict=True)]
+
+
+def is_floating(x: torch.Tensor) -> bool:
+    """Return whether the elements of `x` are real or complex floating-point numbers."""
+    return x.is_floating_point() or x.is_complex()
+
+
+def has_tangent(x: torch.Tensor) -> bool:
+    """Return whether `x` has a tangent of PyTorch's forward mode."""
+    return torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+
+
+class _Ours(torch.autograd.Function):
+    """The node of PyTorch's graph for a call of ours."""
+
+    @staticmethod
+    def forward(call: Call, anchor: Any, *tensors: torch.Tensor) -> Any:
+        """Return the outputs."""
+        return call.run(tensors)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep the tensors, whose changes PyTorch notices, and what was recorded.
+
+        The latter is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
+        """
+        call, _, *tensors = inputs
+        kept = torch.empty(0)
+        kept.recorded = call.recorded  # type: ignore[attr-defined]  # tensors take attributes
+        ctx.call = call.again()
+        ctx.call.learn(call)
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(y for y, live in zip(output, call.live, strict=True) if not live))
+        ctx.save_for_backward(kept, *tensors)
+        ctx.save_for_forward(kept, *tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gys: Any) -> Any:
+        """Return the gradients of the inputs; recorded by PyTorch if it asks for that."""
+        kept, *tensors = ctx.saved_tensors
+        call, needed = ctx.call, [i for i, n in enumerate(ctx.needs_input_grad[2:]) if n]
+        recorded: Recorded | None = getattr(kept, "recorded", None)
+        given = [g for g in gys if g is not None]
+        found: Any = [None] * len(needed)
+        if torch.is_grad_enabled() or any(map(torch._C._functorch.is_functorch_wrapped_tensor, given)):
+            if needed and given:
+                derived = Backward(call, len(tensors), [g is not None for g in gys], needed, recorded)
+                found = applied(derived, [*tensors, *given])
+        else:
+            if recorded is None:  # a saved-tensor hook has made other tensors
+                again = call.again()
+                again.needed = [is_floating(x) for x in tensors]
+                again.record(call.place.entered(tensors))
+                recorded = again.recorded
+            entered = iter(call.place.entered(given))
+            cotangents = [None if g is None else next(entered) for g in gys]
+            pulled = recorded.pull(cotangents, needed, accumulate=True)
+            found = call.place.left(pulled, [tensors[i] for i in needed])
+        gradients = dict(zip(needed, found, strict=True))
+        return None, None, *(gradients.get(i) for i in range(len(tensors)))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Return the tangents of the outputs."""
+        _, *tensors = ctx.saved_tensors
+        given = {i: t for i, t in enumerate(tangents[2:]) if t is not None}
+        found = iter(applied(Tangents(ctx.call, len(tensors), list(given)), [*tensors, *given.values()]))
+        return tuple(next(found) if live else None for live in ctx.call.live)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, anchor: Any, *tensors: torch.Tensor) -> Any:
+        """Return the outputs for a batch, by one call for each member."""
+        if not info.batch_size:
+            raise ValueError(f"{call.place.title}: expected a batch with members for torch.vmap, got an empty one")
+        rows = []
+        for b in range(info.batch_size):
+            each = call.again()
+            members = [x if d is None else x.select(d, b) for x, d in zip(tensors, in_dims[2:], strict=True)]
+            rows.append(applied(each, members))
+            call.learn(each)
+        return tuple(torch.stack(column) for column in zip(*rows, strict=True)), (0,) * len(rows[0])
