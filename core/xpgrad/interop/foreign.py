@@ -13,7 +13,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.levels import around, entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import config
+from xpgrad.config import at_level, called_with, config
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
@@ -22,6 +22,7 @@ from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.level import TraceLevel
+from xpgrad.transforms.trees import Path, where
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 
@@ -86,8 +87,8 @@ class Framework(ABC):
         self.backend = backend
 
     @abstractmethod
-    def flatten(self, tree: Any) -> tuple[list[Any], list[str], Callable[[Sequence[Any]], Any]]:
-        """Return the leaves of a tree, the text for the path of each, and the function that builds such a tree."""
+    def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
+        """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
 
     @abstractmethod
     def owns(self, leaf: Any) -> bool:
@@ -134,7 +135,7 @@ def call(
     inputs: dict[int, Variable] = {}
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, Variable) and leaf._array is None:
-            raise UnknownArray(f"{title}: argument{paths[i]}: the Variable is uninitialised; set its array first")
+            raise UnknownArray(f"{title}: {place_of(paths[i])}: the Variable is uninitialised; set its array first")
         if isinstance(leaf, Variable) or (is_array(leaf) and not framework.owns(leaf)):
             inputs[i] = leaf if isinstance(leaf, Variable) else constant_variable(leaf)
     variables = list(inputs.values())
@@ -149,20 +150,44 @@ def call(
 
     recorded = recording()
     active = [i for i, x in enumerate(variables) if recorded and x._node.requires_grad]
-    run = framework.run(f, filled, foreign, active, recorded)
+    try:
+        run = framework.run(f, filled, foreign, active, recorded)
+    except Exception as error:
+        got = ", ".join(f"{plugins.backend_of(a).spec(a)!r}" for a in raw) or "no arrays"
+        error.add_note(f"in {title}, called with {got}")
+        raise
     results: Sequence[Variable | None] = []
     if run.tape is not None:
-        node = ForeignFunction(title, framework, run.tape, [home] * len(run.tape.outputs), device, result=True)
+        homes = [Home(home, inside=True)] * len(run.tape.outputs)
+        node = ForeignFunction(title, framework, run.tape, homes, device, result=True)
         results = node.connected([variables[i] for i in active])
     made: list[Any] = []
     for leaf, place in zip(run.leaves, run.places, strict=True):
         if place is not None:
             made.append(results[place])
         elif framework.owns(leaf):
-            made.append(constant_variable(entered(framework.leave(leaf, home, result=True))))
+            made.append(constant_variable(framework.leave(leaf, home, result=True)))
         else:
             made.append(leaf)
     return run.build(made)
+
+
+class Home(NamedTuple):
+    """Where an array goes, and whether it enters the transformations that are active, as for `compile`.
+
+    What the framework's function captured is not in them.
+    """
+
+    device: Device
+    inside: bool
+
+    @classmethod
+    def of(cls, spec: Any) -> "Home":
+        """Return where the array of a spec is."""
+        backend = spec.backend
+        while issubclass(backend.array_types[0], TracedArray):
+            backend = backend.base
+        return cls(backend.device_for(spec.device), backend is not spec.backend)
 
 
 class ForeignFunction(FunctionNode):
@@ -175,7 +200,7 @@ class ForeignFunction(FunctionNode):
     title : str
     framework : Framework
     tape : Tape
-    homes : list of Device
+    homes : list of Home
         Where the outputs go.
     device : Device or None
         As for `call`.
@@ -186,7 +211,7 @@ class ForeignFunction(FunctionNode):
     of_library = True
 
     def __init__(
-        self, title: str, framework: Framework, tape: Tape, homes: Sequence[Device], device: Device | None, *,
+        self, title: str, framework: Framework, tape: Tape, homes: "Sequence[Home]", device: Device | None, *,
         result: bool,
     ) -> None:  # fmt: skip
         self.title, self.framework, self.homes, self.device, self.result = title, framework, homes, device, result
@@ -202,9 +227,7 @@ class ForeignFunction(FunctionNode):
         """Return the outputs, connected to `inputs` and what the tape captured."""
         tape: Any = self.tape
         present = [i for i, y in enumerate(tape.outputs) if y is not None]
-        arrays = tuple(
-            entered(self.framework.leave(tape.outputs[i], self.homes[i], result=self.result)) for i in present
-        )
+        arrays = tuple(self._left(tape.outputs[i], self.homes[i]) for i in present)
         variables = [*inputs, *self.captured]
         self._kept_inputs = dict.fromkeys(range(len(variables)))  # also for those who look whether they are changed
         self._kept_outputs = dict.fromkeys(range(len(arrays)))
@@ -227,31 +250,31 @@ class ForeignFunction(FunctionNode):
             for g, y in zip(given, self.tape.outputs, strict=True)
         ]
         targets = target_input_indexes
-        homes = [self._home(self.inputs[i].spec) for i in targets]
+        homes = [Home.of(self.inputs[i].spec) for i in targets]
         if not recording():
-            found = self.tape.pull(cotangents, targets)
-            return tuple(
-                None if g is None else constant_variable(entered(self.framework.leave(g, home, result=False)))
-                for g, home in zip(found, homes, strict=True)
-            )
+            found = zip(self.tape.pull(cotangents, targets), homes, strict=True)
+            return tuple(None if g is None else outside(self._left(g, home)) for g, home in found)
         tape = self.tape.pulled(cotangents, targets)
         node = ForeignFunction(f"gradient of {self.title}", self.framework, tape, homes, self.device, result=False)
         return tuple(node.connected([*self.get_retained_inputs(), *(g for g in given if g is not None)]))
 
+    def _left(self, array: Array, home: "Home") -> Array:
+        left = self.framework.leave(array, home.device, result=self.result)
+        return entered(left) if home.inside else left
+
     def _at(self, array: Array) -> Device:
         return self.framework.backend.device_of(array)
-
-    def _home(self, spec: Any) -> Device:
-        backend = spec.backend
-        while issubclass(backend.array_types[0], TracedArray):
-            backend = backend.base
-        device: Device = backend.device_for(spec.device)
-        return device
 
     def release(self) -> None:
         """Drop the tape."""
         super().release()
         self.tape = None
+
+
+def outside(array: Array) -> Variable:
+    """Return a Variable over `array` that requires no gradient and does not enter the transformations that are active."""
+    found: Variable = called_with(at_level(None), constant_variable, array)
+    return found
 
 
 def opened(x: Variable, title: str) -> Array:
@@ -280,7 +303,12 @@ def opened(x: Variable, title: str) -> Array:
     return array
 
 
-def _home(title: str, arrays: Sequence[Array], paths: Sequence[str], places: Sequence[int]) -> Device | None:
+def place_of(path: Path) -> str:
+    """Return the text for the path of a leaf in ``(args, kwargs)``: ``argument 0 at ['w']``."""
+    return f"argument {path[1]!r}{where(path[2:])}"
+
+
+def _home(title: str, arrays: Sequence[Array], paths: Sequence[Path], places: Sequence[int]) -> Device | None:
     """Return the device that all arrays are on, None if there are no arrays."""
     home: Device | None = None
     for array, i in zip(arrays, places, strict=True):
@@ -291,7 +319,7 @@ def _home(title: str, arrays: Sequence[Array], paths: Sequence[str], places: Seq
         elif found != home:
             error = DeviceMismatch if found.backend is home.backend else BackendMismatch
             raise error(
-                f"{title}: expected arrays of one device, got {home} and, at argument{paths[i]}, {found}; move them "
-                "with to_device"
+                f"{title}: expected arrays of one device, got {home} and, for {place_of(paths[i])}, {found}; move "
+                "them with to_device"
             )
     return home

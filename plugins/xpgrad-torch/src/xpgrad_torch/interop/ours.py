@@ -9,6 +9,7 @@ import torch
 import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
+from xpgrad.interop.foreign import place_of
 from xpgrad.interop.ours import Recorded, values
 from xpgrad.interop.sharing import peer, shared
 from xpgrad.plugin import Device
@@ -42,8 +43,8 @@ def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]
     - It is a `torch.autograd.Function`: `backward`, double backward to any order, ``torch.func.grad``, ``vjp``, ``jvp``
       and ``vmap``, which calls `f` once for each member of a batch.
     - Variables that `f` captures, and that require a gradient, get theirs in their `grad`, to which it is added, in
-      every backward pass of PyTorch that is not itself recorded (``create_graph=True``); within the transforms of
-      ``torch.func`` they get none.
+      every backward pass of PyTorch that reaches the call and is not itself recorded (``create_graph=True``, and all
+      transforms of ``torch.func``).
     - `torch.compile` breaks the graph here, and goes on behind it.
 
     Raises
@@ -62,7 +63,8 @@ def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]
         for leaf, path in zip(leaves, structure.paths(), strict=True):
             if isinstance(leaf, Variable):
                 raise TypeError(
-                    f"{title}: expected tensors, got a Variable{where(path)}; pass its array, or call the function itself"
+                    f"{title}: {place_of(path)}: expected a tensor, got a Variable; pass its array, or call the function "
+                    "itself"
                 )
         tensors = [leaves[i] for i in places]
         for i in places:
@@ -272,8 +274,10 @@ class Tangents(Derived):
         return found
 
 
-def applied(call: Call, tensors: Tensors) -> Any:
+def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None) -> Any:
     """Return the outputs of a call, in the graph of PyTorch.
+
+    `outside` says which tensors a transformation around it differentiates by.
 
     PyTorch asks for gradients if a tensor requires one. So that it also asks for those of captured Variables alone,
     there is one more tensor that does.
@@ -282,8 +286,11 @@ def applied(call: Call, tensors: Tensors) -> Any:
     enabled = torch.is_grad_enabled()
     pairs = zip(tensors, transformed, strict=True)
     call.needed = [is_floating(x) and (t or (enabled and x.requires_grad) or has_tangent(x)) for x, t in pairs]
+    if outside is not None:
+        call.needed = [a or b for a, b in zip(call.needed, outside, strict=True)]
     call.recording = enabled or any(call.needed)
-    anchor = torch.zeros((), requires_grad=True) if enabled and not any(transformed) else None
+    plain = outside is None and not any(transformed)
+    anchor = torch.zeros((), requires_grad=True) if enabled and plain else None
     return _Ours.apply(call, anchor, *tensors)  # type: ignore[no-untyped-call]  # PyTorch has no type there
 
 
@@ -370,6 +377,6 @@ class _Ours(torch.autograd.Function):
         for b in range(info.batch_size):
             each = call.again()
             members = [x if d is None else x.select(d, b) for x, d in zip(tensors, in_dims[2:], strict=True)]
-            rows.append(applied(each, members))
+            rows.append(applied(each, members, call.needed))
             call.learn(each)
         return tuple(torch.stack(column) for column in zip(*rows, strict=True)), (0,) * len(rows[0])

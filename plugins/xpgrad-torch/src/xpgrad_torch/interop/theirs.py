@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.utils.weak import TensorWeakRef, WeakTensorKeyDictionary
 
 import xpgrad
 from xpgrad import Variable
-from xpgrad.errors import XpgradError
+from xpgrad.config import at_level, called_with
+from xpgrad.errors import BackendMismatch
 from xpgrad.interop.foreign import Framework, Run, Tape, call
 from xpgrad.plugin import Device
-from xpgrad.transforms.trees import flatten, where
+from xpgrad.transforms.trees import Path, flatten
 from xpgrad.types import Array
 from xpgrad_torch import exchange
 
@@ -101,11 +103,12 @@ class Torch(Framework):
 
     def __init__(self) -> None:
         super().__init__(xpgrad.get_device("@torch").backend)
+        self._captured = WeakTensorKeyDictionary()  # type: ignore[no-untyped-call]  # PyTorch has no type there
 
-    def flatten(self, tree: Any) -> tuple[list[Any], list[str], Callable[[Sequence[Any]], Any]]:
-        """Return the leaves of a tree, the text for the path of each, and the function that builds such a tree."""
+    def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
+        """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
         leaves, structure = flatten(tree)
-        return leaves, [where(path) for path in structure.paths()], structure.build
+        return leaves, list(structure.paths()), structure.build
 
     def owns(self, leaf: Any) -> bool:
         """Return whether `leaf` is a tensor."""
@@ -129,10 +132,18 @@ class Torch(Framework):
         if not live:
             return Run(leaves, structure.build, None, [None] * len(leaves))
         outputs = [leaves[i] for i in live]
-        captured = [Captured(x) for x in leaves_of(outputs, roots)]
-        tape = TorchTape([*roots, *(x.tensor for x in captured)], outputs, captured)
+        tensors = list(leaves_of(outputs, roots))
+        tape = TorchTape([*roots, *tensors], outputs, [self.captured(x) for x in tensors])
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.build, tape, [places.get(i) for i in range(len(leaves))])
+
+
+    def captured(self, tensor: torch.Tensor) -> "Captured":
+        """Return the Variable that represents a tensor, the same one for all calls."""
+        found: Captured | None = self._captured.get(tensor)
+        if found is None or not found.represents(tensor):
+            found = self._captured[tensor] = called_with(at_level(None), Captured, tensor)  # outside of `compile`
+        return found
 
 
 class TorchTape(Tape):
@@ -176,21 +187,29 @@ class TorchTape(Tape):
 class Captured(Variable):
     """A tensor that a function of PyTorch has from elsewhere; the gradients that arrive here are added to its `grad`."""
 
-    __slots__ = ("tensor",)
+    __slots__ = ("reference",)
 
     def __init__(self, tensor: torch.Tensor) -> None:
         super().__init__(exchange.plain(tensor.detach()))
-        self.tensor = tensor
+        self.reference = TensorWeakRef(tensor)
+
+    def represents(self, tensor: torch.Tensor) -> bool:
+        """Return whether `tensor` still has the same memory, shape and dtype."""
+        own, given = self._array, tensor.detach()
+        same: bool = own.data_ptr() == given.data_ptr() and own.shape == given.shape and own.dtype is given.dtype
+        return same and own.stride() == given.stride()
 
     def _gradient_arrived(self) -> None:
         given, self._grad = self._grad, None
+        tensor = self.reference()  # type: ignore[no-untyped-call]  # PyTorch has no type there
+        if tensor is None:
+            return
         g = given._array if isinstance(given, Variable) else given
-        g = getattr(g, "values", g) if not isinstance(g, torch.Tensor) else g  # of a traced array
         with torch.no_grad():
-            if self.tensor.grad is None:
-                self.tensor.grad = g
+            if tensor.grad is None:
+                tensor.grad = g
             else:
-                self.tensor.grad += g
+                tensor.grad += g
 
 
 def leaves_of(outputs: Sequence[torch.Tensor], known: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
@@ -220,5 +239,5 @@ def torch_device(specifier: Any, title: str) -> Device:
     """Return a device of PyTorch, or raise if it is another library's."""
     device = xpgrad.get_device(specifier)
     if device.backend.name != "torch":
-        raise XpgradError(f"{title}: expected a device of PyTorch, such as '@torch:cuda:0', got {device.name!r}")
+        raise BackendMismatch(f"{title}: expected a device of PyTorch, such as '@torch:cuda:0', got {device.name!r}")
     return device
