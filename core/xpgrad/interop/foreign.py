@@ -1,23 +1,20 @@
 """Functions of another framework in our graph: their gradients are computed by its engine.
 
-A call is one node of the graph. What the framework recorded of it is a `Tape`, which a door defines. A recorded sweep
-asks the tape for the tape of its own pullback, which makes the next node; so every order works if the framework's does.
+A call is one node of the graph. A recorded sweep asks the tape of the call for the tape of its pullback, which makes
+the next node; so every order works if the framework's does.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import around, entered
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.transfer import transfer
 from xpgrad.config import at_level, called_with, config
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.interop.sharing import peer, shared
+from xpgrad.interop.framework import Framework, Tape
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.array import TracedArray
@@ -27,93 +24,7 @@ from xpgrad.types import Array
 from xpgrad.watch import inspection
 
 
-class Tape(ABC):
-    """What another framework recorded of a computation.
-
-    Attributes
-    ----------
-    outputs : list of array or None
-        Arrays of the framework; None for one that does not exist.
-    captured : list of Variable
-        Those that represent, after the inputs, what the function has from elsewhere and the framework trains.
-    """
-
-    outputs: Sequence[Array | None]
-    captured: Sequence[Variable] = ()
-
-    @abstractmethod
-    def pull(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> Sequence[Array | None]:
-        """Return the gradients of the inputs and captured values at `targets`; complex ones are ``∂/∂x + i ∂/∂y``."""
-
-    @abstractmethod
-    def pulled(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> "Tape":
-        """Return the tape of `pull`: its outputs are those gradients.
-
-        Its inputs are those of this tape, with the captured values, and then the cotangents that are not None.
-        """
-
-
-class Run(NamedTuple):
-    """What a call of a framework's function returned.
-
-    Attributes
-    ----------
-    leaves : list of object
-        The leaves of the result.
-    build : callable
-        Returns the result with other leaves.
-    tape : Tape or None
-        None if the framework recorded nothing.
-    places : list of int or None
-        For each leaf, which output of the tape it is.
-    """
-
-    leaves: Sequence[Any]
-    build: Callable[[Sequence[Any]], Any]
-    tape: Tape | None
-    places: Sequence[int | None]
-
-
-class Framework(ABC):
-    """What the door to a framework must know.
-
-    Parameters
-    ----------
-    backend : Backend
-        The one of the framework's arrays.
-    """
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
-
-    @abstractmethod
-    def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
-        """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
-
-    @abstractmethod
-    def owns(self, leaf: Any) -> bool:
-        """Return whether `leaf` is an array of the framework."""
-
-    @abstractmethod
-    def run(
-        self, f: Callable[..., Any], call: Callable[[Sequence[Array]], Any], inputs: Sequence[Array],
-        active: Sequence[int], recorded: bool,
-    ) -> Run:  # fmt: skip
-        """Return what ``call(inputs)``, a call of `f`, returns, recorded for the inputs `active` if that is asked."""
-
-    def enter(self, array: Array, device: Device | None) -> Array:
-        """Return an array as one of the framework, on `device` or in the memory where it is."""
-        return shared(array, peer(array, self.backend) if device is None else device)
-
-    def leave(self, array: Array, device: Device, *, result: bool) -> Array:
-        """Return an array of the framework as one on `device`; a result may be written to by its owner."""
-        copied = result and self.backend.immutable and not device.backend.immutable
-        return transfer(array, device) if copied else shared(array, device)
-
-
-def call(
-    title: str, framework: Framework, device: Device | None, f: Callable[..., Any], args: Any, kwargs: Any
-) -> Any:
+def call(title: str, framework: Framework, device: Device | None, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Return ``f(*args, **kwargs)``, for a function of a framework, with Variables in place of its arrays.
 
     Parameters
@@ -141,7 +52,13 @@ def call(
     variables = list(inputs.values())
     raw = [opened(x, title) for x in variables]
     home = _home(title, raw, paths, list(inputs)) or framework.backend.default_device
-    foreign = [framework.enter(array, device) for array in raw]
+    foreign = []
+    for array, i in zip(raw, inputs, strict=True):
+        try:
+            foreign.append(framework.enter(array, device))
+        except Exception as error:
+            error.add_note(f"in {title}: {place_of(paths[i])}")
+            raise
 
     def filled(arrays: Sequence[Array]) -> Any:
         given = dict(zip(inputs, arrays, strict=True))
@@ -272,7 +189,7 @@ class ForeignFunction(FunctionNode):
 
 
 def outside(array: Array) -> Variable:
-    """Return a Variable over `array` that requires no gradient and does not enter the transformations that are active."""
+    """Return a Variable over `array` that requires no gradient and enters no transformation that is active."""
     found: Variable = called_with(at_level(None), constant_variable, array)
     return found
 

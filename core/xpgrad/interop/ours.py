@@ -1,7 +1,6 @@
 """Our functions in another framework's differentiation: calls that are recorded, and pulled by its engine."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from xpgrad.backend.levels import around
 from xpgrad.config import backprop_mode, called_with
@@ -115,4 +114,6 @@ class Recorded:
 def _check_outside(title: str) -> None:
     level = around()
     if level is not None:
-        raise GraphError(f"{title}: expected a call outside of {level.title}, whose arrays other frameworks cannot take")
+        raise GraphError(
+            f"{title}: expected a call outside of {level.title}, whose arrays other frameworks cannot take"
+        )

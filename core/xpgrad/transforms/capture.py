@@ -64,7 +64,7 @@ class Trace:
     def pulled(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int]
     ) -> tuple["Trace", list[Variable | None]]:
-        """Return the gradients at `targets`, recorded, and their trace: `cotangents`, in no graph yet, are roots, too."""
+        """Return the trace of the pullback, whose roots `cotangents` are, too, and the gradients at `targets`."""
         seeds = [g._node for g in cotangents if g is not None]
         for node in seeds:
             node.rank = self._base

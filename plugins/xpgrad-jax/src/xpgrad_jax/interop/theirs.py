@@ -8,7 +8,8 @@ import jax.numpy as jnp
 
 import xpgrad
 from xpgrad.errors import BackendMismatch
-from xpgrad.interop.foreign import Framework, Run, Tape, call
+from xpgrad.interop.foreign import call
+from xpgrad.interop.framework import Framework, Run, Tape
 from xpgrad.plugin import Device
 from xpgrad.transforms.trees import Path
 from xpgrad.types import Array
@@ -80,7 +81,8 @@ class Jax(Framework):
 
     def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
         """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
-        pairs, structure = jax.tree_util.tree_flatten_with_path(tree)
+        flat: Any = jax.tree_util.tree_flatten_with_path(tree)
+        pairs, structure = flat
         return [leaf for _, leaf in pairs], [tuple(map(key_of, path)) for path, _ in pairs], structure.unflatten
 
     def owns(self, leaf: Any) -> bool:
@@ -130,6 +132,8 @@ class JaxTape(Tape):
     pull : callable
         The pullback that `jax.vjp` returned.
     """
+
+    outputs: Sequence[Any]
 
     def __init__(
         self, function: Callable[..., list[Any]], inputs: Sequence[Any], outputs: Sequence[Any], pull: Any

@@ -10,7 +10,8 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad.config import at_level, called_with
 from xpgrad.errors import BackendMismatch
-from xpgrad.interop.foreign import Framework, Run, Tape, call
+from xpgrad.interop.foreign import call
+from xpgrad.interop.framework import Framework, Run, Tape
 from xpgrad.plugin import Device
 from xpgrad.transforms.trees import Path, flatten
 from xpgrad.types import Array
@@ -103,7 +104,7 @@ class Torch(Framework):
 
     def __init__(self) -> None:
         super().__init__(xpgrad.get_device("@torch").backend)
-        self._captured = WeakTensorKeyDictionary()  # type: ignore[no-untyped-call]  # PyTorch has no type there
+        self._captured: Any = WeakTensorKeyDictionary()
 
     def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
         """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
@@ -137,7 +138,6 @@ class Torch(Framework):
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.build, tape, [places.get(i) for i in range(len(leaves))])
 
-
     def captured(self, tensor: torch.Tensor) -> "Captured":
         """Return the Variable that represents a tensor, the same one for all calls."""
         found: Captured | None = self._captured.get(tensor)
@@ -157,9 +157,9 @@ class TorchTape(Tape):
     captured : list of Captured
     """
 
-    def __init__(
-        self, roots: Sequence[Any], outputs: Sequence[Any], captured: "Sequence[Captured]" = ()
-    ) -> None:
+    outputs: Sequence[Any]
+
+    def __init__(self, roots: Sequence[Any], outputs: Sequence[Any], captured: "Sequence[Captured]" = ()) -> None:
         self.roots, self.outputs, self.captured = roots, outputs, captured
 
     def pull(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> Sequence[Array | None]:
@@ -173,9 +173,7 @@ class TorchTape(Tape):
         return TorchTape([*self.roots, *(g for g in seeds if g is not None)], gradients)
 
     def _gradients(self, cotangents: Sequence[Any], targets: Sequence[int], *, recorded: bool) -> Sequence[Any]:
-        pairs = [
-            (y, g) for y, g in zip(self.outputs, cotangents, strict=True) if g is not None and y.requires_grad
-        ]
+        pairs = [(y, g) for y, g in zip(self.outputs, cotangents, strict=True) if g is not None and y.requires_grad]
         if not pairs or not targets:
             return [None] * len(targets)
         ys, gys = [y for y, _ in pairs], [g for _, g in pairs]
@@ -185,13 +183,13 @@ class TorchTape(Tape):
 
 
 class Captured(Variable):
-    """A tensor that a function of PyTorch has from elsewhere; the gradients that arrive here are added to its `grad`."""
+    """A tensor that a function of PyTorch has from elsewhere; gradients that arrive here are added to its `grad`."""
 
     __slots__ = ("reference",)
 
     def __init__(self, tensor: torch.Tensor) -> None:
         super().__init__(exchange.plain(tensor.detach()))
-        self.reference = TensorWeakRef(tensor)
+        self.reference: Any = TensorWeakRef(tensor)
 
     def represents(self, tensor: torch.Tensor) -> bool:
         """Return whether `tensor` still has the same memory, shape and dtype."""
@@ -201,7 +199,7 @@ class Captured(Variable):
 
     def _gradient_arrived(self) -> None:
         given, self._grad = self._grad, None
-        tensor = self.reference()  # type: ignore[no-untyped-call]  # PyTorch has no type there
+        tensor = self.reference()
         if tensor is None:
             return
         g = given._array if isinstance(given, Variable) else given
