@@ -78,7 +78,7 @@ def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None)
     PyTorch asks for gradients if a tensor requires one. So that it also asks for those of captured Variables alone,
     there is one more tensor that does.
     """
-    transformed = [torch._C._functorch.is_functorch_wrapped_tensor(x) for x in tensors]
+    transformed = list(map(is_transformed, tensors))
     enabled = torch.is_grad_enabled()
     pairs = zip(tensors, transformed, strict=True)
     call.needed = [is_floating(x) and (t or (enabled and x.requires_grad) or has_tangent(x)) for x, t in pairs]
@@ -88,6 +88,12 @@ def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None)
     plain = outside is None and not any(transformed)
     anchor = torch.zeros((), requires_grad=True) if enabled and plain else None
     return _Ours.apply(call, anchor, *tensors)  # type: ignore[no-untyped-call]  # PyTorch has no type there
+
+
+def is_transformed(x: torch.Tensor) -> bool:
+    """Return whether `x` belongs to a transformation of ``torch.func``."""
+    functorch: Any = torch._C._functorch  # pyright: ignore[reportAttributeAccessIssue]  # there is no public one
+    return bool(functorch.is_functorch_wrapped_tensor(x))
 
 
 def has_tangent(x: torch.Tensor) -> bool:
@@ -128,7 +134,7 @@ class _Ours(torch.autograd.Function):
         recorded: Recorded | None = getattr(kept, "recorded", None)
         given = [g for g in gys if g is not None]
         found: Any = [None] * len(needed)
-        if torch.is_grad_enabled() or any(map(torch._C._functorch.is_functorch_wrapped_tensor, given)):
+        if torch.is_grad_enabled() or any(map(is_transformed, given)):
             if needed and given:
                 derived = Backward(call, len(tensors), [g is not None for g in gys], needed, recorded)
                 found = applied(derived, [*tensors, *given])
@@ -138,6 +144,7 @@ class _Ours(torch.autograd.Function):
                 again.needed = [is_floating(x) for x in tensors]
                 again.record(call.place.entered(tensors))
                 recorded = again.recorded
+                assert recorded is not None
             entered = iter(call.place.entered(given))
             cotangents = [None if g is None else next(entered) for g in gys]
             pulled = recorded.pull(cotangents, needed, accumulate=True)
@@ -154,8 +161,9 @@ class _Ours(torch.autograd.Function):
         return tuple(next(found) if live else None for live in ctx.call.live)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, anchor: Any, *tensors: torch.Tensor) -> Any:
+    def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
         """Return the outputs for a batch, by one call for each member."""
+        call, _, *tensors = inputs
         if not info.batch_size:
             raise ValueError(f"{call.place.title}: expected a batch with members for torch.vmap, got an empty one")
         rows = []

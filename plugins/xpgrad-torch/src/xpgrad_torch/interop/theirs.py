@@ -140,10 +140,12 @@ class Torch(Framework):
 
     def captured(self, tensor: torch.Tensor) -> "Captured":
         """Return the Variable that represents a tensor, the same one for all calls."""
-        found: Captured | None = self._captured.get(tensor)
-        if found is None or not found.represents(tensor):
-            found = self._captured[tensor] = called_with(at_level(None), Captured, tensor)  # outside of `compile`
-        return found
+        known: Captured | None = self._captured.get(tensor)
+        if known is not None and known.represents(tensor):
+            return known
+        made: Captured = called_with(at_level(None), Captured, tensor)  # outside of `compile`
+        self._captured[tensor] = made
+        return made
 
 
 class TorchTape(Tape):
