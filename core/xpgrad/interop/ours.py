@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from xpgrad.backend.current import call_on
 from xpgrad.backend.levels import around
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GraphError
@@ -13,10 +14,16 @@ from xpgrad.types import Array
 
 
 def values(title: str, f: Callable[[list[Variable]], list[Variable]], arrays: Sequence[Array]) -> list[Array]:
-    """Return the arrays of what `f` returns for Variables over `arrays`; nothing is recorded."""
+    """Return the arrays of what `f` returns for Variables over `arrays`, on their device; nothing is recorded."""
     _check_outside(title)
-    found = called_with(backprop_mode(False), f, [constant_variable(x) for x in arrays])
+    found = called_with(backprop_mode(False), _called, f, [constant_variable(x) for x in arrays])
     return [y._array for y in found]
+
+
+def _called(f: Callable[[list[Variable]], list[Variable]], inputs: list[Variable]) -> list[Variable]:
+    """Return ``f(inputs)``, called with the device of the first one as the current one."""
+    found: list[Variable] = call_on(inputs[0]._array, f, inputs) if inputs else f(inputs)
+    return found
 
 
 class Recorded:
@@ -47,7 +54,7 @@ class Recorded:
         results: list[Variable] = []
 
         def run() -> list[Variable]:
-            results.extend(f(inputs))
+            results.extend(_called(f, inputs))
             return [y for y in results if y._node.requires_grad]
 
         self._set(Trace(run, [inputs[i] for i in active]), list(active), len(arrays), list(results))

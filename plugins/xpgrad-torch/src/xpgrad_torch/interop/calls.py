@@ -221,10 +221,13 @@ class Tangents(Derived):
 
 
 def apart(outputs: Tensors, tensors: Tensors) -> list[Any]:
-    """Return `outputs` with copies of those that are in the memory of `tensors`, which PyTorch takes for views."""
+    """Return `outputs` as tensors of their own, to which PyTorch adds its graph.
+
+    They have the memory of our arrays, but a copy where that is the memory of `tensors`, which PyTorch takes for views.
+    """
     memory = {x.untyped_storage().data_ptr() for x in tensors}
     shares = [y is not None and y.untyped_storage().data_ptr() in memory for y in outputs]
-    return [y.clone() if s else y for y, s in zip(outputs, shares, strict=True)]
+    return [None if y is None else y.clone() if s else y.detach() for y, s in zip(outputs, shares, strict=True)]
 
 
 def is_floating(x: torch.Tensor) -> bool:

@@ -112,7 +112,7 @@ class _Ours(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the tensors, whose changes PyTorch notices, and what was recorded.
+        """Keep the tensors and the outputs, in whose memory our graph is, so that PyTorch notices changes; and our graph.
 
         The latter is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
         """
@@ -123,13 +123,14 @@ class _Ours(torch.autograd.Function):
         ctx.call.learn(call)
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*(y for y, live in zip(output, call.live, strict=True) if not live))
-        ctx.save_for_backward(kept, *tensors)
-        ctx.save_for_forward(kept, *tensors)
+        ctx.count = len(tensors)
+        ctx.save_for_backward(kept, *tensors, *output)
+        ctx.save_for_forward(*tensors)
 
     @staticmethod
     def backward(ctx: Any, *gys: Any) -> Any:
         """Return the gradients of the inputs; recorded by PyTorch if it asks for that."""
-        kept, *tensors = ctx.saved_tensors
+        kept, *tensors = ctx.saved_tensors[: 1 + ctx.count]
         call, needed = ctx.call, [i for i, n in enumerate(ctx.needs_input_grad[2:]) if n]
         recorded: Recorded | None = getattr(kept, "recorded", None)
         given = [g for g in gys if g is not None]
@@ -155,7 +156,7 @@ class _Ours(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """Return the tangents of the outputs."""
-        _, *tensors = ctx.saved_tensors
+        tensors = ctx.saved_tensors
         given = {i: t for i, t in enumerate(tangents[2:]) if t is not None}
         found = iter(applied(Tangents(ctx.call, len(tensors), list(given)), [*tensors, *given.values()]))
         return tuple(next(found) if live else None for live in ctx.call.live)
