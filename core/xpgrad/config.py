@@ -19,6 +19,7 @@ NO_GRAD = 1  # mode bit: enable_backprop is False
 WATCHED = 2  # mode bit: debug mode, or function hooks are active
 GUARDED = 4  # mode bit: detect_mutation is True
 LIFTED = 8  # mode bit: a transformation is active, which operands of functions must enter
+ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes in which nothing else requires special treatment
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")
@@ -116,7 +117,9 @@ class Switches:
     mode : int
     """
 
-    __slots__ = ("__weakref__", "_entered", "_modes", "_unguarded", "hooks", "level", "lifts", "mode", "overlay")
+    __slots__ = (
+        "__weakref__", "_entered", "_modes", "_plain", "_unguarded", "hooks", "level", "lifts", "mode", "overlay",
+    )  # fmt: skip
 
     def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any], level: Any = None, lifts: bool = True) -> None:
         self.overlay = overlay
@@ -126,6 +129,7 @@ class Switches:
         self._modes: dict[bool, Switches] = {}
         self._unguarded: Switches | None = None
         self._entered: Switches | None = None
+        self._plain: Switches | None = None
         self.refresh()
         with _lock:
             _every_switches.add(self)
@@ -149,6 +153,13 @@ class Switches:
         if self._entered is None:
             self._entered = Switches(self.overlay, self.hooks, self.level, lifts=False)
         return self._entered
+
+    def plain(self) -> "Switches":
+        """Return the switches for what the library derives from functions: recorded, unwatched, on entered operands."""
+        if self._plain is None:
+            overlay = self.overlay | {"enable_backprop": True, "debug": False, "detect_mutation": False}
+            self._plain = Switches(overlay, {}, self.level, lifts=False)
+        return self._plain
 
     def _like(self, overlay: dict[str, Any]) -> "Switches":
         return Switches(overlay, self.hooks, self.level, self.lifts)
@@ -240,6 +251,20 @@ def call_entered(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     """
     now = _current.get()
     _current.set(now.entered())
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _current.set(now)
+
+
+def call_plain(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return ``function(*args, **kwargs)``, called in the mode in which the library derives functions from others.
+
+    A graph is recorded, no hooks are called, nothing is checked as in debug mode, and operands are those of the level
+    below the innermost transformation, or have entered it.
+    """
+    now = _current.get()
+    _current.set(now.plain())
     try:
         return function(*args, **kwargs)
     finally:

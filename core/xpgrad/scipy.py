@@ -25,11 +25,11 @@ from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import listed as _listed
+from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode, jacobian
-from xpgrad.transforms.products import hvp as product_of
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
 

@@ -144,7 +144,7 @@ def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | 
     made = _constant(backend, "arange", start, stop, step, dtype=dtype, device=device)
     first = 0 if stop is None else start
     if not made._node.spec.differentiable or not any(
-        isinstance(x, Variable) and x._node.requires_grad for x in (first, step)
+        isinstance(x, Variable) and (x._node.requires_grad or backend.carries_tangents) for x in (first, step)
     ):
         return made
     y: Variable = _constant(backend, "arange", made.size, dtype=made.dtype, device=made.device) * step + first
@@ -317,13 +317,13 @@ def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None
     return _like("zeros_like", x, dtype=dtype, device=device)
 
 
-@primitive(x=lambda xp, gy, k: xp.tril(gy, k=k))
+@primitive(linear=("x",), x=lambda xp, gy, k: xp.tril(gy, k=k))
 def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
     return xp.tril(x, k=k)
 
 
-@primitive(x=lambda xp, gy, k: xp.triu(gy, k=k))
+@primitive(linear=("x",), x=lambda xp, gy, k: xp.triu(gy, k=k))
 def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
     return xp.triu(x, k=k)

@@ -32,7 +32,7 @@ def check_dtype(backend: Backend, operation: str, dtype: Any) -> None:
         ) from None
 
 
-@primitive(x=identity)
+@primitive(linear=("x",), x=identity)
 def _cast(xp: Namespace, x: AnyArray, /, dtype: Dtype) -> Array:
     """Cast to another dtype; the sweep casts the cotangent back."""
     return xp.astype(x, dtype)

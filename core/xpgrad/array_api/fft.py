@@ -80,7 +80,7 @@ def _many_axes_rule(transform: str) -> Callable[..., Any]:
     return rule
 
 
-@primitive(extension="fft", x=_one_axis_rule("fft"))
+@primitive(linear=("x",), extension="fft", x=_one_axis_rule("fft"))
 def fft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Discrete Fourier transform along one axis: ``y[k] = sum(x[j] * exp(-2πi j k / n))``.
 
@@ -96,13 +96,13 @@ def fft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, 
     return xp.fft.fft(x, n=n, axis=axis, norm=norm)
 
 
-@primitive(extension="fft", x=_one_axis_rule("ifft"))
+@primitive(linear=("x",), extension="fft", x=_one_axis_rule("ifft"))
 def ifft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `fft` along one axis; the parameters are those of `fft`."""
     return xp.fft.ifft(x, n=n, axis=axis, norm=norm)
 
 
-@primitive(extension="fft", x=_many_axes_rule("fftn"))
+@primitive(linear=("x",), extension="fft", x=_many_axes_rule("fftn"))
 def fftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Discrete Fourier transform along several axes.
 
@@ -120,7 +120,7 @@ def fftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, no
     return xp.fft.fftn(x, s=s, axes=axes, norm=norm)
 
 
-@primitive(extension="fft", x=_many_axes_rule("ifftn"))
+@primitive(linear=("x",), extension="fft", x=_many_axes_rule("ifftn"))
 def ifftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Inverse of `fftn` along several axes; the parameters are those of `fftn`."""
     s, axes = _lengths(x, s, axes)
@@ -159,7 +159,7 @@ def _doubling_rule(transform: str) -> Callable[..., Any]:
     return rule
 
 
-@primitive(extension="fft", x=_halving_rule("hfft"))
+@primitive(linear=("x",), extension="fft", x=_halving_rule("hfft"))
 def rfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """First half, frequencies 0 to ``n // 2``, of the discrete Fourier transform of real data along one axis.
 
@@ -174,7 +174,7 @@ def rfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     return xp.fft.rfft(x, n=n, axis=axis, norm=norm)
 
 
-@primitive(extension="fft", x=_doubling_rule("ihfft"))
+@primitive(linear=("x",), extension="fft", x=_doubling_rule("ihfft"))
 def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `rfft` along one axis: real data from the first half of their transform.
 
@@ -190,7 +190,7 @@ def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     return xp.fft.irfft(x, n=n, axis=axis, norm=norm)
 
 
-@primitive(extension="fft", x=_doubling_rule("rfft"))
+@primitive(linear=("x",), extension="fft", x=_doubling_rule("rfft"))
 def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Discrete Fourier transform of data with Hermitian symmetry, of which `x` is the first half: a real spectrum.
 
@@ -206,7 +206,7 @@ def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     return xp.fft.hfft(x, n=n, axis=axis, norm=norm)
 
 
-@primitive(extension="fft", x=_halving_rule("irfft"))
+@primitive(linear=("x",), extension="fft", x=_halving_rule("irfft"))
 def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `hfft` along one axis: the first half of data with a real spectrum `x`.
 
@@ -230,7 +230,7 @@ def _rfftn_rule(xp: Namespace, gy: Array, x_spec: Spec, s: Axes, axes: Axes, nor
     return _resized(xp, xp.fft.hfft(half, n=n, axis=last, norm=norm), x_spec, (last,))
 
 
-@primitive(extension="fft", x=_rfftn_rule)
+@primitive(linear=("x",), extension="fft", x=_rfftn_rule)
 def rfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Discrete Fourier transform of real data along several axes: the first half along the last of them.
 
@@ -252,7 +252,7 @@ def _irfftn_rule(xp: Namespace, gy: Array, x_spec: Spec, s: Axes, axes: Axes, no
     return _resized(xp, half, x_spec, (*others, last))
 
 
-@primitive(extension="fft", x=_irfftn_rule)
+@primitive(linear=("x",), extension="fft", x=_irfftn_rule)
 def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
     """Inverse of `rfftn` along several axes.
 
@@ -273,13 +273,13 @@ def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, 
 # Helpers
 
 
-@primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.ifftshift(gy, axes=axes))
+@primitive(linear=("x",), extension="fft", x=lambda xp, gy, axes: xp.fft.ifftshift(gy, axes=axes))
 def fftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
     """The elements shifted such that frequency 0 is in the middle along `axes`, by default along all axes."""
     return xp.fft.fftshift(x, axes=axes)
 
 
-@primitive(extension="fft", x=lambda xp, gy, axes: xp.fft.fftshift(gy, axes=axes))
+@primitive(linear=("x",), extension="fft", x=lambda xp, gy, axes: xp.fft.fftshift(gy, axes=axes))
 def ifftshift(xp: Namespace, x: AnyArray, /, *, axes: int | Axes = None) -> Array:
     """Inverse of `fftshift`, by default along all axes."""
     return xp.fft.ifftshift(x, axes=axes)

@@ -22,7 +22,7 @@ PLAIN = frozenset((int, type(None), EllipsisType))
 """Types of items of an index that need no conversion; slices may contain Variables."""
 
 
-@primitive(x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec, index: Scatter(index, gy, x_spec))
 def getitem(xp: Namespace, x: AnyArray, /, index: Index) -> Array:
     """Elements of `x` at `index`; the gradients of repeated positions are added.
 
@@ -191,7 +191,7 @@ def _kind(backend: Backend, dtype: Dtype) -> int:
     return next(i for i, kind in enumerate(KINDS) if backend.is_kind(dtype, kind))
 
 
-@primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_along(indices, axis, x_spec), gy, x_spec))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec, indices, axis: Scatter(_along(indices, axis, x_spec), gy, x_spec))
 def take(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x` at `indices` along one axis.
 
@@ -209,7 +209,7 @@ def _along(indices: Any, axis: int | None, spec: Spec) -> Index:
     return indexing.at_axis(0 if axis is None else axis % spec.ndim, as_array(indices))
 
 
-@primitive(x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
 def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along one axis, with separate indices for each position along the other axes.
 

@@ -15,7 +15,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
 
 
-@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
 def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """The same elements in another shape.
 
@@ -30,13 +30,13 @@ def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = 
     return xp.reshape(x, shape) if copy is None else xp.reshape(x, shape, copy=copy)
 
 
-@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
 def expand_dims(xp: Namespace, x: AnyArray, /, axis: Axes = 0) -> Array:
     """The array with a new axis of length 1 at each position `axis` of the result."""
     return xp.expand_dims(x, axis=axis)
 
 
-@primitive(x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
 def squeeze(xp: Namespace, x: AnyArray, /, axis: Axes) -> Array:
     """The array without the axes `axis`, which have length 1."""
     return xp.squeeze(x, axis=axis)
@@ -48,7 +48,7 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(forward)), key=forward.__getitem__))
 
 
-@primitive(x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(axes))))
+@primitive(linear=("x",), x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(axes))))
 def permute_dims(xp: Namespace, x: AnyArray, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order: axis i of the result is axis ``axes[i]`` of `x`."""
     return xp.permute_dims(x, tuple(axes))
@@ -66,7 +66,7 @@ def moveaxis(x: AnyArray, source: Axes, destination: Axes, /) -> Variable:
     return permute_dims(x, axes=tuple(order))
 
 
-@primitive(x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
+@primitive(linear=("x",), x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
 def flip(xp: Namespace, x: AnyArray, /, *, axis: Axes | None = None) -> Array:
     """The elements in reverse order along `axis`, by default along all axes."""
     return xp.flip(x, axis=axis)
@@ -76,7 +76,7 @@ def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Arra
     return xp.roll(gy, shift=-shift if isinstance(shift, WHOLE) else tuple(-s for s in shift), axis=axis)
 
 
-@primitive(x=_roll_rule)
+@primitive(linear=("x",), x=_roll_rule)
 def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None) -> Array:
     """The elements rolled along `axis`; those beyond the last position are put at the first.
 
@@ -100,7 +100,7 @@ def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | 
     return [gy[at_axis(axis, slice(end - s.shape[axis], end))] for s, end in zip(specs, ends, strict=True)]
 
 
-@primitive(variadic=True, arrays=_concat_rule)
+@primitive(linear=("arrays",), variadic=True, arrays=_concat_rule)
 def concat(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """Concatenate arrays along an existing axis.
 
@@ -119,7 +119,7 @@ def _stack_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int) ->
     return [gy[at_axis(along, i)] for i in range(len(specs))]
 
 
-@primitive(variadic=True, arrays=_stack_rule)
+@primitive(linear=("arrays",), variadic=True, arrays=_stack_rule)
 def stack(xp: Namespace, arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """Stack arrays of one shape along a new axis."""
     return xp.stack(arrays, axis=axis)
@@ -132,7 +132,7 @@ def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Variable, ...]:
     return tuple(x[at_axis(along, i)] for i in range(x.shape[along]))
 
 
-@primitive(x=lambda xp, gy, x_spec: xp.sum_to(gy, shape=x_spec.shape))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.sum_to(gy, shape=x_spec.shape))
 def broadcast_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
     """The array broadcast to `shape`."""
     return xp.broadcast_to(x, shape)
@@ -163,7 +163,7 @@ def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int
     return xp.reshape(xp.sum(xp.reshape(gy, shape=split), axis=along + 1), shape=x_spec.shape)
 
 
-@primitive(label="repeat", x=_repeat_rule)
+@primitive(linear=("x",), label="repeat", x=_repeat_rule)
 def _repeat(xp: Namespace, x: AnyArray, /, repeats: int, *, axis: int | None = None) -> Array:
     """Each element `repeats` times along `axis`."""
     return xp.repeat(x, repeats, axis=axis)

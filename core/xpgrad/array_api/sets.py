@@ -63,21 +63,26 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
     """
     x = as_variable(x)
     values, first, inverse, counts = _plain(x, "unique_all")
-    if x.node.requires_grad:
+    if _is_differentiated(x):
         values = representatives(x, first=first.array, inverse=inverse.array, counts=counts.array)
     return UniqueAll(values, first, inverse, counts)
+
+
+def _is_differentiated(x: Variable) -> bool:
+    """Return whether the unique values of `x` are to have derivatives."""
+    return x.node.requires_grad or x.node.spec.backend.carries_tangents
 
 
 def _plain(x: Variable, name: str) -> list[Variable]:
     """Return the results of the library's function of this name, without gradients."""
     backend = plugins.backend_of(x.array)
-    return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(x.array)]
+    return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(backend.stopped(x.array))]
 
 
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Return the unique values of `x` and their counts; gradients are as in `unique_all`."""
     x = as_variable(x)
-    if not x.node.requires_grad:
+    if not _is_differentiated(x):
         return UniqueCounts(*_plain(x, "unique_counts"))
     values, _, _, counts = unique_all(x)
     return UniqueCounts(values, counts)
@@ -86,7 +91,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     """Return the unique values of `x` and the index of each element's value; gradients are as in `unique_all`."""
     x = as_variable(x)
-    if not x.node.requires_grad:
+    if not _is_differentiated(x):
         return UniqueInverse(*_plain(x, "unique_inverse"))
     values, _, inverse, _ = unique_all(x)
     return UniqueInverse(values, inverse)
@@ -95,7 +100,7 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
 def unique_values(x: AnyArray, /) -> Variable:
     """Return the unique values of `x`; equal elements share the gradient equally."""
     x = as_variable(x)
-    if x.node.requires_grad:
+    if _is_differentiated(x):
         return unique_all(x).values
     backend = plugins.backend_of(x.array)
     return constant_variable(backend.restore(backend.xp.unique_values(x.array)))

@@ -19,7 +19,7 @@ def _sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool
     return xp.broadcast_to(with_kept_axes(xp, gy, x_spec, axis, keepdims), shape=x_spec.shape)
 
 
-@primitive(x=_sum_rule)
+@primitive(linear=("x",), x=_sum_rule)
 def sum(
     xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
 ) -> Array:
@@ -91,7 +91,7 @@ def _mean_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: boo
     return xp.broadcast_to(with_kept_axes(xp, share, x_spec, axis, keepdims), shape=x_spec.shape)
 
 
-@primitive(x=_mean_rule)
+@primitive(linear=("x",), x=_mean_rule)
 def mean(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Arithmetic mean over `axis`; NaN for no elements.
 
@@ -197,7 +197,7 @@ def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | Non
     return narrowed(xp, xp.flip(total, axis=along), x_spec)
 
 
-@primitive(x=_cumulative_sum_rule)
+@primitive(linear=("x",), x=_cumulative_sum_rule)
 def cumulative_sum(
     xp: Namespace,
     x: AnyArray,

@@ -65,6 +65,8 @@ class Backend:
     has_layouts : bool
         Whether arrays of one shape can be partitioned in different ways; `laid_out` then gives a gradient the layout of
         its array.
+    carries_tangents : bool
+        Whether arrays carry derivatives, as in forward mode, also where nothing requires a gradient.
     base : Backend or None
         For arrays of a transformation, such as those that `compile` records: the backend of the arrays within them.
     """
@@ -83,6 +85,7 @@ class Backend:
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
+    carries_tangents: bool = False
     base: "Backend | None" = None
 
     def __init__(self) -> None:
@@ -433,6 +436,21 @@ class Backend:
         """
         return True
 
+    def stopped(self, array: Array) -> Array:
+        """Return `array` as a constant of forward mode: without the tangents that it has in transformations."""
+        return array
+
+    def sent(self, array: Array, device: Device) -> Array:
+        """Return a copy of `array` on a device of another backend if a transformation has its own way, or decline.
+
+        It declines by returning `NotImplemented`.
+        """
+        return NotImplemented
+
+    def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
+        """Return the outputs of a `FunctionNode` for these arrays; None if its `forward` is to compute them."""
+        return None
+
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another array. When in doubt, return True."""
         return not self.immutable
@@ -479,6 +497,10 @@ class Backend:
     def has_values(self, array: Array) -> bool:
         """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
+
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""
+        return bool(self.namespace.any(conditions))
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is NaN."""

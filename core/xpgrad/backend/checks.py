@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any
 
 from xpgrad.backend.holder import unwrap
+from xpgrad.backend.levels import entered
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -60,6 +61,9 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
     """
     array = unwrap(obj)
     given = spec_of(array, operation)
+    if given.backend is not spec.backend:  # it may be from outside of a transformation
+        array = entered(array)
+        given = spec_of(array, operation)
     if given.backend is spec.backend and given.device == spec.device:
         return array
     places = [one.backend.device_for(one.device) for one in (spec, given)]

@@ -30,7 +30,11 @@ class Level(ABC):
         1 for the outermost one.
     live : bool
         Whether its function is still running.
+    tangents : object or None
+        For forward mode what divides Variables into primals and tangents (`DualLevel`); None for others.
     """
+
+    tangents: Any = None
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -77,6 +81,13 @@ class Level(ABC):
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
 
+    def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
+        """Return the output of a function with a gradient of the user's, or decline by `NotImplemented`."""
+        return NotImplemented
+
+    def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
+        """Note that a number is taken out of a Variable over `array`."""
+
     def note_snapshot(self) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function may repeat the random numbers that it draws from now on."""
 
@@ -109,6 +120,14 @@ def innermost() -> Level | None:
         return None
     now = switches()
     return now.level if now.mode & LIFTED else None
+
+
+def note_number(array: Array) -> None:
+    """Note, at all levels of this thread, that a number is taken out of a Variable over `array`."""
+    level = switches().level
+    while level is not None:
+        level.note_number(array)
+        level = level.outer
 
 
 def around() -> Level | None:

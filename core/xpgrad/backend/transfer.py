@@ -23,8 +23,9 @@ DTYPES = frozenset(
 def transfer(array: Array, target: Device) -> Array:
     """Return `array` on the device `target`: the array itself if it is there already, else a copy.
 
-    These are tried in order: a plugin's direct path; DLPack, if both libraries can access the same memory, which takes
-    one copy; the backend's own move; a copy through the host. Memory is shared only if neither library can write to it.
+    These are tried in order: a transformation's own path; a plugin's direct path; DLPack, if both libraries can access
+    the same memory, which takes one copy; the backend's own move; a copy through the host. Memory is shared only if
+    neither library can write to it.
 
     Raises
     ------
@@ -84,7 +85,12 @@ def _through_host(array: Array, source: Device, target: Device) -> Array:
     return on_host if target.backend is host else target.backend.from_host(on_host, target)
 
 
+def _transformed(array: Array, source: Device, target: Device) -> Array:
+    return source.backend.sent(array, target)
+
+
 ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
+    ("the transformation's own path", _transformed),
     ("a plugin's direct path", _direct),
     ("DLPack", _shared),
     ("the backend's own move", _within),

@@ -94,6 +94,7 @@ def transposed_convolution(
 
 
 @primitive(
+    linear=("x", "g"),
     x=lambda xp, gy, g, geometry, groups: xp.transposed_convolution(g, gy, None, geometry=geometry, groups=groups),
     g=lambda xp, gy, x, geometry, groups: xp.convolution(x, gy, None, geometry=geometry, groups=groups),
 )

@@ -39,7 +39,7 @@ def max_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     return xp.max(xp.windows(x, geometry=geometry, fill=-math.inf), axis=geometry.within)
 
 
-@primitive(g=lambda xp, gy, x, top, geometry: xp.max_pool_gather(gy, x, top, geometry=geometry))
+@primitive(linear=("g",), g=lambda xp, gy, x, top, geometry: xp.max_pool_gather(gy, x, top, geometry=geometry))
 def max_pool_backward(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Gradient of `max_pool`: each element of `g` is shared by the largest elements of its window on `x`.
 
@@ -51,7 +51,7 @@ def max_pool_backward(xp: Namespace, g: Array, x: Array, top: Array, /, geometry
     return narrowed(xp, xp.fold(xp.where(largest, share, 0.0), geometry=geometry), spec)
 
 
-@primitive(g=lambda xp, gy, x, top, geometry: xp.max_pool_backward(gy, x, top, geometry=geometry))
+@primitive(linear=("g",), g=lambda xp, gy, x, top, geometry: xp.max_pool_backward(gy, x, top, geometry=geometry))
 def max_pool_gather(xp: Namespace, g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Means of `g` over the largest elements of windows on `x`; the gradient of `max_pool_backward`."""
     largest, count = _ties(xp, x, top, geometry)
@@ -215,14 +215,14 @@ def _unpooling(
 unpooling_nd, unpooling_1d, unpooling_2d, unpooling_3d = in_dimensions("unpooling", _unpooling)
 
 
-@primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
+@primitive(linear=("x",), x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
 def max_unpool(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Images with each element of `x` added at the position in its window that `indexes` says."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
 
-@primitive(x=lambda xp, gy, indexes, geometry: xp.max_unpool(gy, indexes, geometry=geometry))
+@primitive(linear=("x",), x=lambda xp, gy, indexes, geometry: xp.max_unpool(gy, indexes, geometry=geometry))
 def max_unpool_backward(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
     """Elements of the windows on `x` at the positions `indexes`; the gradient of `max_unpool`."""
     chosen = _chosen(xp, indexes, geometry)

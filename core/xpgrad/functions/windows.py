@@ -47,7 +47,7 @@ def windows(xp: Namespace, x: Array, /, geometry: Geometry, fill: float = 0.0) -
     return xp.permute_dims(x, axes=(0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2)))
 
 
-@primitive(x=lambda xp, gy, geometry: xp.windows(gy, geometry=geometry, fill=0.0))
+@primitive(linear=("x",), x=lambda xp, gy, geometry: xp.windows(gy, geometry=geometry, fill=0.0))
 def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images with the elements of windows added in their places, without those outside.
 
@@ -96,13 +96,13 @@ def _stretched(xp: Namespace, x: Array, axis: int, stride: int) -> Array:
     return xp.reshape(apart, shape=(*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
 
 
-@primitive(x=lambda xp, gy, geometry: xp.unpool(gy, geometry=geometry))
+@primitive(linear=("x",), x=lambda xp, gy, geometry: xp.unpool(gy, geometry=geometry))
 def sum_pool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Sums of the windows on images; from shape (N, C, *geometry.size) to (N, C, *geometry.out)."""
     return xp.sum(xp.windows(x, geometry=geometry, fill=0.0), axis=geometry.within)
 
 
-@primitive(x=lambda xp, gy, geometry: xp.sum_pool(gy, geometry=geometry))
+@primitive(linear=("x",), x=lambda xp, gy, geometry: xp.sum_pool(gy, geometry=geometry))
 def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     """Images with each element of `x` added to all elements of its window; the gradient of `sum_pool`."""
     lead, ones = x.shape[:2], (1,) * geometry.ndim

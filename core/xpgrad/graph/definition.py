@@ -44,6 +44,8 @@ class Definition:
     same_dtype : bool
         It is elementwise, and a result from inexact inputs of one dtype has that dtype.
     variadic : bool
+    linear : tuple of str
+        The inputs in each of which it is linear while the others are constant.
     several : bool
         It takes more than two inputs, or a sequence: its applications hold their input nodes in a tuple.
     label : str
@@ -53,13 +55,13 @@ class Definition:
     """
 
     __slots__ = (
-        "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "name", "parameters", "paths",
-        "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "variadic", "vjps",
+        "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "linear", "name", "parameters",
+        "paths", "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "variadic", "vjps",
     )  # fmt: skip
 
     def __init__(
         self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool,
-        variadic: bool = False, label: str | None = None, extension: str | None = None,
+        variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.body, self.rules, self.name = body, rules, full_name(body, extension)
         self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
@@ -79,6 +81,12 @@ class Definition:
         self.positional = tuple(self.parameters)[: len(self.parameters) - code.co_kwonlyargcount]
         self.required = {name for name, value in self.parameters.items() if value is inspect.Parameter.empty}
         self.label = label or body.__name__
+        self.linear = linear
+        if type(linear) is not tuple or not all(x in rules for x in linear):
+            raise PluginError(
+                f"{self.name}: linear must be a tuple of the names of inputs that have rules, of "
+                f"{', '.join(rules) or 'none'}; got {linear!r}"
+            )
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans: dict[Any, Any] = {}
         self.signature = self._signature()

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from xpgrad.backend.current import call_on
+from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import GUARDED, NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, GradientError, GraphError, UnknownArray, XpgradError
@@ -81,6 +82,7 @@ class FunctionNode(FunctionBase, Forward):
     __slots__ = ()  # so that `Application` can do without a dictionary; classes that users derive have one
 
     lazy_grad_sum: ClassVar[bool] = False
+    transposes: ClassVar[bool] = False  # for those `of_library`: whether forward mode transposes `backward`
     chainerx_device: ClassVar[None] = None
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
@@ -208,6 +210,10 @@ class FunctionNode(FunctionBase, Forward):
 
     def _forward(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         self._kept_inputs = self._kept_outputs = None
+        if live and arrays:
+            outputs = plugins.backend_of(arrays[0]).function_outputs(self, arrays)
+            if outputs is not None:
+                return self._checked_outputs(outputs)
         return self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
 
     def _connect(

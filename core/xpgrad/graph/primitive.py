@@ -17,8 +17,9 @@ P = ParamSpec("P")  # what is left of a body's arguments without `xp`: those of 
 
 
 def primitive(
-    *, variadic: bool = False, label: str | None = None, extension: str | None = None, **rules: Rule
-) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
+    *, variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
+    **rules: Rule,
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:  # fmt: skip
     """Define a differentiable function from a formula on arrays and one vjp for each input.
 
     Parameters
@@ -29,6 +30,9 @@ def primitive(
         How messages call it; the function's name by default.
     extension : str, optional
         The extension whose function it is, ``"fft"``; it is then called ``fft.ifft``.
+    linear : tuple of str
+        The inputs in each of which it is linear while the others are constant: forward mode applies it to their
+        tangents. A variadic one is linear in all its arrays together.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
         the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.
@@ -40,16 +44,20 @@ def primitive(
 
     Notes
     -----
+    Forward mode (`xpgrad.transforms.jvp`) needs nothing more: what is not `linear` is derived from the rules.
+
     The function belongs to its module: it never meets another one of its name, neither xpgrad's own nor another
     module's. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the
     new function replaces the old one, which still works where a program holds it.
     """
-    return _decorator(rules, elementwise=False, same_dtype=False, variadic=variadic, label=label, extension=extension)
+    kind = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
+    return _decorator(rules, elementwise=False, same_dtype=False, **kind)
 
 
 def elementwise(
-    *, same_dtype: bool = True, label: str | None = None, extension: str | None = None, **rules: Rule
-) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:
+    *, same_dtype: bool = True, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
+    **rules: Rule,
+) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:  # fmt: skip
     """Define an elementwise function: inputs broadcast, and cotangents are summed over broadcast axes by the sweep.
 
     Parameters
@@ -57,10 +65,13 @@ def elementwise(
     same_dtype : bool
         Floating-point inputs of one dtype give an output of that dtype.
     label, extension : str, optional
+    linear : tuple of str
+        As for `primitive`.
     **rules : callable
         As for `primitive`.
     """
-    return _decorator(rules, elementwise=True, same_dtype=same_dtype, label=label, extension=extension)
+    kind = {"same_dtype": same_dtype, "label": label, "extension": extension, "linear": linear}
+    return _decorator(rules, elementwise=True, **kind)
 
 
 def _decorator(rules: dict[str, Rule], **kind: Any) -> Callable[[Function], Function]:

@@ -1,7 +1,7 @@
 """`Call`: one evaluation of a user's function on roots of its own, which all transforms share."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,8 +11,8 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.leaves import alias, as_leaf, real_scalar, requires_grad, root, variables_in
-from xpgrad.transforms.trees import flatten, map_leaves, where
+from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
+from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
 
 _inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
 
@@ -43,6 +43,10 @@ class Mode:
         self.variables = inside or bool(found)
         self.recorded = inside or (recording() and requires_grad(found))
 
+    def computed(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return ``function(*args)``, which records a graph only if the results are to be connected."""
+        return function(*args) if self.recorded else called_with(backprop_mode(False), function, *args)
+
     def for_user(self, tree: Any) -> Any:
         """Return `tree` with its Variables as the user receives them."""
         return map_leaves(self._for_user, tree)
@@ -64,9 +68,20 @@ class Argument:
     structure : Structure
     tree : object
         The argument with its roots, which the function receives.
+
+    Parameters
+    ----------
+    value : tree
+    mode : Mode
+    what : str
+        How messages call it.
+    make : callable
+        ``make(x, mode)`` returns the root for a Variable.
     """
 
-    def __init__(self, value: Any, mode: Mode, what: str) -> None:
+    def __init__(
+        self, value: Any, mode: Mode, what: str, make: Callable[[Variable, Mode], Variable] | None = None
+    ) -> None:
         leaves, self.structure = flatten(value)
         variables = [as_leaf(x, what + where(path)) for x, path in zip(leaves, self.structure.paths(), strict=True)]
         self.counts = [x._node.spec.differentiable for x in variables]
@@ -74,9 +89,15 @@ class Argument:
             got = ", ".join(sorted({repr(x._node.spec) for x in variables}))
             raise DtypeError(f"{what}: integers and booleans have no gradient, got {got}; give floating-point numbers")
         pairs = list(zip(leaves, variables, self.counts, strict=True))
-        placed = [_root(x, mode) if counts else leaf for leaf, x, counts in pairs]
-        self.roots: list[Variable] = [x for x, counts in zip(placed, self.counts, strict=True) if counts]
-        self.tree = self.structure.build(placed)
+        make = make or _root
+        self._leaves = [make(x, mode) if counts else leaf for leaf, x, counts in pairs]
+        self.roots: list[Variable] = [x for x, counts in zip(self._leaves, self.counts, strict=True) if counts]
+        self.tree = self.structure.build(self._leaves)
+
+    def replaced(self, roots: Iterator[Variable]) -> Any:
+        """Return the argument with the next of `roots` in place of each of its own."""
+        pairs = zip(self._leaves, self.counts, strict=True)
+        return self.structure.build([next(roots) if counts else leaf for leaf, counts in pairs])
 
     def filled(self, values: Sequence[Any]) -> Any:
         """Return the tree with one value for each root, and None for the other leaves."""
@@ -118,7 +139,7 @@ class Call:
             raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
         self.name, self.single = name, hasattr(argnums, "__index__")
         self.mode = Mode(args, kwargs, more)
-        places = [_place(i, len(args), name) for i in _numbers(argnums, name)]
+        places = places_of(argnums, len(args), name)
         passed, made = list(args), dict[int, Argument]()
         for i in places:
             if i not in made:
@@ -132,25 +153,8 @@ class Call:
         result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:
-                raise TypeError(
-                    f"{name}: with has_aux=True the function must return (output, aux), got {type(result).__name__}"
-                )
-            result, self.aux = result
-        leaves, self.structure = flatten(result)
-        self.outputs = [
-            as_leaf(y, f"{name}: what the function returned{where(path)}")
-            for y, path in zip(leaves, self.structure.paths(), strict=True)
-        ]
-        differ = (
-            y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, self.outputs, strict=True)
-        )
-        if leaves and not any(differ) and not allow_constant:
-            got = ", ".join(sorted({repr(y._node.spec) for y in self.outputs}))
-            raise DtypeError(
-                f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
-                "gradient; convert them before, or pass allow_constant=True for zeros"
-            )
+            result, self.aux = with_aux(name, result)
+        self.outputs, self.structure = output_leaves(name, result, allow_constant)
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
             if not allow_constant or self.watch.roots_of(y._node for y in self.outputs):
@@ -190,11 +194,42 @@ class Call:
         return self.mode.for_user(self.aux)
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
-        """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
-        remaining, trees = iter(values), []
-        for argument in self.arguments:
-            trees.append(argument.filled([next(remaining) for _ in argument.roots]))
-        return trees[0] if self.single else tuple(trees)
+        """Return what the function of this name does."""
+        return over_arguments(self.arguments, values, single=self.single)
+
+
+def over_arguments(arguments: Sequence[Argument], values: Sequence[Any], *, single: bool) -> Any:
+    """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
+    remaining, trees = iter(values), []
+    for argument in arguments:
+        trees.append(argument.filled([next(remaining) for _ in argument.roots]))
+    return trees[0] if single else tuple(trees)
+
+
+def with_aux(name: str, result: Any) -> tuple[Any, Any]:
+    """Return what a function with an auxiliary output returned, after a check."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError(
+            f"{name}: with has_aux=True the function must return (output, aux), got {type(result).__name__}"
+        )
+    return result
+
+
+def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Variable], Structure]:
+    """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
+    leaves, structure = flatten(result)
+    outputs = [
+        as_leaf(y, f"{name}: what the function returned{where(path)}")
+        for y, path in zip(leaves, structure.paths(), strict=True)
+    ]
+    differ = (y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, outputs, strict=True))
+    if leaves and not any(differ) and not allow_constant:
+        got = ", ".join(sorted({repr(y._node.spec) for y in outputs}))
+        raise DtypeError(
+            f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
+            "gradient; convert them before, or pass allow_constant=True for zeros"
+        )
+    return outputs, structure
 
 
 def pulled(
@@ -207,6 +242,32 @@ def pulled(
     ys, gys = [y for y, _ in pairs], [g for _, g in pairs]
     # The sweep may call a user's function again: a checkpoint, a backward rule.
     return transforming(sweep, ys, list(roots), gys, enable_double_backprop=recorded)  # type: ignore[no-any-return]  # as `sweep`
+
+
+def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[Variable]:
+    """Return the leaves of `tangents`, one for each root of the arguments.
+
+    Raises
+    ------
+    TypeError, StructureError, GradientError
+        There is not one tangent for each argument, or one does not fit.
+    """
+    if not isinstance(tangents, (tuple, list)) or len(tangents) != len(arguments):
+        raise TypeError(f"{name}: expected a tuple of {len(arguments)} tangents, one for each primal")
+    found: list[Variable] = []
+    for i, (argument, tangent) in enumerate(zip(arguments, tangents, strict=True)):
+        what = f"{name}: tangent {i}"
+        references = iter(argument.roots)
+        leaves = argument.structure.leaves_of(tangent, what)
+        for leaf, path, counts in zip(leaves, argument.structure.paths(), argument.counts, strict=True):
+            if counts:
+                found += cotangents(LEAF, leaf, [next(references)], what + where(path))
+    return found
+
+
+def places_of(argnums: int | Sequence[int], count: int, name: str) -> list[int]:
+    """Return `argnums` as positions among `count` arguments of the transform `name`."""
+    return [_place(i, count, name) for i in _numbers(argnums, name)]
 
 
 def _numbers(argnums: Any, name: str) -> list[int]:

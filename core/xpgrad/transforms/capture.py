@@ -99,13 +99,13 @@ class Trace:
             leading = [node for node in inputs if node in wanted or node.creator_node in active]
             if leading:
                 active[f] = len(leading) < len(inputs)
-        sweep = _Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
+        sweep = Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
         transforming(sweep.run)  # it may call a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 
 
-class _Within(Sweep):
+class Within(Sweep):
     """A sweep of a part of a graph; hooks at its border are not called: gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:

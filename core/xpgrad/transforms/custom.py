@@ -2,9 +2,11 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from xpgrad.backend.levels import innermost, live
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError, GraphError
 from xpgrad.graph.function_node import FunctionNode, raw_rule
@@ -22,8 +24,17 @@ R = TypeVar("R")
 
 def stop_gradient(tree: R) -> R:
     """Return `tree` with its Variables as constants over the same arrays; other leaves are unchanged."""
-    found: R = map_leaves(lambda leaf: constant_variable(leaf._array) if isinstance(leaf, Variable) else leaf, tree)
+    found: R = map_leaves(_stopped, tree)
     return found
+
+
+def _stopped(leaf: Any) -> Any:
+    if not isinstance(leaf, Variable):
+        return leaf
+    y = constant_variable(leaf._array)
+    if live and y._array is not None:
+        y._array = plugins.backend_of(y._array).stopped(y._array)
+    return y
 
 
 class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
@@ -46,6 +57,8 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
 
         f.defvjp(forward, backward)
 
+    Forward mode transposes `backward`, unless ``f.defjvp(rule)`` gives the tangent.
+
     Parameters
     ----------
     f : callable
@@ -66,6 +79,7 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         self.function = f
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
+        self.pushforward: Callable[..., Any] | None = None
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
         """Define the gradient.
@@ -80,6 +94,18 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         """
         self.forward, self.backward = forward, backward
 
+    def defjvp(self, rule: Callable[..., Any]) -> None:
+        """Define the tangent for forward mode, where `backward` cannot be transposed or that takes longer.
+
+        Parameters
+        ----------
+        rule : callable
+            Takes ``(primals, tangents)``, two tuples with one tree for each positional argument, on Variables; returns
+            ``(output, tangent)``, a tree each. It is linear in the tangents, and agrees with `backward`. A tangent is
+            zeros where there is none, and None for integers and for what is no array.
+        """
+        self.pushforward = rule
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -93,11 +119,15 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
             if bound.kwargs:
                 raise TypeError(f"custom_vjp: {self.name} has keyword-only arguments; make them positional")
             positional = bound.args
+        level = innermost()
+        if level is not None and (found := level.custom_output(self, positional)) is not NotImplemented:
+            known: R = found
+            return known
         if not recording() or not requires_grad(variables_in(positional)):
             return function(*positional)
         if self.forward is None:
             raise GradientError(f"custom_vjp: {self.name} has no gradient yet; call defvjp(forward, backward)")
-        y: R = _applied(self, positional)
+        y: R = applied(self, positional)
         return y
 
     @property
@@ -106,7 +136,16 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         return getattr(self.function, "__name__", type(self.function).__name__)
 
 
-def _applied(rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
+def applied(rule: custom_vjp[..., Any], args: tuple[Any, ...], arrays: Sequence[Array] | None = None) -> Any:
+    """Return the output of a function with a gradient of the user's, connected to the arguments.
+
+    Parameters
+    ----------
+    rule : custom_vjp
+    args : tuple
+    arrays : sequence of array, optional
+        The floating-point leaves of the output, with other tangents than those that `forward` gives.
+    """
     leaves, structure = flatten(args)
     inputs: list[Any] = [as_variable(x) for x in leaves if is_differentiable(x)]
     node = CustomGradient(rule, leaves, structure, Surroundings(x.device for x in inputs))
@@ -117,6 +156,9 @@ def _applied(rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
     outputs = [y for y in made if y._node.spec.differentiable]
     if not outputs:
         return output
+    for y, array in zip(outputs, outputs if arrays is None else arrays, strict=True):
+        if array is not y:
+            y._array = array
     results = iter(node.connected(inputs, constants, outputs, kept))
     connected = [next(results) if y._node.spec.differentiable else y for y in made]
     node.output = shape, [y._node.spec if y._node.spec.differentiable else None for y in made]

@@ -7,6 +7,7 @@ Every step of the backward pass is a function of Variables, so that derivatives 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.backend.levels import innermost
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
@@ -15,7 +16,7 @@ from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros, root
-from xpgrad.transforms.trees import Structure, flatten
+from xpgrad.transforms.trees import Structure, flatten, map_leaves
 from xpgrad.watch import inspection
 
 Map = Callable[[Any], Any]
@@ -51,8 +52,12 @@ def custom_linear_solve(
     leaves, structure = flatten(b)
     inputs = [as_leaf(x, "custom_linear_solve: b") for x in leaves]
     start = structure.build([constant_variable(x._array) for x in inputs])
-    found = called_with(backprop_mode(False), solve, matvec, start)
-    xs = cotangents(structure, found, inputs, "custom_linear_solve: the solution")
+    level = innermost()
+    if level is not None and level.tangents is not None:
+        xs = _linear_tangents(level.tangents, matvec, inputs, structure, solve)
+    else:
+        found = called_with(backprop_mode(False), solve, matvec, start)
+        xs = cotangents(structure, found, inputs, "custom_linear_solve: the solution")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
     transposed = (matvec, solve) if symmetric else (None, transpose_solve)
@@ -81,11 +86,73 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     """
     leaves, structure = flatten(initial)
     start = [as_leaf(x, "custom_root: initial") for x in leaves]
-    found = called_with(backprop_mode(False), solve, f, structure.build([constant_variable(x._array) for x in start]))
-    xs = cotangents(structure, found, start, "custom_root: the root")
+    level = innermost()
+    if level is not None and level.tangents is not None:
+        xs = _root_tangents(level.tangents, f, start, structure, solve, tangent_solve)
+    else:
+        initial = structure.build([constant_variable(x._array) for x in start])
+        found = called_with(backprop_mode(False), solve, f, initial)
+        xs = cotangents(structure, found, start, "custom_root: the root")
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
     return structure.build(Root(f, structure, tangent_solve).connected([], xs))
+
+
+# In forward mode the tangent of a solution is found as its gradient is: by one more linear solve.
+
+
+def _linear_tangents(
+    level: Any, matvec: Map, inputs: list[Variable], structure: Structure, solve: Solve
+) -> list[Variable]:
+    """Return the solution of ``A x = b`` with its tangent, ``A dx = db - dA x``."""
+    what = "custom_linear_solve: the solution"
+
+    def plain(x: Any) -> Any:
+        return map_leaves(lambda leaf: level.primal_of(as_leaf(leaf, what)), matvec(x))
+
+    def solved(bs: list[Variable]) -> list[Variable]:
+        found = called_with(backprop_mode(False), solve, plain, structure.build(bs))
+        return [level.primal_of(x) for x in cotangents(structure, found, inputs, what)]
+
+    xs = solved([level.primal_of(b) for b in inputs])
+    made = called_with(backprop_mode(False), matvec, structure.build(xs))
+    products = cotangents(structure, made, inputs, "custom_linear_solve: what the function returned")
+    if not any(map(level.has_tangent, [*inputs, *products])):
+        return xs
+    changes = [level.tangent_of(b) - level.tangent_of(y) for b, y in zip(inputs, products, strict=True)]
+    return [level.joined(x, t) for x, t in zip(xs, solved(changes), strict=True)]
+
+
+def _root_tangents(
+    level: Any, f: Map, start: list[Variable], structure: Structure, solve: Solve, tangent_solve: Solve
+) -> list[Variable]:
+    """Return the root of `f` with its tangent, the solution of ``J dx = -df``."""
+    what = "custom_root: the root"
+
+    def plain(x: Any) -> Any:
+        return map_leaves(lambda leaf: level.primal_of(as_leaf(leaf, what)), f(x))
+
+    def values(xs: list[Variable]) -> list[Variable]:
+        found = called_with(backprop_mode(False), f, structure.build(xs))
+        return cotangents(structure, found, start, "custom_root: what the function returned")
+
+    initial = structure.build([level.primal_of(x) for x in start])
+    found = called_with(backprop_mode(False), solve, plain, initial)
+    xs = [level.primal_of(x) for x in cotangents(structure, found, start, what)]
+    ys = values(xs)
+    if not any(map(level.has_tangent, ys)):
+        return xs
+    own = [level.tangent_of(y) for y in ys]
+
+    def along(direction: Any) -> Any:
+        """Return the product of the Jacobian of `f` at the root with a tangent of it."""
+        ts = cotangents(structure, direction, start, "custom_root: argument of the linear map")
+        made = values([level.joined(x, t) for x, t in zip(xs, ts, strict=True)])
+        return structure.build([level.tangent_of(y) - t for y, t in zip(made, own, strict=True)])
+
+    found = called_with(backprop_mode(False), tangent_solve, along, structure.build([-t for t in own]))
+    ts = cotangents(structure, found, start, "custom_root: the tangent")
+    return [level.joined(x, t) for x, t in zip(xs, ts, strict=True)]
 
 
 class _Implicit(FunctionNode):

@@ -104,13 +104,13 @@ def reciprocal(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.reciprocal(x)
 
 
-@elementwise(label="__neg__", x=lambda xp, gy: -gy)
+@elementwise(linear=("x",), label="__neg__", x=lambda xp, gy: -gy)
 def negative(xp: Namespace, x: AnyArray, /) -> Array:
     """Numerical negative, elementwise."""
     return xp.negative(x)
 
 
-@elementwise(label="__pos__", x=identity)
+@elementwise(linear=("x",), label="__pos__", x=identity)
 def positive(xp: Namespace, x: AnyArray, /) -> Array:
     """Numerical positive: the same values, elementwise."""
     return xp.positive(x)

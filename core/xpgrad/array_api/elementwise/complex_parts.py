@@ -5,19 +5,19 @@ from xpgrad.graph.primitive import elementwise
 from xpgrad.types import AnyArray, Array, Namespace
 
 
-@elementwise(same_dtype=False, x=identity)
+@elementwise(linear=("x",), same_dtype=False, x=identity)
 def real(xp: Namespace, x: AnyArray, /) -> Array:
     """Real part, elementwise."""
     return xp.real(x)
 
 
-@elementwise(same_dtype=False, x=lambda xp, gy: -1j * gy)
+@elementwise(linear=("x",), same_dtype=False, x=lambda xp, gy: -1j * gy)
 def imag(xp: Namespace, x: AnyArray, /) -> Array:
     """Imaginary part, elementwise."""
     return xp.imag(x)
 
 
-@elementwise(x=lambda xp, gy: xp.conj(gy))
+@elementwise(linear=("x",), x=lambda xp, gy: xp.conj(gy))
 def conj(xp: Namespace, x: AnyArray, /) -> Array:
     """Complex conjugate, elementwise."""
     return xp.conj(x)

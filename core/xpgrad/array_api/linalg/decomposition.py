@@ -39,6 +39,7 @@ class Decomposition(FunctionNode):
     """
 
     of_library = True
+    transposes = True
 
     name: ClassVar[str]
     of_square: ClassVar[bool] = True

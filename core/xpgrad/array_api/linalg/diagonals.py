@@ -6,7 +6,7 @@ from xpgrad.graph.primitive import primitive
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 
-@primitive(extension="linalg", x=lambda xp, gy, offset: xp.linalg.diagonal(gy, offset=offset))
+@primitive(linear=("x",), extension="linalg", x=lambda xp, gy, offset: xp.linalg.diagonal(gy, offset=offset))
 def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offset: int = 0) -> Array:
     """Matrices of shape (rows, columns) with the vectors `x` on the diagonal `offset`, zeros elsewhere.
 
@@ -40,7 +40,7 @@ def _taken(xp: Namespace, x: Array, offset: int) -> Array:
     return xp.reshape(x, (*x.shape[:-2], rows * columns))[..., along]
 
 
-@primitive(extension="linalg", x=_diagonal_rule)
+@primitive(linear=("x",), extension="linalg", x=_diagonal_rule)
 def diagonal(xp: Namespace, x: AnyArray, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices.
 
@@ -66,7 +66,7 @@ def _trace_rule(xp: Namespace, gy: Array, x_spec: Spec, offset: int) -> Array:
     return xp.linalg.expand_diagonal(line, rows, columns, offset=offset)
 
 
-@primitive(extension="linalg", x=_trace_rule)
+@primitive(linear=("x",), extension="linalg", x=_trace_rule)
 def trace(xp: Namespace, x: AnyArray, /, *, offset: int = 0, dtype: Dtype | None = None) -> Array:
     """The sums of the diagonals of matrices.
 

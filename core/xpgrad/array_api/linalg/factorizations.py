@@ -17,7 +17,7 @@ class QRResult(NamedTuple):
     R: Variable
 
 
-@primitive(extension="linalg", x=lambda xp, gy: xp.linalg.lower_half(gy))
+@primitive(linear=("x",), extension="linalg", x=lambda xp, gy: xp.linalg.lower_half(gy))
 def lower_half(xp: Namespace, x: AnyArray, /) -> Array:
     """The lower triangles of square matrices, with half their diagonals."""
     size = x.shape[-1]

@@ -64,7 +64,7 @@ def _cross_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec, axis: int)
     return gx if gx.shape == x2_spec.shape else xp.sum_to(gx, shape=x2_spec.shape)
 
 
-@primitive(extension="linalg", x1=_cross_first, x2=_cross_second)
+@primitive(linear=("x1", "x2"), extension="linalg", x1=_cross_first, x2=_cross_second)
 def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Cross products of vectors with three components.
 

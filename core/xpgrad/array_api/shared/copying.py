@@ -42,7 +42,7 @@ class Copy(FunctionNode):
         return (copy(gy, self.source),)
 
 
-@primitive(x=identity)
+@primitive(linear=("x",), x=identity)
 def duplicate(xp: Namespace, x: AnyArray, /) -> Array:
     """A copy in new memory, on the same device."""
     return xp.asarray(x, copy=True)

@@ -4,7 +4,7 @@ from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import AnyArray, Array, Namespace, Shape
 
 
-@primitive(x=lambda xp, gy, x_spec: xp.broadcast_to(gy, shape=x_spec.shape))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.broadcast_to(gy, shape=x_spec.shape))
 def sum_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
     """The array summed to `shape`: the transpose of `broadcast_to`."""
     lead = x.ndim - len(shape)
@@ -16,6 +16,7 @@ def sum_to(xp: Namespace, x: AnyArray, /, shape: Shape) -> Array:
 
 
 @primitive(
+    linear=("x1", "x2"),
     x1=lambda xp, gy, x2: xp.matmul(x2, xp.matrix_transpose(gy)),
     x2=lambda xp, gy, x1: xp.matmul(x1, gy),
 )

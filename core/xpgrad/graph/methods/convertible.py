@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.backend.checks import check_cast
+from xpgrad.backend.levels import live, note_number
 from xpgrad.graph.methods.ending import taken
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Namespace, Shape
@@ -111,6 +112,8 @@ class Convertible(Declared):
         number = kind(self._number())
         if self._node.requires_grad:
             taken(self._node)
+        if live:
+            note_number(self._array)
         return number
 
     def _number(self) -> Any:
@@ -130,6 +133,8 @@ class Convertible(Declared):
             raise ValueError("tolist: the Variable is uninitialised; give it an array first")
         if self._node.requires_grad:
             taken(self._node)
+        if live:
+            note_number(self._array)
         return self._node.spec.backend.to_host(self._array).tolist()
 
     def numpy(self) -> Array:

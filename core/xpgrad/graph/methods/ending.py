@@ -191,14 +191,9 @@ def _active(kind: type) -> list[Any]:
 
 def taken(node: "VariableNode") -> None:
     """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
-    if switches().mode & NO_GRAD or config.in_recomputing:
+    place, watches = place_of(), _active(Watch)
+    if place is None:
         return
-    taker: FrameType | None = sys._getframe(1)
-    while taker is not None and taker.f_code.co_filename.startswith(_HERE):
-        taker = taker.f_back
-    if taker is None or _is_harmless(taker):
-        return
-    place, watches = Place(_users(taker), taker), _active(Watch)
     noted = [watch.note(node, place) for watch in watches]
     if any(noted):
         return  # they decide at their ends
@@ -206,6 +201,16 @@ def taken(node: "VariableNode") -> None:
     if unrecorded or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
         return
     place.warn()
+
+
+def place_of() -> Place | None:
+    """Return the line that takes a number out of a Variable now; None if it is harmless, or no graph is recorded."""
+    if switches().mode & NO_GRAD or config.in_recomputing:
+        return None
+    taker: FrameType | None = sys._getframe(1)
+    while taker is not None and taker.f_code.co_filename.startswith(_HERE):
+        taker = taker.f_back
+    return None if taker is None or _is_harmless(taker) else Place(_users(taker), taker)
 
 
 def _ancestors(

@@ -13,10 +13,11 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
+from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
 from xpgrad.transforms.trace.namespaces import TraceKernels, TraceNamespace
 from xpgrad.transforms.trace.program import Value
-from xpgrad.transforms.trace.recording import Recording, base_spec
+from xpgrad.transforms.trace.recording import Recording
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 UNKNOWN_SHAPES = frozenset(
@@ -26,7 +27,7 @@ UNKNOWN_SHAPES = frozenset(
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
 
-class TraceBackend(Backend):
+class TraceBackend(TransformedBackend):
     """Arrays of `base` whose calls are recorded.
 
     Parameters
@@ -36,13 +37,8 @@ class TraceBackend(Backend):
         How many transformations are active with it; arrays of each depth have a type of their own.
     """
 
-    base: Backend  # never None here
-
     def __init__(self, base: Backend, depth: int) -> None:
-        super().__init__()
-        self.base = base  # pyright: ignore[reportIncompatibleVariableOverride]  # it may be None for others
-        self.depth = depth
-        self.name, self.version = f"trace({base.name})", base.version
+        super().__init__("trace", base, depth)
         self.kind: type[TracedArray] = type(
             "TracedArray", (TracedArray,), {"__slots__": (), "backend": self, "__module__": TracedArray.__module__}
         )
@@ -51,12 +47,9 @@ class TraceBackend(Backend):
         self.array_types = (self.kind,)
         self.namespace = TraceNamespace(self, base.namespace)
         self.module = TraceNamespace(self, base.namespace if base.module is None else base.module)
-        self.immutable, self.declared = base.immutable, base.declared
-        self.zero_dimensional_widen = base.zero_dimensional_widen
+        self.immutable = base.immutable
         self.xp = TraceKernels(self)
-        self._base_types = frozenset(base.array_types)
         self._follows = base.has_current_device
-        self._handles: dict[str, Device] = {}
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the base's own kernels, recorded."""
@@ -269,6 +262,8 @@ class TraceBackend(Backend):
         def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Any:
             recording = self.recording()
             recording.level.check()
+            if recording.given is not None:
+                return next(recording.given)
             place = self.base.device_for(device)
             function = functools.partial(random.draw, name, shape, dtype, place)
             made = key = None
@@ -333,34 +328,9 @@ class TraceBackend(Backend):
             return getattr(out, "_make", type(out))(items)
         return out
 
-    # Devices, which are the base's
-
-    def devices(self) -> Sequence[Device]:
-        """Return the devices of the base, as this backend's."""
-        return [self.over(device) for device in self.base.devices()]
-
-    def over(self, device: Device) -> Device:
-        """Return the device of this backend over a device of its base."""
-        found = self._handles.get(device.name)
-        if found is None:
-            index = device.name.removeprefix(f"@{self.base.name}")
-            name = f"@{self.name}{index}" if index != device.name else f"@{self.name}:{device.name}"
-            kind = type(device)  # with the attributes that the plugin's devices have
-            found = self._handles[device.name] = kind.__new__(kind)
-            Device.__init__(found, self, device.handle, name)
-        return found
-
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
         return array.value.spec.device
-
-    def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device with the library's device object `handle`."""
-        return self.over(self.base.device_for(handle))
-
-    def activate(self, device: Device) -> Callable[[], None] | None:
-        """Make the base's device the library's current one."""
-        return self.base.activate(self.base.device_for(device.handle))
 
     # Arrays
 
@@ -368,34 +338,6 @@ class TraceBackend(Backend):
         """Return shape, dtype and device of `array`."""
         given = array.value.spec
         return self.spec_for(given.shape, given.dtype, given.device)
-
-    def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Return whether `dtype` is of `kind`."""
-        return self.base.is_kind(dtype, kind)
-
-    def wide(self, dtype: Dtype) -> Dtype:
-        """Return the dtype for sums and counts."""
-        return self.base.wide(dtype)
-
-    def finfo(self, dtype: Dtype) -> Any:
-        """Return the limits of a floating-point dtype."""
-        return self.base.finfo(dtype.dtype if type(dtype) is self.kind else dtype)
-
-    def default_dtype(self, kind: str) -> Dtype:
-        """Return the default dtype of the library."""
-        return self.base.default_dtype(kind)
-
-    def dtype_name(self, dtype: Dtype) -> str:
-        """Return the short name of `dtype`."""
-        return self.base.dtype_name(dtype)
-
-    def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
-        """Return the base's cache of converted scalars: the same ones are constants of programs."""
-        return self.base.constants_of(dtype)
-
-    def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return a scalar as the operand that the base makes of it, a constant of the program."""
-        return self.base.prepare(value, base_spec(spec))
 
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as a traced array."""
@@ -435,14 +377,6 @@ class TraceBackend(Backend):
         """Return the host's array as a constant of the program."""
         return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
 
-    def exports(self, array: Array, memory: Any) -> bool:
-        """Return False: no other library shares a traced array."""
-        return False
-
-    def dlpack_device(self, device: Device) -> Any:
-        """Return None: arrays of other libraries enter as they are."""
-        return None
-
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""
         return array.value in array.recording.shared or self.base.is_view(array.values)
@@ -450,10 +384,6 @@ class TraceBackend(Backend):
     def check(self, array: Array) -> None:
         """Raise for an array of a call that has ended."""
         array.recording.level.check()
-
-    def refusal(self, error: Exception) -> Any:
-        """Return the error class for an exception of the base."""
-        return self.base.refusal(error)
 
     def has_values(self, array: Array) -> bool:
         """Return False: what is computed must not depend on values."""

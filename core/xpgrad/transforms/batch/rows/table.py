@@ -1,0 +1,28 @@
+"""The table of rows: from the name of a function, or of a kernel, to how it is computed for a batch."""
+
+from collections.abc import Callable
+from typing import Any
+
+Row = Callable[..., Any]
+"""``row(b, function, *args, **kwargs)``: `b` is the `Batching`, `function` that of the base, on raw arrays.
+
+Arrays among the arguments are `BatchArray` objects, of which one at least is batched, or the base's scalars; the result
+is a `BatchArray`, or a tuple or list of these.
+"""
+
+rows: dict[str, Row] = {}
+BY_BODY = frozenset(["linalg.matrix_rank", "linalg.pinv"])
+"""Kernels with options that may be Variables: their default bodies run on batches, where the library's have rows."""
+
+
+def row(*names: str) -> Callable[[Row], Row]:
+    """Make the decorated function the row of functions with these names: ``sum``, ``linalg.inv``, ``scatter_add``."""
+
+    def add(function: Row) -> Row:
+        for name in names:
+            if name in rows:
+                raise ValueError(f"two rows for {name}")
+            rows[name] = function
+        return function
+
+    return add

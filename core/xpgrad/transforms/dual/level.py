@@ -1,0 +1,125 @@
+"""`DualLevel`: the transformation that computes tangents along with a function."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.methods.ending import Place, place_of
+from xpgrad.graph.variable import Variable, constant_variable, inside
+from xpgrad.transforms.dual.array import DualArray
+from xpgrad.transforms.dual.backend import DualBackend, over
+from xpgrad.transforms.dual.custom import custom_output
+from xpgrad.transforms.enclosing.level import EnclosingLevel
+from xpgrad.transforms.enclosing.port import Outer, Port
+from xpgrad.types import Array
+
+
+class DualLevel(EnclosingLevel):
+    """One run of a function on dual arrays.
+
+    Attributes
+    ----------
+    places : dict
+        Where the function took numbers out of Variables with a tangent, by file and line.
+    deriving : list of str
+        The library's functions that are computed by functions of Variables now.
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.places: dict[tuple[str, int], Place] = {}
+        self.deriving: list[str] = []
+
+    def backend(self, base: Backend) -> DualBackend:
+        """Return the backend of this level over `base`."""
+        return over(base, self.depth)
+
+    def holds(self, array: Array) -> bool:
+        """Return whether `array` is of this level."""
+        return isinstance(array, DualArray) and array.level is self
+
+    def constant(self, array: Array) -> DualArray:
+        """Return an array of the level below without a tangent."""
+        return self.dual(array, None)
+
+    def dual(self, primal: Array, tangent: Array | None) -> DualArray:
+        """Return an array of this level."""
+        return self.backend(plugins.backend_of(primal)).kind(self, primal, tangent)
+
+    @property
+    def tangents(self) -> "DualLevel":
+        """What divides Variables into primals and tangents: the level itself."""
+        return self
+
+    def has_tangent(self, x: Variable) -> bool:
+        """Return whether a Variable has a tangent."""
+        array = inside(x)._array
+        return array is not None and array.tangent is not None
+
+    def primal_of(self, x: Variable) -> Variable:
+        """Return a constant over the primal of a Variable, without a tangent."""
+        return constant_variable(self.constant(inside(x)._array.primal))
+
+    def tangent_of(self, x: Variable) -> Variable:
+        """Return a constant over the tangent of a Variable, zeros if there is none."""
+        array = inside(x)._array
+        t = array.tangent
+        return constant_variable(self.constant(array.backend.base.xp.zeros_like(array.primal) if t is None else t))
+
+    def joined(self, x: Variable, t: Variable) -> Variable:
+        """Return a constant whose primal and tangent are the primals of two Variables."""
+        return constant_variable(self.dual(inside(x)._array.primal, inside(t)._array.primal))
+
+    def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
+        """Return the output of a function with a gradient of the user's: its tangent agrees with that."""
+        return custom_output(self, rule, args)
+
+    def captured_port(self) -> Port:
+        """Return how Variables from outside enter: without a tangent, so that gradients are those of tangents."""
+        return Port(lambda given: self.dual(_only(given), None), lambda g: [g.tangent])
+
+    def argument_port(self) -> Port:
+        """Return how a primal and a tangent enter as one array.
+
+        A cotangent c of a dual number y stands for the derivative of the tangent of c y, so that the gradient by the
+        primal is its tangent, and that by the tangent its primal.
+        """
+        return Port(lambda given: self.dual(given[0], given[1]), lambda g: [g.tangent, g.primal])
+
+    def output_port(self) -> Port:
+        """Return how an array leaves as its primal and its tangent."""
+        return Port(self._cotangent, lambda y: [y.primal, y.tangent])
+
+    def tangent_port(self) -> Port:
+        """Return how the tangent of an array leaves alone."""
+        return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])
+
+    def _cotangent(self, given: Outer) -> DualArray:
+        of_primal, of_tangent = given
+        if of_tangent is None:
+            assert of_primal is not None  # one of them is there
+            of_tangent = plugins.backend_of(of_primal).xp.zeros_like(of_primal)
+        return self.dual(of_tangent, of_primal)
+
+    def stored(self, array: Array, x: Variable) -> Array:
+        """Return the primal: what is kept outside has no tangent."""
+        primal: Array = array.primal
+        return primal
+
+    def stored_gradient(self, g: Array, port: Port) -> Array | None:
+        """Return the primal, too."""
+        primal: Array = g.primal
+        return primal
+
+    def note_number(self, array: Array) -> None:
+        """Note that a number is taken out of a Variable over `array`."""
+        if self.holds(array) and array.tangent is not None:
+            place = place_of()
+            if place is not None:
+                self.places.setdefault(place.key, place)
+
+
+def _only(given: Sequence[Any]) -> Any:
+    (array,) = given
+    return array

@@ -1,0 +1,114 @@
+"""Tangents of the primitives that have a rule of their own: faster than the transposition of their gradients.
+
+Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangents, parameters)`` returns the tangent of
+`y`, where `kernel` is that of the base. An input without a tangent has None.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.types import Array, Kernel
+
+Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
+Arrays = Sequence[Any]
+ROWS: dict[str, Row] = {}
+
+
+def row(*names: str) -> Callable[[Row], Row]:
+    """Add the decorated function to the table, for the kernels `names`."""
+
+    def add(function: Row) -> Row:
+        ROWS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+def _total(base: Backend, parts: Sequence[Any]) -> Any:
+    """Return the sum of those parts that are not None."""
+    found = [base.restore(part) for part in parts if part is not None]
+    total = found[0] if found else None
+    for part in found[1:]:
+        total = base.restore(base.xp.add(total, part))
+    return total
+
+
+@row("affine", "convolution", "transposed_convolution")
+def connection(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the sum of the products with each tangent; that of the bias is broadcast."""
+    (x, W, _), (tx, tW, tb) = primals, tangents
+    bias = None
+    if tb is not None:
+        axes = (1, tb.shape[0], *(1,) * (len(y.shape) - 2))
+        bias = base.xp.broadcast_to(base.xp.reshape(tb, shape=axes), shape=y.shape)
+    first = None if tx is None else kernel(tx, W, None, **parameters)
+    second = None if tW is None else kernel(x, tW, None, **parameters)
+    return _total(base, (first, second, bias))
+
+
+@row("windows")
+def windows(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the windows on the tangent, which is 0 around it."""
+    return kernel(tangents[0], **{**parameters, "fill": 0.0})
+
+
+@row("setitem")
+def setitem(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the tangent of the array with that of the values written to it, or zeros."""
+    tx, tu = (t if t is not None else 0 for t in tangents)
+    if tangents[0] is None:
+        tx = base.xp.zeros_like(primals[0])
+    return kernel(tx, tu, **parameters)
+
+
+@row("softmax")
+def softmax(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return ``y * (t - sum(y * t))``."""
+    weighted = y * tangents[0]
+    return weighted - y * base.xp.sum(weighted, axis=parameters["axis"], keepdims=True)
+
+
+@row("log_softmax")
+def log_softmax(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return ``t - sum(exp(y) * t)``."""
+    xp, (t,) = base.xp, tangents
+    return t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True)
+
+
+@row("softmax_from_log")
+def softmax_from_log(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return that of `softmax` along axis 1; the score, which belongs to the same input, has no tangent of its own."""
+    return None if tangents[0] is None else softmax(base, kernel, y, primals, tangents, {"axis": 1})
+
+
+@row("cross_entropy")
+def cross_entropy(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the sums of ``(softmax(x) - one_hot) * t``, weighted; the score belongs to the same input."""
+    (x, labels, score, weight), tx = primals, tangents[0]
+    if tx is None:
+        return None
+    xp, spec, ignored = base.xp, base.spec(x), {"ignore_label": parameters["ignore_label"]}
+    slopes = xp.subtract(xp.softmax_from_log(x, score), xp.labels_one_hot(labels, spec=spec, **ignored))
+    sums = xp.sum(xp.multiply(slopes, tx), axis=1, keepdims=True, dtype=spec.dtype)
+    weights = xp.labels_weight(labels, weight, spec=spec, **ignored)
+    losses = xp.where(xp.equal(weights, 0), 0.0, xp.multiply(sums, weights))
+    if parameters["reduce"] == "no":
+        return xp.reshape(losses, shape=y.shape)
+    total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
+    count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
+    return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)

@@ -1,0 +1,209 @@
+"""How the tangent of a primitive's result is computed: by a row, linearly, by its own rules, or by transposition."""
+
+import functools
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.kernels import OWNER
+from xpgrad.errors import EscapedArray
+from xpgrad.graph.definition import Definition, identity
+from xpgrad.graph.general import plan_for
+from xpgrad.graph.pullback import rule_of
+from xpgrad.transforms.dual.rules import ROWS
+from xpgrad.transforms.dual.transposition import transposed
+from xpgrad.types import Array, Kernel
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.dual.backend import DualBackend
+
+NOT_HOLOMORPHIC = frozenset(("abs", "complex_sign"))
+"""Elementwise functions of complex numbers whose rules are not products of the cotangent with a derivative."""
+LATER = frozenset(("transposed_matmul",))
+"""Functions whose result may not be needed beside its tangent: the gradient of a weight, in a Hessian's product."""
+Tangent = Callable[[Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
+"""``tangent(y, primals, tangents, parameters)`` returns the tangent of `y`, an array of the base or None."""
+
+
+def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | None) -> Callable[..., Any]:
+    """Return a primitive as a function of dual arrays.
+
+    Parameters
+    ----------
+    backend : DualBackend
+    definition : Definition
+    kernel : callable, optional
+        Computes it on arrays of the base; by default the base's kernel.
+    """
+    kind, base = backend.kind, backend.base
+    kernel = kernel or plan_for(definition, base.array_types[0], base).kernel
+    if definition.variadic:
+        return functools.partial(_variadic, backend, definition, kernel)
+    tangent, whole = _tangent(backend, definition, kernel), functools.partial(transposed, backend, definition)
+    base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
+    differentiable, later = bool(definition.rules), definition.kernel.name in LATER
+
+    def called(*operands: Any, **parameters: Any) -> Any:
+        level: Any = None
+        given = False
+        primals: list[Any] = []
+        tangents: list[Any] = []
+        for x in operands:
+            if type(x) is kind:
+                own = x.level
+                if own is not level:
+                    if level is not None or not own.live:
+                        raise_escaped(own, level)
+                    level = own
+                primals.append(x.primal)
+                t = x.tangent
+                tangents.append(t)
+                if t is not None:
+                    given = True
+            else:
+                primals.append(x)
+                tangents.append(None)
+        if not plain:
+            levels = [] if level is None else [level]
+            parameters = {name: backend.opened(value, levels) for name, value in parameters.items()}
+            level = level or (levels[-1] if levels else None)
+        if level is None:
+            level = backend.level()
+        if given and differentiable:
+            if tangent is None:
+                return kind(level, *whole(primals, tangents, parameters))
+            if later and primals[0].dtype == primals[1].dtype:
+                t = tangent(primals[0], primals, tangents, parameters)  # it needs no more than the dtype of the result
+                return kind.with_later(level, lambda: restore(kernel(*primals)), t)
+            y = kernel(*primals, **parameters)
+            if type(y) not in base_types:
+                y = restore(y)
+            t = tangent(y, primals, tangents, parameters)
+            if t is NotImplemented:
+                return kind(level, *whole(primals, tangents, parameters))
+            return kind(level, y, t)
+        y = kernel(*primals, **parameters)
+        return kind(level, y if type(y) in base_types else restore(y), None)
+
+    return called
+
+
+def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, arrays: Any, **parameters: Any) -> Any:
+    """Return the result for a sequence of arrays; zeros replace the tangents that are missing."""
+    levels: list[Any] = []
+    kind, xp = backend.kind, backend.base.xp
+    arrays = list(arrays)
+    primals, parameters = backend.opened(arrays, levels), backend.opened(parameters, levels)
+    tangents = [x.tangent if type(x) is kind else None for x in arrays]
+    level = levels[-1] if levels else backend.level()
+    if all(t is None for t in tangents):
+        return kind(level, backend.base.restore(kernel(primals, **parameters)), None)
+    if not definition.linear:
+        return kind(level, *transposed(backend, definition, primals, tangents, parameters))
+    filled = [xp.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+    y, t = (backend.base.restore(kernel(each, **parameters)) for each in (primals, filled))
+    return kind(level, y, t)
+
+
+def raise_escaped(own: Any, level: Any) -> None:
+    """Raise for an array of a level that has ended, or of another one than `level`."""
+    own.check()
+    raise EscapedArray(
+        f"{own.title}: arrays of two calls of a transformation were mixed, one of {level!r}; pass it as an argument"
+    )
+
+
+def _tangent(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
+    """Return how the tangent is computed from the result; None if both are computed together, by transposition.
+
+    It may return `NotImplemented`, which leaves the operands to the transposition.
+    """
+    name, own = definition.kernel.name, OWNER not in definition.kernel.name
+    if own and name in ROWS:
+        return functools.partial(ROWS[name], backend.base, kernel)
+    if definition.linear:
+        return _linear(backend, definition, kernel)
+    if definition.elementwise:
+        return _elementwise(backend, definition, any_complex=own and name not in NOT_HOLOMORPHIC)
+    return None
+
+
+def _linear(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent:
+    """Return the sum of the kernel's results with the tangent of one input at a time in its place."""
+    base, inputs = backend.base, definition.inputs
+    places = [inputs.index(x) for x in definition.linear]
+    others = [inputs.index(x) for x in definition.rules if x not in definition.linear]
+    add, restore = base.xp.add, base.restore
+
+    def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
+        if any(tangents[i] is not None for i in others):
+            return NotImplemented
+        if not base.is_kind(y.dtype, ("real floating", "complex floating")):
+            return None
+        total = None
+        for i in places:
+            t = tangents[i]
+            if t is not None:
+                part = restore(kernel(*primals[:i], t, *primals[i + 1 :], **parameters))
+                total = part if total is None else restore(add(total, part))
+        return total
+
+    return tangent
+
+
+def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bool) -> Tangent:
+    """Return the sum of the rules' results for the tangents in place of the cotangent.
+
+    The derivative of an elementwise function is a factor at each place, and a rule multiplies the cotangent with it.
+    For functions of complex numbers that holds if they are holomorphic, which `any_complex` says.
+    """
+    base = backend.base
+    xp, is_kind, restore = base.xp, base.is_kind, base.restore
+    rows = []
+    for x in definition.rules:
+        rule = rule_of(definition, base, x)
+        getters = [_getter(backend, definition, name) for name in definition.asks[x]]
+        rows.append((definition.inputs.index(x), None if rule is identity else rule, getters))
+
+    def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
+        shape, dtype = y.shape, y.dtype
+        total = None
+        for i, rule, getters in rows:
+            t = tangents[i]
+            if t is None:
+                continue
+            if t.dtype != dtype:
+                if is_kind(t.dtype, "complex floating"):
+                    return NotImplemented  # the result is real
+                if not is_kind(dtype, ("real floating", "complex floating")):
+                    return None
+                t = xp.astype(t, dtype)
+            if not any_complex and is_kind(dtype, "complex floating"):
+                return NotImplemented
+            if t.shape != shape:
+                t = xp.broadcast_to(t, shape=shape)
+            if rule is not None:
+                t = rule(xp, t, *[get(y, primals, parameters) for get in getters])
+            total = t if total is None else xp.add(total, t)
+        if total is not None:
+            total = restore(total)
+            if total.dtype != dtype:
+                total = xp.astype(total, dtype)
+            if total.shape != shape:
+                total = xp.broadcast_to(total, shape=shape)
+        return total
+
+    return tangent
+
+
+def _getter(backend: "DualBackend", definition: Definition, name: str) -> Callable[..., Any]:
+    """Return what fetches a value that a rule asks for."""
+    if name == "y":
+        return lambda y, primals, parameters: y
+    if name in definition.inputs:
+        place = itemgetter(definition.inputs.index(name))
+        return lambda y, primals, parameters: place(primals)
+    if name in definition.parameters:
+        return lambda y, primals, parameters: parameters[name]
+    place = itemgetter(definition.inputs.index(name.removesuffix("_spec")))
+    return lambda y, primals, parameters: backend.base.spec(place(primals))

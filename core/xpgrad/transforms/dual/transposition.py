@@ -1,0 +1,160 @@
+"""Tangents by transposition: a gradient is linear in its cotangent, and the gradient of that is the tangent."""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import call_plain
+from xpgrad.errors import GradientError
+from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.definition import Definition
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.gradient import ones_like
+from xpgrad.transforms.leaves import zeros_like
+from xpgrad.types import Array
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.dual.backend import DualBackend
+
+REMEDY = (
+    "so forward mode cannot transpose it; compute it by functions of Variables, or write the function as a custom_vjp "
+    "and give its tangent by defjvp"
+)
+
+
+def transposed(
+    backend: "DualBackend", definition: Definition, primals: Sequence[Any], tangents: Sequence[Any],
+    parameters: dict[str, Any],
+) -> tuple[Array, Array | None]:  # fmt: skip
+    """Return the result of a primitive for arrays of the base, and its tangent."""
+    function = definition.paths["public"]
+
+    def call(xs: Sequence[Any]) -> list[Variable]:
+        return [function(list(xs), **parameters) if definition.variadic else function(*xs, **parameters)]
+
+    rules = [definition.variadic or x in definition.rules for x in definition.inputs]
+    if not definition.variadic:
+        tangents = [t if has else None for t, has in zip(tangents, rules, strict=True)]
+    ((y, t),) = call_plain(pushed, definition.name, call, primals, tangents)
+    return y._array, t
+
+
+def pushed(
+    name: str, call: Callable[[Sequence[Any]], Sequence[Variable]], primals: Sequence[Any], tangents: Sequence[Any],
+    users: bool = False,
+) -> list[tuple[Variable, Array | None]]:  # fmt: skip
+    """Return the results of a function of Variables, each with the array that is its tangent, or None.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for messages.
+    call : callable
+        Takes Variables where there are tangents, else the primals; returns Variables.
+    primals, tangents : sequence of arrays
+    users : bool
+        Whether the gradient is the user's code, which may not be differentiable.
+
+    Raises
+    ------
+    GradientError
+        The user's gradient is not computed by functions of Variables.
+    """
+    xs = [x if t is None else Variable(x) for x, t in zip(primals, tangents, strict=True)]
+    outputs = list(call(xs))
+    tracked = [y for y in outputs if y._node.requires_grad]
+    if not tracked:
+        return [(y, None) for y in outputs]
+    roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
+    if len(outputs) == 1 and _is_number(tracked[0]) and not any(x._node.spec.complex for x, _ in roots):
+        return [(outputs[0], _along(outputs[0], roots))]
+    start = ones_like if users else zeros_like  # a gradient that ignores a cotangent of 0 could be right
+    seeds = [Variable(start(y)._array) for y in tracked]
+    try:
+        pulled = sweep(tracked, [x for x, _ in roots], seeds, enable_double_backprop=True)
+    except Exception as error:
+        if users:
+            error.add_note(
+                f"in forward mode, which transposes the gradient of {name}; its tangent may be given by defjvp"
+            )
+        raise
+    pairs = [(g, Variable(t, requires_grad=False)) for g, (_, t) in zip(pulled, roots, strict=True) if g is not None]
+    if users:
+        _check_connected(name, [g for g, _ in pairs], {x._node for x in seeds})
+    pairs = [(g, t) for g, t in pairs if g._node.requires_grad]
+    found = sweep([g for g, _ in pairs], seeds, [t for _, t in pairs]) if pairs else [None] * len(seeds)
+    remaining = iter(found)
+    made = [next(remaining) if y._node.requires_grad else None for y in outputs]
+    return [(y, None if t is None else t._array) for y, t in zip(outputs, made, strict=True)]
+
+
+def _check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> None:
+    """Raise if a gradient that is not 0 does not depend on a cotangent by functions of Variables."""
+    for g in gradients:
+        waiting, seen = [g._node], set[Any]()
+        while waiting:
+            node = waiting.pop()
+            if node in seeds:
+                break
+            if node not in seen:
+                seen.add(node)
+                f = node.live_creator()
+                waiting.extend(each for each in (f.inputs if f is not None else None) or () if each is not None)
+        else:
+            if _is_nonzero(g):
+                raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
+
+
+def _is_number(y: Variable) -> bool:
+    spec = y._node.spec
+    return not (spec.shape or spec.complex)
+
+
+def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
+    """Return the tangent of one real number: the sum of the products of its gradient with tangents."""
+    spec = y._node.spec
+    xp, total = spec.backend.xp, None
+    for g, (_, t) in zip(sweep([y], [x for x, _ in roots]), roots, strict=True):
+        if g is not None:
+            part = xp.sum(xp.multiply(g._array, t), axis=None, keepdims=False, dtype=spec.wide)
+            total = part if total is None else xp.add(total, part)
+    if total is None:
+        return None
+    return spec.backend.restore(total if spec.wide == spec.dtype else xp.astype(total, spec.dtype))
+
+
+def _is_nonzero(g: Variable) -> bool:
+    backend = g._node.spec.backend
+    return backend.has_values(g._array) and bool(backend.namespace.any(g._array != 0))
+
+
+def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[Array, ...]) -> Any:
+    """Return the outputs of a function node for dual arrays; None for the library's own that compute with any arrays.
+
+    A copy of it runs on the primals, and its `backward` is transposed; `function` gets the attributes and what is to be
+    kept from the copy, so that its own `backward` can run on dual arrays.
+    """
+    if function.of_library and not function.transposes:
+        return None
+    levels: list[Any] = []
+    primals = backend.opened(arrays, levels)
+    tangents = [x.tangent for x in arrays]
+    twin: FunctionNode = copy.copy(function)
+    users = not function.of_library
+
+    def call(xs: Sequence[Any]) -> Sequence[Variable]:
+        return twin.apply(xs)
+
+    if all(t is None for t in tangents):
+        pairs: list[Any] = [(y, None) for y in call_plain(twin._forward, primals)]
+    else:
+        pairs = [(y._array, t) for y, t in call_plain(pushed, function.label, call, primals, tangents, users)]
+    for name, value in twin.__getstate__().items():
+        setattr(function, name, value)
+    function._kept_inputs, function._kept_outputs = (
+        None if kept is None else dict.fromkeys(kept) for kept in (twin._kept_inputs, twin._kept_outputs)
+    )
+    level = levels[-1]
+    return tuple(level.backend(plugins.backend_of(y)).kind(level, y, t) for y, t in pairs)

@@ -1,0 +1,199 @@
+"""`EnclosingLevel`: a transformation whose function computes on arrays that hold those of the level below."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import spec_of
+from xpgrad.backend.device import Device
+from xpgrad.backend.levels import Level, live
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import at_level, called_with
+from xpgrad.errors import EscapedArray, GraphError
+from xpgrad.graph.node import leaf_node
+from xpgrad.graph.variable import Variable, new
+from xpgrad.transforms.enclosing.backend import TransformedBackend
+from xpgrad.transforms.enclosing.port import Entry, Port
+from xpgrad.types import Array
+
+
+class EnclosingLevel(Level):
+    """One run of a function on arrays that hold those of the level below, and of the sweeps through its graph.
+
+    The graph of its Variables is one of its own. `enclosing.node.connected` makes what leaves depend on what has
+    entered; a sweep outside then goes on within, for which the level becomes active again.
+
+    Attributes
+    ----------
+    entries : list of Entry
+        The Variables that require a gradient, in the order of their entrance.
+    outside : dict from id to array
+        The arrays of the level below that have entered, until the function has returned.
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.entries: list[Entry] = []
+        self._captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
+        self.outside: dict[int, Array] = {}
+        self._running: list[None] = []
+        self._pulling: list[None] = []
+
+    # What differs between transformations
+
+    @abstractmethod
+    def backend(self, base: Backend) -> TransformedBackend:
+        """Return the backend of this level over `base`."""
+
+    @abstractmethod
+    def constant(self, array: Array) -> Array:
+        """Return an array of the level below as one of this level: what the function has from elsewhere."""
+
+    @abstractmethod
+    def captured_port(self) -> Port:
+        """Return how Variables that the function has from elsewhere enter, and their gradients leave."""
+
+    # Running
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Return ``function(*args, **kwargs)``, called with this as the innermost level; it may be active."""
+        self._running.append(None)
+        self.live = True
+        live.add(self)
+        try:
+            return called_with(at_level(self), function, *args, **kwargs)
+        finally:
+            self._running.pop()
+            if not self._running:
+                self.live = False
+                live.discard(self)
+
+    def pull(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Return ``function(*args)``, called at this level; it may sweep up to what has entered."""
+        self._pulling.append(None)
+        try:
+            return self.run(function, *args)
+        finally:
+            self._pulling.pop()
+
+    # Entering
+
+    def device(self, device: Device) -> Device:
+        """Return the device of this level over a device of a lower one."""
+        own = device.backend
+        if isinstance(own, TransformedBackend) and own.depth >= self.depth:
+            return device
+        if self.outer is not None:
+            device = self.outer.device(device)
+        return self.backend(device.backend).over(device)
+
+    def enter(self, array: Array) -> Array:
+        """Return an array of a lower level as one of this level.
+
+        Raises
+        ------
+        EscapedArray
+            It is an array of another transformation, within which this one is not.
+        """
+        if self.outer is not None and not self.outer.holds(array):
+            array = self.outer.enter(array)
+        spec = spec_of(array, self.title)
+        if isinstance(spec.backend, TransformedBackend) and spec.backend.depth >= self.depth:
+            raise EscapedArray(
+                f"{self.title}: an array of another call of a transformation was used; pass it as an argument, or "
+                "return it from the function to which it belongs"
+            )
+        self.outside[id(array)] = array
+        return self.constant(array)
+
+    def enter_variable(self, x: Variable) -> Variable:
+        """Return what replaces a Variable that the function has from elsewhere, the same one each time."""
+        found = self._captured.get(id(x))
+        if found is not None:
+            return found[1].inside
+        below = x
+        if self.outer is not None and not (x._array is not None and self.outer.holds(x._array)):
+            below = self.outer.enter_variable(x)
+        if below._array is None:
+            entry = Entry((below,), root(None, x.requires_grad), self.captured_port())
+        else:
+            entry = self.entered((below,), self.enter(below._array), self.captured_port())
+        if x.name is not None:
+            entry.inside.name = x.name
+        self._captured[id(x)] = x, entry, entry.inside._array
+        return entry.inside
+
+    @staticmethod
+    def below(array: Array) -> Backend:
+        """Return the backend of an array of the level below."""
+        return plugins.backend_of(array)
+
+    def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
+        """Note Variables of the level below that have entered as one `array` of this level."""
+        needed = any(x is not None and x._node.requires_grad for x in outside)
+        self.outside |= {id(x._array): x._array for x in outside if x is not None}
+        entry = Entry(outside, root(array, needed), port)
+        if needed:
+            self.entries.append(entry)
+        return entry
+
+    # Sweeps, and what has been stored
+
+    def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
+        """Raise `GraphError` if a Variable is reached that was computed outside, where this sweep cannot go on."""
+        if self._pulling:
+            return
+        border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
+        if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
+            captured = {entry.inside._node for _, entry, _ in self._captured.values()}
+            asked = captured & {x._node for x in inputs}
+            border = {node: entry for node, entry in border.items() if asked - {node}}
+        waiting, seen = [y._node for y in outputs] if border else [], set()
+        while waiting:
+            node = waiting.pop()
+            if node in border:
+                raise GraphError(
+                    f"{self.title}: a backward computation within the function reaches a Variable that was computed "
+                    "outside of it; compute it within the function, or pass it as an argument and differentiate by that"
+                )
+            function = node.live_creator()
+            if function is not None and node not in seen:
+                seen.add(node)
+                waiting.extend(each for each in function.inputs or () if each is not None)
+
+    def store(self) -> None:
+        """Add the gradients that the function has computed for captured Variables to theirs, and store new arrays."""
+        for x, entry, first in list(self._captured.values()):
+            inside, below = entry.inside, entry.outside[0]
+            if below is None:
+                continue
+            if inside._array is not first and inside._array is not None:
+                below.array = self.stored(inside._array, x)
+            if inside._grad is not None:
+                given = inside._grad._array if isinstance(inside._grad, Variable) else inside._grad
+                g = self.stored_gradient(given, entry.port)
+                inside._grad = None
+                if g is not None:
+                    below.grad = g if below.grad is None else plugins.backend_of(g).xp.add(below.grad, g)
+
+    def stored_gradient(self, g: Array, port: Port) -> Array | None:
+        """Return a gradient that the function has computed for a captured Variable as one of the level below."""
+        (outside,) = port.outward(g)
+        return outside
+
+    @abstractmethod
+    def stored(self, array: Array, x: Variable) -> Array:
+        """Return an array that the function has given to the captured `x` as one of the level below, or raise."""
+
+
+def root(array: Array | None, requires_grad: bool) -> Variable:
+    """Return a Variable over an array of any level, which no level replaces."""
+    x: Variable = new(Variable)
+    x._array, x._grad = array, None
+    x._node = leaf_node(x, None if array is None else plugins.backend_of(array).spec(array), requires_grad)
+    return x
+
+
+def _computed(x: Variable | None) -> bool:
+    return x is not None and x._node.creator_node is not None

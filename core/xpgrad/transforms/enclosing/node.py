@@ -1,0 +1,151 @@
+"""`Enclosed`: the function node that connects what leaves a transformation to what has entered it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.call import pulled, recording
+from xpgrad.transforms.enclosing.level import EnclosingLevel, root
+from xpgrad.transforms.enclosing.port import Entry, Port
+from xpgrad.types import Array
+
+
+class Output(NamedTuple):
+    """A Variable within a transformation, and how it leaves."""
+
+    inside: Variable
+    port: Port
+
+
+def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = False) -> list[list[Variable | None]]:
+    """Return, for each output, the Variables that it is outside: connected to what has entered if they depend on it.
+
+    Parameters
+    ----------
+    level : EnclosingLevel
+    outputs : sequence of Output
+    unshared : bool
+        Whether the results go to the user, and must share no memory with each other, nor with what has entered.
+    """
+    found = connected(level, level.entries, outputs, unshared=unshared)
+    level.outside = {}
+    return found
+
+
+def connected(
+    level: EnclosingLevel, entries: Sequence[Entry], outputs: Sequence[Output], *, unshared: bool = False
+) -> list[list[Variable | None]]:
+    """Return what `left` does, with the Variables of `entries` as the inputs."""
+    arrays = [port.outward(y._array) for y, port in outputs]
+    if unshared:
+        arrays = _unshared(arrays, level)
+    found: list[list[Variable | None]] = [[None] * len(group) for group in arrays]
+    node_outputs: list[tuple[Output, list[int | None]]] = []
+    flat: list[Array] = []
+    places: list[tuple[int, int]] = []
+    needed = bool(entries) and recording()
+    for i, (output, group) in enumerate(zip(outputs, arrays, strict=True)):
+        if not (needed and output.inside._node.requires_grad):
+            found[i] = [None if array is None else constant_variable(array) for array in group]
+            continue
+        positions: list[int | None] = []
+        for j, array in enumerate(group):
+            positions.append(None if array is None else len(flat))
+            if array is not None:
+                flat.append(array)
+                places.append((i, j))
+        node_outputs.append((output, positions))
+    if flat:
+        made = Enclosed(level, entries, node_outputs).connected(flat)
+        for (i, j), y in zip(places, made, strict=True):
+            found[i][j] = y
+    return found
+
+
+def _unshared(arrays: list[list[Array | None]], level: EnclosingLevel) -> list[list[Array | None]]:
+    """Return arrays of which no two share memory, nor any with what has entered."""
+    seen = set(level.outside)
+
+    def own(array: Array | None) -> Array | None:
+        if array is None:
+            return None
+        backend = plugins.backend_of(array)
+        if not backend.immutable and (id(array) in seen or backend.is_view(array)):
+            array = backend.copy(array)
+        seen.add(id(array))
+        return array
+
+    return [[own(array) for array in group] for group in arrays]
+
+
+class Enclosed(FunctionNode):
+    """A computation within a transformation, as one function of the graph outside.
+
+    A class, because its inputs and outputs are those of a user's function.
+    """
+
+    of_library = True
+
+    def __init__(
+        self, level: EnclosingLevel, entries: Sequence[Entry], outputs: list[tuple[Output, list[int | None]]]
+    ) -> None:
+        self.level: EnclosingLevel | None = level
+        self.entries, self.results = list(entries), outputs
+        self.owners = [(i, j) for i, e in enumerate(entries) for j, x in enumerate(e.outside) if x is not None]
+
+    @property
+    def label(self) -> str:
+        """The name of the transformation."""
+        return "a transformed function" if self.level is None else self.level.title
+
+    def connected(self, arrays: Sequence[Array]) -> tuple[Variable, ...]:
+        """Return Variables over the outputs' `arrays`, connected to the Variables that have entered."""
+        inputs: list[Any] = [self.entries[i].outside[j] for i, j in self.owners]
+        return self._connect(inputs, tuple(x._array for x in inputs), tuple(arrays), recording=True)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients of what has entered, by a sweep within the transformation."""
+        level = self.level
+        assert level is not None  # the sweep has checked it
+        wanted = sorted({self.owners[t][0] for t in target_input_indexes})
+        more: list[Entry] = []
+        seeds = [self._seed([None if p is None else grad_outputs[p] for p in places], output.port, more)
+                 for output, places in self.results]  # fmt: skip
+        roots = [self.entries[i].inside for i in wanted]
+        outputs = [output.inside for output, _ in self.results]
+        found = level.pull(_swept, outputs, roots, seeds, recording())
+        made = [(i, Output(g, self.entries[i].port)) for i, g in zip(wanted, found, strict=True) if g is not None]
+        left = connected(level, [*self.entries, *more], [output for _, output in made])
+        groups = {i: group for (i, _), group in zip(made, left, strict=True)}
+        nothing: list[Variable | None] = []
+        gxs: list[Variable | None] = []
+        for i, j in (self.owners[t] for t in target_input_indexes):
+            group = groups.get(i, nothing)
+            gxs.append(group[j] if group else None)
+        return tuple(gxs)
+
+    def _seed(self, gys: list[Variable | None], port: Port, more: list[Entry]) -> Variable | None:
+        """Return cotangents as one within; note it among `more` if the results are to depend on it."""
+        level = self.level
+        assert level is not None
+        if all(g is None for g in gys):
+            return None
+        array = port.inward([None if g is None else g._array for g in gys])
+        needed = recording() and any(g is not None and g._node.requires_grad for g in gys)
+        seed = root(array, needed)
+        if needed:
+            more.append(Entry(gys, seed, port))
+        return seed
+
+    def release(self) -> None:
+        """Drop the computation within."""
+        super().release()
+        self.level, self.entries, self.results = None, [], []
+
+
+def _swept(
+    outputs: list[Variable], roots: list[Variable], seeds: list[Variable | None], recorded: bool
+) -> list[Variable | None]:
+    return pulled(outputs, roots, seeds, recorded=recorded)

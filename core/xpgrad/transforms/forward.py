@@ -1,0 +1,225 @@
+"""`jvp` and `hvp`: derivatives in one direction, computed along with the function."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.config import config
+from xpgrad.errors import GradientError
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux
+from xpgrad.transforms.dual.array import DualArray
+from xpgrad.transforms.dual.level import DualLevel
+from xpgrad.transforms.enclosing.node import Output, left
+from xpgrad.transforms.gradient import ones_like
+from xpgrad.transforms.leaves import or_zeros, zeros_like
+from xpgrad.transforms.trees import Structure, map_leaves
+from xpgrad.types import Array
+
+MAX_PLACES = 3  # in one error
+
+
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    allow_constant: bool = False,
+) -> tuple[Any, ...]:
+    """Return the output of `f` at `primals`, and its derivative in the direction `tangents`.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a tree of Variables.
+    primals : tuple of trees of Variables, arrays or scalars, floating-point
+    tangents : tuple of trees
+        Like `primals`; integer leaves take None.
+    has_aux : bool
+        `f` returns ``(output, aux)``.
+    allow_constant : bool
+        As for `value_and_grad`.
+
+    Returns
+    -------
+    output : tree
+    tangent : tree like the output
+    aux : object
+        Only with `has_aux`.
+
+    Raises
+    ------
+    StructureError, GradientError
+        The structure, shape, dtype or device of a tangent is not that of the primal; or the output does not depend on
+        the arguments because the function took a number out of a Variable; or a gradient of the user's cannot be
+        transposed (see `custom_vjp.defjvp`).
+
+    Notes
+    -----
+    Forward mode: each array carries its tangent, so that the derivative is there when the function returns, and no
+    graph is kept: a loop takes the memory of one step. Values are known, so that functions may look at them. A constant
+    in a graph is one here, too: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
+    """
+    output, tangent, aux = along("jvp", f, primals, tangents, has_aux, allow_constant)
+    return (output, tangent, aux) if has_aux else (output, tangent)
+
+
+def along(
+    name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool,
+    allow_constant: bool,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
+    return _Run(name, f, primals, tangents)(f, has_aux, allow_constant)
+
+
+def hvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, allow_constant: bool = False
+) -> tuple[Any, ...]:
+    """Return the product of the Hessian of `f` at `primals` with `tangents`: the tangent of its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    primals : tuple of trees of Variables, arrays or scalars, floating-point
+    tangents : tuple of trees
+        Like `primals`; integer leaves take None.
+    allow_constant : bool
+        As for `value_and_grad`; it applies to the gradient, too.
+
+    Returns
+    -------
+    tuple of trees
+        One for each primal. Types are as for `value_and_grad`.
+    """
+    run = _Run("hvp", f, primals, tangents)
+
+    def gradient(*arguments: Any) -> list[Variable]:
+        call = Call("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
+        recorded = run.mode.recorded or bool(call.watch)
+        found = call.gradients([ones_like(call.number())], recorded=recorded)
+        call.check_dependence(found, "the gradient of the function")
+        return or_zeros(found, call.roots)
+
+    products = run.tangents_of(gradient)
+    remaining = iter(products)
+    return tuple(argument.filled([next(remaining) for _ in argument.roots]) for argument in run.arguments)
+
+
+class _Run:
+    """One evaluation in forward mode.
+
+    Attributes
+    ----------
+    mode : Mode
+    arguments : list of Argument
+        Their roots are the Variables outside.
+    tangents : list of Variable
+        One for each root.
+    level : DualLevel
+    """
+
+    def __init__(self, name: str, f: Callable[..., Any], primals: Any, tangents: Any) -> None:
+        if not callable(f):
+            raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
+        if not isinstance(primals, (tuple, list)):
+            raise TypeError(f"{name}: primals must be a tuple, got {type(primals).__name__}")
+        self.name, self.mode = name, Mode(primals, tangents)
+        self.arguments = [
+            Argument(value, self.mode, f"{name}: argument {i}", _outside) for i, value in enumerate(primals)
+        ]
+        self.tangents = [_outside(t, self.mode) for t in directions(name, self.arguments, tangents)]
+        self.level = DualLevel(name)
+
+    def __call__(self, f: Callable[..., Any], has_aux: bool, allow_constant: bool) -> tuple[Any, Any, Any]:
+        """Return output, tangent and auxiliary output of `f` as the user receives them."""
+        outputs, structure, aux, seen = self._called(f, has_aux, allow_constant)
+        made = [self._left(y, seen) for y in outputs]
+        primals, tangents = [y for y, _ in made], [zeros_like(y) if t is None else t for y, t in made]
+        build, for_user = structure.build, self.mode.for_user
+        aux = map_leaves(lambda leaf: self._leaf_left(leaf, seen), aux)
+        return for_user(build(primals)), for_user(build(tangents)), for_user(aux)
+
+    def tangents_of(self, f: Callable[..., Any]) -> Any:
+        """Return the tangent of what `f` returns, as the user receives it; the output is not computed to its end."""
+        outputs, structure, _, seen = self._called(f, False, True)
+        return self.mode.for_user(structure.build([self._tangent_left(y, seen) for y in outputs]))
+
+    def _called(
+        self, f: Callable[..., Any], has_aux: bool, allow_constant: bool
+    ) -> tuple[list[Variable], Structure, Any, set[int]]:
+        """Return the outputs of `f` within, their structure, the auxiliary output, and which arrays are the user's."""
+        level, port = self.level, self.level.argument_port()
+        roots = [x for argument in self.arguments for x in argument.roots]
+        given = list(zip(roots, self.tangents, strict=True))
+        inside = iter([level.entered(pair, port.inward([x._array for x in pair]), port).inside for pair in given])
+        trees = [argument.replaced(inside) for argument in self.arguments]
+        outputs, structure, aux = level.run(self._inside, f, trees, has_aux, allow_constant)
+        if level.places and not allow_constant:
+            self._check_dependence(outputs)
+        level.store()
+        return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
+
+    def _inside(self, f: Callable[..., Any], trees: list[Any], has_aux: bool, allow_constant: bool) -> Any:
+        result, aux = transforming(f, *trees), None
+        if has_aux:
+            result, aux = with_aux(self.name, result)
+        outputs, structure = output_leaves(self.name, result, allow_constant)
+        return outputs, structure, aux
+
+    def _check_dependence(self, outputs: list[Variable]) -> None:
+        """Raise or warn because the function took numbers out of Variables."""
+        places = list(self.level.places.values())
+        if any(self.level.holds(y._array) and y._array.tangent is not None for y in outputs):
+            if config.warn_graph_end:
+                for place in places:
+                    place.warn()
+            return
+        lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MAX_PLACES])
+        which = " or ".join(map(str, range(len(self.arguments))))
+        raise GradientError(
+            f"{self.name}: what the function returned does not depend on argument {which}, because a number was taken "
+            "out of a Variable that does, and Python's numbers have no gradient; allow_constant=True gives zeros:"
+            f"{lines}"
+        )
+
+    def _left(self, y: Variable, seen: set[int]) -> tuple[Variable, Variable | None]:
+        """Return primal and tangent of an output as Variables outside; they share no memory with what entered."""
+        level = self.level
+        if not level.holds(y._array):  # an array from outside, returned as it is
+            return y, None
+        ((primal, tangent),) = left(level, [Output(y, level.output_port())])
+        assert primal is not None
+        return _own(primal, seen), None if tangent is None else _own(tangent, seen)
+
+    def _tangent_left(self, y: Variable, seen: set[int]) -> Variable:
+        """Return the tangent of an output as a Variable outside."""
+        level = self.level
+        if not level.holds(y._array) or y._array.tangent is None:
+            return zeros_like(self._left(y, seen)[0])
+        ((tangent,),) = left(level, [Output(y, level.tangent_port())])
+        assert tangent is not None
+        return _own(tangent, seen)
+
+    def _leaf_left(self, leaf: Any, seen: set[int]) -> Any:
+        """Return a leaf of the auxiliary output outside: Variables and arrays as their primals."""
+        if isinstance(leaf, Variable):
+            return self._left(leaf, seen)[0] if leaf._array is not None else leaf
+        if isinstance(leaf, DualArray) and self.level.holds(leaf):
+            return _own(constant_variable(leaf.primal), seen)._array
+        return leaf
+
+
+def _outside(x: Variable, mode: Mode) -> Variable:
+    return x if mode.recorded else constant_variable(x._array)
+
+
+def _own(x: Variable, seen: set[int]) -> Variable:
+    """Return a result as one that shares no memory with those `seen`, to which it is added."""
+    array: Array = x._array
+    backend = plugins.backend_of(array)
+    if not backend.immutable and (id(array) in seen or backend.is_view(array)):
+        x._array = backend.copy(array)
+    seen.add(id(x._array))
+    return x
