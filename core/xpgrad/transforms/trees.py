@@ -165,7 +165,7 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
 
 @functools.lru_cache(maxsize=1024)
 def _container(kind: type) -> type | None:
-    """Return how a type is treated: as `tuple`, lists too, `dict`, `NoneType`, `object` for dataclasses; None for leaves."""
+    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None."""
     if kind is type(None):
         return kind
     for container in (dict, tuple):
