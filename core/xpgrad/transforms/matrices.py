@@ -205,8 +205,11 @@ def _check(request: _Request, outputs: Sequence[Variable], roots: Sequence[Varia
 def _is_tall(call: Call) -> bool:
     """Return whether forward mode is faster than reverse mode, and is supported by all functions."""
     rows, columns = (sum(x.size for x in side) for side in (call.outputs, call.roots))
-    if rows <= FORWARD_COST * (columns + 1):
-        return False
+    return rows > FORWARD_COST * (columns + 1) and supports_forward(call)
+
+
+def supports_forward(call: Call) -> bool:
+    """Return whether no gradient in the graph is the user's code, which forward mode might not support."""
     return not any(_may_end(f) for f in _functions(call.outputs))
 
 
