@@ -18,11 +18,12 @@ from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
 from xpgrad.transforms.per_example import per_example
 from xpgrad.transforms.products import linearize, vjp
 from xpgrad.transforms.recomputed import checkpoint
+from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
 
 __all__ = [
     "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "custom_vmap", "fori_loop", "grad",
     "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum",
-    "scan", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
+    "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

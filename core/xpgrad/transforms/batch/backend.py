@@ -65,9 +65,9 @@ class BatchBackend(TransformedBackend):
         raise BatchError(f"{self.name}: no function is being batched in this thread")
 
     def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a batched array, one of the base, or a scalar."""
+        """Return whether an operator takes `other`: a batched array, one of the levels below, or a scalar."""
         kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._base_types or plugins.is_scalar(other)
+        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     def operator(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return an operator, which is computed by the row of the function `name`."""
@@ -156,6 +156,9 @@ class BatchBackend(TransformedBackend):
 
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return what a row computes, or raise what the function raises for one member."""
+        if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are the same for all members
+            args = [b.level.enter(x) if type(x) in self._raw and x.shape else x for x in args]
+            kwargs = {name: b.level.enter(x) if type(x) in self._raw else x for name, x in kwargs.items()}
         own: Exception | None
         try:
             return row(b, function, *args, **kwargs)
