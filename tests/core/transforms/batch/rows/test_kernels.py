@@ -121,7 +121,7 @@ def test_chunks_draw_the_same_numbers_on_request(device):
 # All kernels
 
 BODIES = {
-    "accumulate", "alias", "convolve_full", "cross_entropy", "hit_rate", "labels_count", "labels_one_hot",
+    "accumulate", "alias", "convolve_full", "hit_rate", "labels_count", "labels_one_hot",
     "labels_weight", "representatives", "softmax_from_log", "sum_to",
 }  # fmt: skip
 """Kernels whose default bodies, in calls of the standard, compute with batched arrays as with others."""
