@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.kernels import table
+from xpgrad.graph.pullback import rule_of
 from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
@@ -84,3 +86,28 @@ def log_softmax(
     """Return ``t - sum(exp(y) * t)``."""
     xp, (t,) = base.xp, tangents
     return t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True)
+
+
+@row("softmax_from_log")
+def softmax_from_log(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return what `softmax` does, along axis 1."""
+    return softmax(base, kernel, y, primals, tangents, {"axis": 1})
+
+
+@row("cross_entropy")
+def cross_entropy(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the sum of the gradient times the tangent of the logits, over the classes of each loss."""
+    definition: Any = table.definition("cross_entropy")
+    if tangents[0] is None:
+        return None
+    spec = base.spec(primals[0])
+    asked = {**dict(zip(definition.inputs, primals, strict=True)), **parameters, "x_spec": spec}
+    rule, names = rule_of(definition, base, "x"), definition.asks["x"]
+    gx = rule(base.xp, base.ones(base.spec(y)), *[asked[name] for name in names])
+    axis = 1 if parameters["reduce"] == "no" else None
+    total = base.xp.sum(gx * tangents[0], axis=axis, dtype=spec.wide)
+    return base.restore(base.xp.astype(total, y.dtype) if spec.half else total)
