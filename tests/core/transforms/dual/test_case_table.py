@@ -149,7 +149,7 @@ def test_what_declares_linear_inputs_is_linear_in_them(monkeypatch: pytest.Monke
                     monkeypatch.setattr(plan, "kernel", noted(definition, plan.kernel))
             if case.order > 1 and case.name.startswith(WITH_GRADIENTS):
                 for f in point, point.gradient:
-                    linearize(f, *point.xs, **CONSTANT)[1](*point.directions)
+                    linearize(f, *point.xs, **CONSTANT)[1](*map(Variable, point.directions))
             else:
                 point(*point.xs)
     monkeypatch.undo()
