@@ -26,6 +26,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]]
         "one core": (tables.one_core, "workloads"),
         "two cores": (tables.two_cores, "two_cores"),
         "alone": (tables.alone, "workloads"),
+        "derivatives": (tables.derivatives, "JACOBIAN"),
         "compile time": (tables.compile_time, "COMPILE"),
         "crossovers": (tables.crossovers, "curves"),
     },

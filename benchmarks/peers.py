@@ -14,7 +14,7 @@ COMPILED = "xpgrad compiled"
 DISTRIBUTIONS = {
     "h": "numpy", "t": "torch", "autograd": "autograd", "advect": "advect", "jax": "jax", "xpgrad": "xpgrad",
 }  # fmt: skip
-"""The distribution behind each contestant; `h` is NumPy by hand, `t` is torch eager."""
+"""The distribution behind each contestant; `h` is NumPy by hand, `t` is torch eager, `plain` is xpgrad, too."""
 
 
 def threads(cores: int) -> dict[str, str]:
@@ -123,5 +123,6 @@ _LOADERS: dict[str, Callable[[], ModuleType]] = {
     "autograd": _autograd,
     "advect": lambda: importlib.import_module("advect"),
     "jax": _jax,
+    "plain": _xpgrad,
     "xpgrad": _xpgrad,
 }

@@ -30,7 +30,11 @@ def _align(column: int, cell: str, width: int) -> str:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     ratios = ("" if row[key] is None else f"{row[key]:.2f}" for key in ("per_h", "per_t"))
-    verdicts = ", ".join(f"{limit} {'pass' if kept else 'MISS'}" for limit, kept in row["verdicts"].items())
+    others = row.get("ratios", {})  # what a limit is about that no column shows stands before it
+    verdicts = ", ".join(
+        (f"{others[limit]:.2f} of " if limit[-1] in "jp" else "") + f"{limit} {'pass' if kept else 'MISS'}"
+        for limit, kept in row["verdicts"].items()
+    )
     numbers = (f"{row[key]:.4g}" for key in ("minimum", "median"))
     return (row["case"], row["contestant"], row["unit"], *numbers, *ratios, verdicts)
 

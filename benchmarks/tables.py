@@ -1,6 +1,6 @@
 """The measured parts of the documentation, as Markdown: each is made of the results of a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks import costs, sizes
@@ -34,6 +34,10 @@ NAMES = COLUMNS | {
 ABSOLUTE = "x.nbytes", "MB", "B/op", "ratio"
 """Units of what is not given as a ratio to `h`."""
 WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT"
+DERIVATIVES = {"JACOBIAN": "jax", "HESSIAN": "jax", "EXAMPLES": "t", "JVP": "plain"}
+"""Workloads beyond a gradient, and the contestant that the ratios of each are to."""
+BASES = {"t": "`torch.func`", "jax": "`jax.jit`", "plain": "plain call"}
+"""What these contestants are called there."""
 COMPARED = (
     ("xpgrad", "t"),
     ("xpgrad", "autograd"),
@@ -96,9 +100,11 @@ def _quantity(value: float, unit: str) -> str:
     return f"{digits} {unit}".strip() if unit not in ("ratio", "x.nbytes") else digits
 
 
-def _workload_rows(reports: Mapping[str, Any], wanted: Callable[[str], bool]) -> list[list[str]]:
-    lines = []
-    for name in WORKLOADS:
+def _cases(
+    reports: Mapping[str, Any], names: Iterable[str], wanted: Callable[[str], bool] = lambda _: True
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield a workload, the title of one of its cases, and the row of each contestant."""
+    for name in names:
         report, titled = reports.get(name), False
         if report is None:
             continue
@@ -108,9 +114,13 @@ def _workload_rows(reports: Mapping[str, Any], wanted: Callable[[str], bool]) ->
         for case, found in cases.items():
             if wanted(case):
                 title = name if titled else f"**{name}** {report['title']}"
-                lines.append([f"{title}: {case}".removesuffix(": "), *(_cell(found.get(each)) for each in COLUMNS)])
+                yield name, f"{title}: {case}".removesuffix(": "), found
                 titled = True
-    return lines
+
+
+def _workload_rows(reports: Mapping[str, Any], wanted: Callable[[str], bool]) -> list[list[str]]:
+    cases = _cases(reports, WORKLOADS, wanted)
+    return [[title, *(_cell(found.get(each)) for each in COLUMNS)] for _, title, found in cases]
 
 
 def _in_process(case: str) -> bool:
@@ -134,6 +144,26 @@ def alone(result: Result) -> str:
     """Return the table of times and peaks in processes of their own."""
     reports = {name: report for name, report in result["workloads"].items() if name != "P8"}
     return table(["in a process of its own", *COLUMNS.values()], _workload_rows(reports, _in_process))
+
+
+def derivatives(result: Result) -> str:
+    """Return the table of Jacobians, Hessians, gradients for each example and tangents."""
+    rows = []
+    for name, title, found in _cases(result["workloads"], DERIVATIVES):
+        base = found.get(DERIVATIVES[name])
+        if base is not None:
+            shown = f"{BASES[DERIVATIVES[name]]} {_quantity(base['minimum'], base['unit'])}"
+            rows.append([title, shown, *(_relative(found.get(each), base) for each in COLUMNS)])
+    return table(["", "base", *COLUMNS.values()], rows)
+
+
+def _relative(row: Mapping[str, Any] | None, base: Mapping[str, Any]) -> str:
+    if row is None or row is base:
+        return ""
+    shown = ratio(row["minimum"] / base["minimum"])
+    verdicts = row["verdicts"].items()
+    texts = [f"{shown} ≤ {limit[:-1]}" if kept else f"**{shown} > {limit[:-1]}**" for limit, kept in verdicts]
+    return "; ".join(texts) or shown
 
 
 def compile_time(result: Result) -> str:

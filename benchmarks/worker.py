@@ -25,6 +25,10 @@ MODULES = {
     "P6263": "adds",
     "CHECKPOINT": "checkpoint",
     "CHX": "chx",
+    "JACOBIAN": "matrices",
+    "HESSIAN": "matrices",
+    "EXAMPLES": "examples",
+    "JVP": "tangents",
     "COMPILE": "programs",
 }
 """Where each workload is defined: an entry of that module's WORKLOADS."""

@@ -19,6 +19,7 @@ NO_GRAD = 1  # mode bit: enable_backprop is False
 WATCHED = 2  # mode bit: debug mode, or function hooks are active
 GUARDED = 4  # mode bit: detect_mutation is True
 LIFTED = 8  # mode bit: a transformation is active, which operands of functions must enter
+ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes in which nothing else requires special treatment
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")

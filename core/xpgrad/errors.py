@@ -82,6 +82,14 @@ class StructureError(XpgradError, ValueError):
     """The structure of a tree of arrays differs from that of the tree it belongs to."""
 
 
+class SparsityError(XpgradError, ValueError):
+    """A sparsity pattern that is no matrix, is of another shape than the Jacobian, or misses an entry of it."""
+
+
+class IterationError(XpgradError, RuntimeError):
+    """A loop or a solver has not come to its end within the steps that it may make, or cannot go on."""
+
+
 class ChangedArray(XpgradError, RuntimeError):
     """The array of a Variable has changed its shape or dtype, or was written to since the graph kept it.
 
@@ -96,6 +104,14 @@ class EscapedArray(XpgradError, RuntimeError):
 
 class TraceError(XpgradError, RuntimeError):
     """A function cannot be compiled: Python needs a value that is known only when the program runs."""
+
+
+class BatchError(XpgradError, RuntimeError):
+    """A function cannot be computed for a batch: it needs a value that each member has of its own, or has no rule."""
+
+
+class BatchWarning(UserWarning):
+    """A Jacobian was computed by a sweep for each element; the message says what refused batches."""
 
 
 class CompileWarning(UserWarning):

@@ -1,8 +1,11 @@
 """`benchmarks/documents.py` and `benchmarks/curves.py`: what a run writes, and what it says of curves."""
 
+from dataclasses import asdict
+
 import pytest
-from benchmarks import documents
+from benchmarks import documents, tables
 from benchmarks.curves import Crossing, crossings, sentence, slope
+from benchmarks.harness import Report, Row, judge
 
 TEXT = (
     "before\n<!-- measured: one -->\nold | text\n<!-- end -->\nbetween\n<!-- measured: two -->\n<!-- end -->\nafter\n"
@@ -59,3 +62,21 @@ def test_a_sentence_says_from_which_size_on_which_of_two_is_faster():
 def test_the_slope_is_the_exponent_of_a_power_law():
     assert slope({n: 3.0 * n**0.5 for n in (4, 9, 100)}) == pytest.approx(0.5)
     assert slope(dict.fromkeys((4, 9, 100), 7.0)) == pytest.approx(0.0)
+
+
+def test_limits_are_ratios_to_the_contestant_of_their_last_letter():
+    rows = [Row("", name, "ms", ms, ms) for name, ms in {"h": 1.0, "jax": 2.0, "plain": 8.0, "xpgrad": 4.0}.items()]
+    judge(rows, {"xpgrad": ("3h", "2j", "0.5p", "1t", "4.5")})
+    assert rows[-1].verdicts == {"3h": False, "2j": True, "0.5p": True, "4.5": True}  # without torch no limit by it
+    assert rows[-1].ratios == {"3h": 4.0, "2j": 2.0, "0.5p": 0.5}
+
+
+def test_table_of_derivatives_has_ratios_to_the_base_of_each_workload():
+    rows = [Row("", name, "ms", ms, ms) for name, ms in {"h": 1.0, "jax": 2.0, "xpgrad": 6.0, "t": 3.0}.items()]
+    judge(rows, {"xpgrad": ("2.5j",)})
+    report = asdict(Report("matrix", rows))
+    assert tables.derivatives({"workloads": {"JACOBIAN": report, "P1": report}}).splitlines() == [
+        "|  | base | h | xpgrad | torch |",
+        "| --- | --- | --- | --- | --- |",
+        "| **JACOBIAN** matrix | `jax.jit` 2 ms | 0.50 | **3.00 > 2.5** | 1.50 |",
+    ]

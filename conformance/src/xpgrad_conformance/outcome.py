@@ -12,7 +12,7 @@ from xpgrad import using_device
 from xpgrad.errors import MissingFunction
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.plan import Item
-from xpgrad_conformance.traced import within
+from xpgrad_conformance.transformed import within
 
 STATES = "passed", "failed", "expected", "skipped"
 
@@ -73,7 +73,7 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
     try:
         with warnings.catch_warnings(), _current(item):
             warnings.simplefilter("ignore")  # libraries warn of the special values that checks are about
-            within(item.device.backend, item.check.function, subject)
+            within(item.device.backend, item.check.function, subject, number=item.number)
     except Skip as skip:
         return made("skipped", str(skip))
     except (KeyboardInterrupt, GeneratorExit):

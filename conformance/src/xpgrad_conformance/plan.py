@@ -1,5 +1,6 @@
 """The plan of a run: every check with the devices, dtypes and cases that it runs for, each with a permanent id."""
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -30,6 +31,11 @@ class Item(NamedTuple):
         where = [self.case.name] if self.case is not None else []
         where += [self.dtype] if self.dtype is not None else []
         return f"{self.check.id}[{','.join([*where, self.device.name])}]"
+
+    @property
+    def number(self) -> int:
+        """A number that differs from item to item, and never changes."""
+        return zlib.crc32(self.id.encode())
 
     @property
     def group(self) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.report import Report
-from xpgrad_conformance.traced import device_named, known, within
+from xpgrad_conformance.transformed import device_named, known, within
 from xpgrad_conformance.workers import Order, outcomes
 
 Progress = Callable[[Outcome, int], None]
@@ -178,4 +178,5 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
     item = next((each for each in plan([device], families=check[:1], quick=quick) if each.id == id), None)
     if item is None:
         raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
-    within(device.backend, item.check.function, item.subject(device.backend.capabilities, seed))
+    subject = item.subject(device.backend.capabilities, seed)
+    within(device.backend, item.check.function, subject, number=item.number)

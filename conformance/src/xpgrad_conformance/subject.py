@@ -18,7 +18,7 @@ from xpgrad.types import Array, Namespace
 from xpgrad_conformance.inputs import spread
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
-from xpgrad_conformance.traced import pair_of
+from xpgrad_conformance.transformed import pair_of
 
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 """Tolerances, relative to the largest value of the reference."""

@@ -14,7 +14,7 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
-from xpgrad_conformance.traced import device_named
+from xpgrad_conformance.transformed import device_named
 
 MAX_GROWTH = 2**30
 """Bytes by which a process may grow before it is replaced. Libraries that compile keep compiled code: jax, about 10 MB

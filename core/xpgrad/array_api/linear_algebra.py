@@ -20,6 +20,8 @@ def _matmul_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec) -> Array:
     if columns == 1:  # a matrix, or a vector, times a vector
         return gy * x2 if len(shape) == 1 else gy[..., None] * x2
     if len(shape) == 1:  # a vector times matrices
+        if columns == 2:
+            return xp.matmul(gy, xp.matrix_transpose(x2))
         gx = xp.matmul(x2, gy[..., None])
         return xp.sum_to(xp.reshape(gx, shape=gx.shape[:-1]), shape=shape)
     gx = xp.matmul(gy, xp.matrix_transpose(x2))
@@ -61,30 +63,31 @@ def matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     return xp.matmul(x1, x2)
 
 
-def _paired(axes: Any, spec1: Spec, spec2: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def summed_axes(axes: Any, ndim1: int, ndim2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the axes that `tensordot` sums over, counted from the front."""
     if isinstance(axes, WHOLE):
         axes = int(axes)
-        return tuple(range(spec1.ndim - axes, spec1.ndim)), tuple(range(axes))
+        return tuple(range(ndim1 - axes, ndim1)), tuple(range(axes))
     first, second = ([int(i) for i in ((a,) if isinstance(a, WHOLE) else a)] for a in axes)
-    return tuple(a % spec1.ndim for a in first), tuple(a % spec2.ndim for a in second)
+    return tuple(a % ndim1 for a in first), tuple(a % ndim2 for a in second)
 
 
-def _free(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+def free_axes(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Return the axes that are not among `axes`."""
     return tuple(i for i in range(ndim) if i not in axes)
 
 
 def _tensordot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, x2_spec: Spec, axes: Any) -> Array:
-    summed1, summed2 = _paired(axes, x1_spec, x2_spec)
-    free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
+    summed1, summed2 = summed_axes(axes, x1_spec.ndim, x2_spec.ndim)
+    free1, free2 = free_axes(summed1, x1_spec.ndim), free_axes(summed2, x2_spec.ndim)
     gx = xp.tensordot(gy, x2, axes=(tuple(range(len(free1), len(free1) + len(free2))), free2))
     order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # as the axes of gx are
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x1_spec.ndim)))
 
 
 def _tensordot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: Spec, axes: Any) -> Array:
-    summed1, summed2 = _paired(axes, x1_spec, x2_spec)
-    free1, free2 = _free(summed1, x1_spec.ndim), _free(summed2, x2_spec.ndim)
+    summed1, summed2 = summed_axes(axes, x1_spec.ndim, x2_spec.ndim)
+    free1, free2 = free_axes(summed1, x1_spec.ndim), free_axes(summed2, x2_spec.ndim)
     gx = xp.tensordot(x1, gy, axes=(free1, tuple(range(len(free1)))))
     order = tuple(summed2[summed1.index(a)] for a in sorted(summed1)) + free2
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x2_spec.ndim)))

@@ -498,6 +498,10 @@ class Backend:
         """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
 
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""
+        return bool(self.namespace.any(conditions))
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is NaN."""
         if not self.is_kind(array.dtype, ("real floating", "complex floating")):

@@ -92,8 +92,10 @@ class Level(ABC):
     def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
         """Note that a number is taken out of a Variable over `array`."""
 
-    def note_snapshot(self) -> None:  # noqa: B027 - only some transformations note it
-        """Note that the function may repeat the random numbers that it draws from now on."""
+    def note_snapshot(self) -> None:
+        """Note that the function may repeat the random numbers that it draws from now on; those around it do so, too."""
+        if self.outer is not None:
+            self.outer.note_snapshot()
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Return ``function(*args, **kwargs)``, called with this as the innermost level; the level ends then."""

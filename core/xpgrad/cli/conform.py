@@ -10,6 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
 
+TRANSFORMATIONS = "trace", "batch", "dual"
 MISSING = "conform: the conformance suite is not installed; pip install 'xpgrad[conformance]'"
 
 
@@ -25,7 +26,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 
 @click.command()
 @click.argument("backend", metavar="NAME|DEVICE")
-@click.option("--over", metavar="NAME", help="For trace: the backend whose arrays are traced. [default: numpy]")
+@click.option("--over", metavar="NAME", help="For trace, batch, dual: the backend of the arrays within. [default: numpy]")
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")
@@ -38,7 +39,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
-    """Certify a backend; `trace --over NAME` the arrays that xpgrad.compile records.
+    """Certify a backend; `trace`, `batch`, `dual`: the arrays of compile, vmap, jvp over those of another one.
 
     Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
     be used, 3 declared and probed capabilities disagree.
@@ -49,10 +50,10 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
         if (error.name or "").partition(".")[0] != "xpgrad_conformance":
             raise
         raise Unusable(MISSING) from None
-    if backend == "trace":
-        backend = f"trace({over or 'numpy'})"
+    if backend in TRANSFORMATIONS:
+        backend = f"{backend}({over or 'numpy'})"
     elif over is not None:
-        raise click.UsageError(f"--over is for trace only, got {backend}")
+        raise click.UsageError(f"--over is for {', '.join(TRANSFORMATIONS)} only, got {backend}")
     try:
         devices_of(backend)
     except (XpgradError, TypeError) as error:

@@ -57,4 +57,4 @@ def _check(x: Array, rows: Spec, ignore_label: int | None) -> None:
 
 def _all_known(xp: Namespace, x: Array, rows: int, ignore_label: int | None) -> bool:
     known = (x >= 0) & (x < rows)
-    return bool(xp.all(known if ignore_label is None else known | (x == ignore_label)))
+    return not xp.backend.any_true(~(known if ignore_label is None else known | (x == ignore_label)))

@@ -230,7 +230,7 @@ def _check_labels(t: Array, spec: Spec, classes: int, ignore_label: int) -> None
 
 
 def _all_known(xp: Namespace, t: Array, classes: int, ignore_label: int) -> bool:
-    return bool(xp.all((t >= 0) & (t < classes) | (t == ignore_label)))
+    return not xp.backend.any_true(~((t >= 0) & (t < classes) | (t == ignore_label)))
 
 
 def _soft_cross_entropy(

@@ -3,7 +3,8 @@
 The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand.
 What is left is a look-up of the mode of this thread, one of the plan of the array type, the call of the array library,
 and the creation of a node. Calls whose look-ups fail, and rare ones (mixed dtypes or devices, hooks, debug mode), are
-passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`.
+passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`. Within a
+transformation, operands that are of its level need not enter it.
 """
 
 # A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:
@@ -13,10 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import switches
+from xpgrad.config import LIFTED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, operate, planned
+from xpgrad.graph.lifting import is_inside
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 
@@ -39,9 +41,12 @@ def unary(definition: Definition) -> Function:
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
             return unary(x) if planned(definition, x) else apply(definition, (x,), {})
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         if mode > 1:
-            return apply(definition, (x,), {})
+            if not is_inside(now, plan, array):
+                return apply(definition, (x,), {})
+            mode -= LIFTED
         try:
             out = plan.kernel(array)
         except Exception as error:
@@ -88,9 +93,14 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             plan = plans[type(array1)]
         except (AttributeError, KeyError):  # as above
             return binary(x1, x2) if planned(definition, x1) else general(definition, x1, x2)
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         if mode > 1:
-            return general(definition, x1, x2)
+            other = x2._array if isinstance(x2, Variable) else x2
+            fits = is_inside(now, plan, other) if type(other) is type(array1) else type(other) in PLAIN_SCALARS
+            if not (fits and is_inside(now, plan, array1)):
+                return general(definition, x1, x2)
+            mode -= LIFTED
         spec: Any = node1.spec
         kind = type(x2)
         if kind is Variable or (kind is not float and kind is not int and kind in variable_types):
@@ -177,9 +187,12 @@ def reflected(definition: Definition) -> Function:
             plan = plans[type(own)]
         except (AttributeError, KeyError):  # as above
             return reflected(x2, x1) if planned(definition, x2) else operate(definition, x1, x2)
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         if mode > 1:
-            return operate(definition, x1, x2)
+            if type(x1) not in PLAIN_SCALARS or not is_inside(now, plan, own):
+                return operate(definition, x1, x2)
+            mode -= LIFTED
         spec = node.spec
         kind = type(x1)
         is_scalar = kind is float or kind is int

@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.levels import Level, innermost
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import call_entered
+from xpgrad.config import ONLY_LIFTED, Switches, call_entered
 from xpgrad.graph.variable import Variable, inside
 
 if TYPE_CHECKING:
     from xpgrad.graph.definition import Definition
+
+
+def is_inside(now: Switches, plan: Any, array: Any) -> bool:
+    """Return whether an array is of the innermost transformation, and nothing else requires special treatment."""
+    return now.mode in ONLY_LIFTED and plan.transformed and array.level is now.level
 
 
 def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: dict[str, Any], path: str) -> Any:

@@ -8,19 +8,22 @@ from typing import Any
 
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.indexing import BASIC
-from xpgrad.config import WATCHED, switches
+from xpgrad.config import LIFTED, WATCHED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, guarded, planned
+from xpgrad.graph.lifting import is_inside
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
 Function = Callable[..., Any]
 ABSENT: Any = object()
+STATIC = frozenset((int, bool, float, complex, str, type(None)))
+"""Types of parameters that are no arrays."""
 
 
-def parameterised(definition: Definition) -> Function:
+def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binary`
     """Return the function of one array and parameters."""
     plans, same, differentiable = definition.plans, definition.same_dtype, bool(definition.rules)
     kept = definition.kept((True,))
@@ -64,9 +67,12 @@ def parameterised(definition: Definition) -> Function:
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # no Variable, or the first array of its type
             return parameterised(x, **parameters) if planned(definition, x) else apply(definition, (x,), parameters)
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         if mode > 1:
-            return apply(definition, (x,), parameters)
+            if not (is_inside(now, plan, array) and _is_static(parameters)):
+                return apply(definition, (x,), parameters)
+            mode -= LIFTED
         try:
             out = plan.kernel(array, **parameters)
         except Exception as error:
@@ -112,9 +118,12 @@ def indexed(definition: Definition, general: Function) -> Function:
             plan = plans[type(array)]
         except (AttributeError, KeyError):  # as above
             return indexed(x, index) if planned(definition, x) else general(x, index)
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         if mode > 1:
-            return general(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
+            if not is_inside(now, plan, array):
+                return general(x, index) if mode & WATCHED else guarded(definition, (x, index), {}, "index")
+            mode -= LIFTED
         try:
             out = plan.kernel(array, index=index)
         except Exception as error:
@@ -137,3 +146,11 @@ def indexed(definition: Definition, general: Function) -> Function:
 
     definition.paths["index"] = indexed
     return indexed
+
+
+def _is_static(parameters: dict[str, Any]) -> bool:
+    """Return whether no parameter can be an array, which would have to enter a transformation."""
+    for value in parameters.values():
+        if type(value) not in STATIC and not (type(value) is tuple and all(type(item) in STATIC for item in value)):
+            return False
+    return True

@@ -330,6 +330,8 @@ class Plan:
         Whether the kernel takes operands of several dtypes; otherwise they are compared, and cast first.
     takes_any_array : bool
         Whether arrays need no checks of their devices, their dtypes, or whether they may enter a graph.
+    transformed : bool
+        Whether the arrays are those of a transformation, and have a `level`.
     outcomes : dict
         Spec of the output by that of the input, or by those of both.
     by_bits : tuple of Pullback
@@ -338,7 +340,7 @@ class Plan:
 
     __slots__ = (
         "array_type", "backend", "by_bits", "definition", "kernel", "mixes_dtypes", "outcomes", "pullbacks",
-        "restore", "takes_any_array",
+        "restore", "takes_any_array", "transformed",
     )  # fmt: skip
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
@@ -349,6 +351,7 @@ class Plan:
         self.mixes_dtypes = backend.zero_dimensional_widen or not definition.elementwise
         one_device = len(backend.devices()) == 1
         self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
+        self.transformed = backend.base is not None
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by their bits

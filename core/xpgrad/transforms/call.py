@@ -14,12 +14,18 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
 
-_inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
+OUTSIDE, WITHIN, RECORDED = range(3)
+_inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
 
 
 def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the result of a user's function; a graph is recorded, and transforms within it return Variables."""
-    return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
+    return called_with({_inside: RECORDED, **backprop_mode(True)}, function, *args, **kwargs)
+
+
+def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a user's function; transforms within it return Variables, connected only if they must be."""
+    return called_with({_inside: max(_inside.get(), WITHIN), **backprop_mode(True)}, function, *args, **kwargs)
 
 
 def recording() -> bool:
@@ -39,9 +45,13 @@ class Mode:
     """
 
     def __init__(self, *arguments: Any) -> None:
-        inside, found = _inside.get() and recording(), variables_in(arguments)
-        self.variables = inside or bool(found)
-        self.recorded = inside or (recording() and requires_grad(found))
+        inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
+        self.variables = bool(inside or found)
+        self.recorded = inside == RECORDED or (recording() and requires_grad(found))
+
+    def computed(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return ``function(*args)``, which records a graph only if the results are to be connected."""
+        return function(*args) if self.recorded else called_with(backprop_mode(False), function, *args)
 
     def for_user(self, tree: Any) -> Any:
         """Return `tree` with its Variables as the user receives them."""
@@ -135,7 +145,7 @@ class Call:
             raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
         self.name, self.single = name, hasattr(argnums, "__index__")
         self.mode = Mode(args, kwargs, more)
-        places = [_place(i, len(args), name) for i in _numbers(argnums, name)]
+        places = places_of(argnums, len(args), name)
         passed, made = list(args), dict[int, Argument]()
         for i in places:
             if i not in made:
@@ -190,11 +200,16 @@ class Call:
         return self.mode.for_user(self.aux)
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
-        """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
-        remaining, trees = iter(values), []
-        for argument in self.arguments:
-            trees.append(argument.filled([next(remaining) for _ in argument.roots]))
-        return trees[0] if self.single else tuple(trees)
+        """Return what the function of this name does."""
+        return over_arguments(self.arguments, values, single=self.single)
+
+
+def over_arguments(arguments: Sequence[Argument], values: Sequence[Any], *, single: bool) -> Any:
+    """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
+    remaining, trees = iter(values), []
+    for argument in arguments:
+        trees.append(argument.filled([next(remaining) for _ in argument.roots]))
+    return trees[0] if single else tuple(trees)
 
 
 def with_aux(name: str, result: Any) -> tuple[Any, Any]:
@@ -254,6 +269,11 @@ def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[
             if counts:
                 found += cotangents(LEAF, leaf, [next(references)], what + where(path))
     return found
+
+
+def places_of(argnums: int | Sequence[int], count: int, name: str) -> list[int]:
+    """Return `argnums` as positions among `count` arguments of the transform `name`."""
+    return [_place(i, count, name) for i in _numbers(argnums, name)]
 
 
 def _numbers(argnums: Any, name: str) -> list[int]:

@@ -1,5 +1,6 @@
 """The Variables that a user's function captured, found in its graph."""
 
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -60,6 +61,20 @@ class Trace:
                 waiting.extend(each for each in reversed(function.inputs or ()) if each is not None)
         return list(captured), list(functions)
 
+    def pulled(
+        self, cotangents: Sequence[Variable | None], targets: Sequence[int]
+    ) -> tuple["Trace", list[Variable | None]]:
+        """Return the trace of the pullback, whose roots `cotangents` are, too, and the gradients at `targets`."""
+        seeds = [g._node for g in cotangents if g is not None]
+        for node in seeds:
+            node.rank = self._base
+        found = self.gradients(cotangents, targets, recorded=True)
+        made = copy.copy(self)
+        made.outputs = [g for g in found if g is not None and g._node.requires_grad]
+        made._roots = [*self._roots, *seeds]
+        made.captured, made._functions = made._explored()
+        return made, found
+
     def gradients(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int], *, recorded: bool
     ) -> list[Variable | None]:
@@ -84,13 +99,13 @@ class Trace:
             leading = [node for node in inputs if node in wanted or node.creator_node in active]
             if leading:
                 active[f] = len(leading) < len(inputs)
-        sweep = _Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
+        sweep = Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
         transforming(sweep.run)  # it may call a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 
 
-class _Within(Sweep):
+class Within(Sweep):
     """A sweep of a part of a graph; hooks at its border are not called: gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:

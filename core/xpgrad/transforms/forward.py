@@ -7,13 +7,13 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import config
 from xpgrad.errors import GradientError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux
+from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.gradient import ones_like
 from xpgrad.transforms.leaves import or_zeros, zeros_like
-from xpgrad.transforms.trees import map_leaves
+from xpgrad.transforms.trees import Structure, map_leaves
 from xpgrad.types import Array
 
 MAX_PLACES = 3  # in one error
@@ -61,9 +61,16 @@ def jvp(
     graph is kept: a loop takes the memory of one step. Values are known, so that functions may look at them. A constant
     in a graph is one here, too: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
     """
-    run = _Run("jvp", f, primals, tangents)
-    output, tangent, aux = run(f, has_aux, allow_constant)
+    output, tangent, aux = along("jvp", f, primals, tangents, has_aux, allow_constant)
     return (output, tangent, aux) if has_aux else (output, tangent)
+
+
+def along(
+    name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool,
+    allow_constant: bool,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
+    return _Run(name, f, primals, tangents)(f, has_aux, allow_constant)
 
 
 def hvp(
@@ -95,7 +102,7 @@ def hvp(
         call.check_dependence(found, "the gradient of the function")
         return or_zeros(found, call.roots)
 
-    _, products, _ = run(gradient, False, True)
+    products = run.tangents_of(gradient)
     remaining = iter(products)
     return tuple(argument.filled([next(remaining) for _ in argument.roots]) for argument in run.arguments)
 
@@ -127,6 +134,22 @@ class _Run:
 
     def __call__(self, f: Callable[..., Any], has_aux: bool, allow_constant: bool) -> tuple[Any, Any, Any]:
         """Return output, tangent and auxiliary output of `f` as the user receives them."""
+        outputs, structure, aux, seen = self._called(f, has_aux, allow_constant)
+        made = [self._left(y, seen) for y in outputs]
+        primals, tangents = [y for y, _ in made], [zeros_like(y) if t is None else t for y, t in made]
+        build, for_user = structure.build, self.mode.for_user
+        aux = map_leaves(lambda leaf: self._leaf_left(leaf, seen), aux)
+        return for_user(build(primals)), for_user(build(tangents)), for_user(aux)
+
+    def tangents_of(self, f: Callable[..., Any]) -> Any:
+        """Return the tangent of what `f` returns, as the user receives it; the output is not computed to its end."""
+        outputs, structure, _, seen = self._called(f, False, True)
+        return self.mode.for_user(structure.build([self._tangent_left(y, seen) for y in outputs]))
+
+    def _called(
+        self, f: Callable[..., Any], has_aux: bool, allow_constant: bool
+    ) -> tuple[list[Variable], Structure, Any, set[int]]:
+        """Return the outputs of `f` within, their structure, the auxiliary output, and which arrays are the user's."""
         level, port = self.level, self.level.argument_port()
         roots = [x for argument in self.arguments for x in argument.roots]
         given = list(zip(roots, self.tangents, strict=True))
@@ -136,15 +159,10 @@ class _Run:
         if level.places and not allow_constant:
             self._check_dependence(outputs)
         level.store()
-        seen = {id(x._array) for pair in given for x in pair}
-        made = [self._left(y, seen) for y in outputs]
-        primals, tangents = [y for y, _ in made], [zeros_like(y) if t is None else t for y, t in made]
-        build, for_user = structure.build, self.mode.for_user
-        aux = map_leaves(lambda leaf: self._leaf_left(leaf, seen), aux)
-        return for_user(build(primals)), for_user(build(tangents)), for_user(aux)
+        return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
 
     def _inside(self, f: Callable[..., Any], trees: list[Any], has_aux: bool, allow_constant: bool) -> Any:
-        result, aux = transforming(f, *trees), None
+        result, aux = (transforming if self.mode.recorded else within)(f, *trees), None
         if has_aux:
             result, aux = with_aux(self.name, result)
         outputs, structure = output_leaves(self.name, result, allow_constant)
@@ -178,6 +196,15 @@ class _Run:
         ((primal, change),) = left(level, [Output(y, level.output_port())])
         assert primal is not None
         return _own(primal, seen), None if change is None else _own(change, seen)
+
+    def _tangent_left(self, y: Variable, seen: set[int]) -> Variable:
+        """Return the tangent of an output as a Variable outside."""
+        level = self.level
+        if not level.holds(y._array) or y._array.tangent is None:
+            return zeros_like(self._left(y, seen)[0])
+        ((tangent,),) = left(level, [Output(y, level.tangent_port())])
+        assert tangent is not None
+        return _own(tangent, seen)
 
     def _leaf_left(self, leaf: Any, seen: set[int]) -> Any:
         """Return a leaf of the auxiliary output outside: Variables and arrays as their primals."""

@@ -5,6 +5,9 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
 
+OUTER_FROM = 1000
+"""Elements from which on outer products of a stack are computed by `einsum`."""
+
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Return the matrix product; `dot` is the same for two matrices, and takes half the time on small ones."""
@@ -14,6 +17,10 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             return x1.dot(x2)
         if ndim > 2 and x1.flags.c_contiguous and x1.shape[-1]:  # one product for the whole batch
             return x1.reshape((-1, x1.shape[-1])).dot(x2).reshape((*x1.shape[:-1], x2.shape[1]))
+    elif ndim > 1 and x2.ndim > 2 and x1.shape[-1] == 1 == x2.shape[-2]:
+        outer = x1.dtype == x2.dtype and x1.dtype.kind in "fc" and x1.size * x2.shape[-1] >= OUTER_FROM
+        if outer:  # `matmul` calls BLAS for each, which takes 1.1 to 9 times as long
+            return np.einsum("...,...->...", x1, x2, order="C")
     return np.matmul(x1, x2)
 
 

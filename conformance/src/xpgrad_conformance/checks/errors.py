@@ -27,7 +27,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
-from xpgrad_conformance.traced import stranger_to
+from xpgrad_conformance.transformed import stranger_to
 
 REFUSALS = XpgradError, ArithmeticError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError
 """Exception types that invalid operations may raise."""

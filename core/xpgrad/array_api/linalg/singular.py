@@ -114,7 +114,7 @@ class SVD(Spectral):
     def _zeros(self, s: Array) -> Any:
         """Return which singular values are 0 up to rounding, or None if values can be read and none is."""
         bound = epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1]
-        if readable(s, self.spec) and not bool(self.spec.backend.xp.any(s[..., -1:] <= bound)):
+        if readable(s, self.spec) and not self.spec.backend.any_true(s[..., -1:] <= bound):
             return None
         return s <= bound
 

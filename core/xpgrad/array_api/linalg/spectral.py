@@ -96,14 +96,16 @@ class Spectral(Decomposition):
 
     def divided(self, xp: Namespace, gys: Arrays, ys: Arrays, sweep: Sweep | None) -> list[Any]:
         """Return the quotients."""
-        kernels, values = self.spec.backend.xp, as_array(ys[self.place])
+        backend, values = self.spec.backend, as_array(ys[self.place])
+        kernels = backend.xp
         gap = difference(kernels, values)
         largest = self.largest(kernels, values)
         small = kernels.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
         found = self.quotients(xp, gys, ys)
-        if readable(values, self.spec) and int(kernels.count_nonzero(small)) == math.prod(values.shape):
+        usual = math.prod(values.shape)  # each value is close to itself only
+        if readable(values, self.spec) and not backend.any_true(kernels.count_nonzero(small) != usual):
             near_zero = self.small(kernels, values, largest)
-            if near_zero is None or not bool(kernels.any(near_zero)):  # the usual case: no two values are close
+            if near_zero is None or not backend.any_true(near_zero):
                 known = gap if xp is kernels else None
                 return [_plain(xp, q, small, ys[self.place], known) for q in found]
         return Ties(self, xp, found, ys).divided(gys, sweep)
@@ -169,14 +171,14 @@ class Ties:
             largest = kernels.max(kernels.abs(as_array(gw)), axis=-1, keepdims=True)[..., None]
         for i, q in enumerate(self.found):
             skipped = self._skipped(i)
-            if bool(kernels.any(self._zero(i) & ~skipped)):
+            if self.spec.backend.any_true(self._zero(i) & ~skipped):
                 return False
             moduli.append(kernels.where(skipped, kernels.ones_like(self.moduli[i]), self.moduli[i]))
             quotient = kernels.where(skipped, 0.0, kernels.abs(as_array(q.numerator)) / moduli[i])
             largest = kernels.maximum(largest, kernels.max(quotient, axis=(-2, -1), keepdims=True))
         errors = self.epsilon**0.5 * kernels.max(sizes, axis=-1, keepdims=True)
         for i, modulus in enumerate(moduli):
-            if bool(kernels.any((errors > modulus * largest) & self.small[i] & ~self._skipped(i))):
+            if self.spec.backend.any_true((errors > modulus * largest) & self.small[i] & ~self._skipped(i)):
                 return False
         return True
 
@@ -259,11 +261,8 @@ class Ties:
             if other is None:
                 return False
             modulus = kernels.abs(as_array(g))
-            if bool(
-                kernels.any(
-                    kernels.abs(as_array(g) - other) > 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus)
-                )
-            ):
+            allowed = 1e-3 * modulus + self.epsilon**0.5 * kernels.max(modulus)
+            if self.spec.backend.any_true(kernels.abs(as_array(g) - other) > allowed):
                 return False
         return True
 

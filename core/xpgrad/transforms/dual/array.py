@@ -40,32 +40,54 @@ class DualArray:
     primal : array
     tangent : array or None
         Of the shape, dtype and device of the primal; None for zero, and for integers and booleans.
+    later : callable or None
+        Returns the primal, if that is not computed before it is needed; there is a tangent then.
     backend : DualBackend
     """
 
-    __slots__ = ("__weakref__", "level", "primal", "tangent")
+    __slots__ = ("__weakref__", "later", "level", "primal", "tangent")
 
     backend: ClassVar["DualBackend"]
     __array_priority__ = 1000
 
     def __init__(self, level: "DualLevel", primal: Array, tangent: Array | None) -> None:
         self.level, self.primal, self.tangent = level, primal, tangent
+        self.later: Callable[[], Array] | None = None
+
+    @classmethod
+    def with_later(cls, level: "DualLevel", later: Callable[[], Array], tangent: Array) -> "DualArray":
+        """Return an array whose primal is computed when it is needed."""
+        x = cls.__new__(cls)
+        x.level, x.later, x.tangent = level, later, tangent
+        return x
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "primal":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        assert self.later is not None  # else the primal has been set
+        self.primal, self.later = self.later(), None
+        return self.primal
+
+    @property
+    def like(self) -> Array:
+        """The primal, or the tangent if that is there already: an array of the same shape, dtype and device."""
+        return self.primal if self.later is None else self.tangent
 
     @property
     def shape(self) -> Shape:
         """Shape of the array."""
-        shape: Shape = self.primal.shape
+        shape: Shape = self.like.shape
         return shape
 
     @property
     def dtype(self) -> Dtype:
         """Dtype of the array."""
-        return self.primal.dtype
+        return self.like.dtype
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self.primal.shape)
+        return len(self.like.shape)
 
     @property
     def size(self) -> int:

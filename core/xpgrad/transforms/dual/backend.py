@@ -69,9 +69,9 @@ class DualBackend(TransformedBackend):
         raise EscapedArray(f"{self.name}: no function is in forward mode in this thread; call it within jvp")
 
     def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a dual array, one of the base, or a scalar."""
+        """Return whether an operator takes `other`: a dual array, one of the levels below, or a scalar."""
         kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._base_types or plugins.is_scalar(other)
+        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     # Functions
 
@@ -204,12 +204,12 @@ class DualBackend(TransformedBackend):
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
-        return self.base.handle_of(array.primal)
+        return self.base.handle_of(array.like)
 
     def spec(self, array: Array) -> Spec:
         """Return shape, dtype and device of `array`."""
-        primal = array.primal
-        return self.spec_for(primal.shape, primal.dtype, self.base.handle_of(primal))
+        like = array.like
+        return self.spec_for(like.shape, like.dtype, self.base.handle_of(like))
 
     def constant(self, array: Array) -> DualArray:
         """Return an array of the base without a tangent."""

@@ -91,6 +91,10 @@ class DualLevel(EnclosingLevel):
         """Return how an array leaves as its primal and its tangent."""
         return Port(self._cotangent, lambda y: [y.primal, y.tangent])
 
+    def tangent_port(self) -> Port:
+        """Return how the tangent of an array leaves alone."""
+        return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])
+
     def _cotangent(self, given: Outer) -> DualArray:
         of_primal, of_tangent = given
         if of_tangent is None:

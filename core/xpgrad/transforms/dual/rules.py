@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.kernels import table
-from xpgrad.graph.pullback import rule_of
 from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
@@ -84,22 +82,25 @@ def log_softmax(
 def softmax_from_log(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
-    """Return what `softmax` does, along axis 1."""
-    return softmax(base, kernel, y, primals, tangents, {"axis": 1})
+    """Return that of `softmax` along axis 1; the score, which belongs to the same input, has no tangent of its own."""
+    return None if tangents[0] is None else softmax(base, kernel, y, primals, tangents, {"axis": 1})
 
 
 @row("cross_entropy")
 def cross_entropy(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
-    """Return the sum of the gradient times the tangent of the logits, over the classes of each loss."""
-    definition: Any = table.definition("cross_entropy")
-    if tangents[0] is None:
+    """Return the sums of ``(softmax(x) - one_hot) * t``, weighted; the score belongs to the same input."""
+    (x, labels, score, weight), tx = primals, tangents[0]
+    if tx is None:
         return None
-    spec = base.spec(primals[0])
-    asked = {**dict(zip(definition.inputs, primals, strict=True)), **parameters, "x_spec": spec}
-    rule, names = rule_of(definition, base, "x"), definition.asks["x"]
-    gx = rule(base.xp, base.ones(base.spec(y)), *[asked[name] for name in names])
-    axis = 1 if parameters["reduce"] == "no" else None
-    total = base.xp.sum(gx * tangents[0], axis=axis, dtype=spec.wide)
-    return base.restore(base.xp.astype(total, y.dtype) if spec.half else total)
+    xp, spec, ignored = base.xp, base.spec(x), {"ignore_label": parameters["ignore_label"]}
+    slopes = xp.subtract(xp.softmax_from_log(x, score), xp.labels_one_hot(labels, spec=spec, **ignored))
+    sums = xp.sum(xp.multiply(slopes, tx), axis=1, keepdims=True, dtype=spec.dtype)
+    weights = xp.labels_weight(labels, weight, spec=spec, **ignored)
+    losses = xp.where(xp.equal(weights, 0), 0.0, xp.multiply(sums, weights))
+    if parameters["reduce"] == "no":
+        return xp.reshape(losses, shape=y.shape)
+    total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
+    count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
+    return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)

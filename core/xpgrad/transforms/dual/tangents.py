@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NOT_HOLOMORPHIC = frozenset(("abs", "complex_sign"))
 """Elementwise functions of complex numbers whose rules are not products of the cotangent with a derivative."""
+LATER = frozenset(("transposed_matmul",))
+"""Functions whose result may not be needed beside its tangent: the gradient of a weight, in a Hessian's product."""
 Tangent = Callable[[Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
 """``tangent(y, primals, tangents, parameters)`` returns the tangent of `y`, an array of the base or None."""
 
@@ -40,7 +42,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
         return functools.partial(_variadic, backend, definition, kernel)
     tangent, whole = _tangent(backend, definition, kernel), functools.partial(transposed, backend, definition)
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
-    differentiable = bool(definition.rules)
+    differentiable, later = bool(definition.rules), definition.kernel.name in LATER
 
     def called(*operands: Any, **parameters: Any) -> Any:
         level: Any = None
@@ -71,6 +73,9 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
         if given and differentiable and not switches().constant:
             if tangent is None:
                 return kind(level, *whole(primals, tangents, parameters))
+            if later and primals[0].dtype == primals[1].dtype:
+                t = tangent(primals[0], primals, tangents, parameters)  # it needs no more than the dtype of the result
+                return kind.with_later(level, lambda: restore(kernel(*primals)), t)
             y = kernel(*primals, **parameters)
             if type(y) not in base_types:
                 y = restore(y)

@@ -67,9 +67,11 @@ def pushed(
     tracked = [y for y in outputs if y._node.requires_grad]
     if not tracked:
         return [(y, None) for y in outputs]
+    roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
+    if len(outputs) == 1 and _is_number(tracked[0]) and not any(x._node.spec.complex for x, _ in roots):
+        return [(outputs[0], _along(outputs[0], roots))]
     start = ones_like if users else zeros_like  # a gradient that ignores a cotangent of 0 could be right
     seeds = [Variable(start(y)._array) for y in tracked]
-    roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
     try:
         pulled = sweep(tracked, [x for x, _ in roots], seeds, enable_double_backprop=True)
     except Exception as error:
@@ -103,6 +105,24 @@ def _check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> N
         else:
             if _is_nonzero(g):
                 raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
+
+
+def _is_number(y: Variable) -> bool:
+    spec = y._node.spec
+    return not (spec.shape or spec.complex)
+
+
+def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
+    """Return the tangent of one real number: the sum of the products of its gradient with tangents."""
+    spec = y._node.spec
+    xp, total = spec.backend.xp, None
+    for g, (_, t) in zip(sweep([y], [x for x, _ in roots]), roots, strict=True):
+        if g is not None:
+            part = xp.sum(xp.multiply(g._array, t), axis=None, keepdims=False, dtype=spec.wide)
+            total = part if total is None else xp.add(total, part)
+    if total is None:
+        return None
+    return spec.backend.restore(total if spec.wide == spec.dtype else xp.astype(total, spec.dtype))
 
 
 def _is_nonzero(g: Variable) -> bool:

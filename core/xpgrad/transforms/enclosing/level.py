@@ -29,12 +29,15 @@ class EnclosingLevel(Level):
     ----------
     entries : list of Entry
         The Variables that require a gradient, in the order of their entrance.
+    outside : dict from id to array
+        The arrays of the level below that have entered, until the function has returned.
     """
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.entries: list[Entry] = []
         self._captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
+        self.outside: dict[int, Array] = {}
         self._running: list[None] = []
         self._pulling: list[None] = []
 
@@ -102,6 +105,7 @@ class EnclosingLevel(Level):
                 f"{self.title}: an array of another call of a transformation was used; pass it as an argument, or "
                 "return it from the function to which it belongs"
             )
+        self.outside[id(array)] = array
         return self.constant(array)
 
     def enter_variable(self, x: Variable) -> Variable:
@@ -121,9 +125,15 @@ class EnclosingLevel(Level):
         self._captured[id(x)] = x, entry, entry.inside._array
         return entry.inside
 
+    @staticmethod
+    def below(array: Array) -> Backend:
+        """Return the backend of an array of the level below."""
+        return plugins.backend_of(array)
+
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
         """Note Variables of the level below that have entered as one `array` of this level."""
         needed = any(x is not None and x._node.requires_grad for x in outside)
+        self.outside |= {id(x._array): x._array for x in outside if x is not None}
         entry = Entry(outside, root(array, needed), port)
         if needed:
             self.entries.append(entry)
@@ -143,9 +153,10 @@ class EnclosingLevel(Level):
         if self._pulling:
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
-        if inputs is not None:
-            for x in inputs:
-                border.pop(x._node, None)
+        if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
+            captured = {entry.inside._node for _, entry, _ in self._captured.values()}
+            asked = captured & {x._node for x in inputs}
+            border = {node: entry for node, entry in border.items() if asked - {node}}
         waiting, seen = [y._node for y in outputs] if border else [], set()
         while waiting:
             node = waiting.pop()

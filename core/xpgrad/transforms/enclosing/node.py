@@ -29,7 +29,9 @@ def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = F
     unshared : bool
         Whether the results go to the user, and must share no memory with each other, nor with what has entered.
     """
-    return connected(level, level.entries, outputs, unshared=unshared)
+    found = connected(level, level.entries, outputs, unshared=unshared)
+    level.outside = {}
+    return found
 
 
 def connected(
@@ -38,7 +40,7 @@ def connected(
     """Return what `left` does, with the Variables of `entries` as the inputs."""
     arrays = [port.outward(y._array) for y, port in outputs]
     if unshared:
-        arrays = _unshared(arrays, entries)
+        arrays = _unshared(arrays, level)
     found: list[list[Variable | None]] = [[None] * len(group) for group in arrays]
     node_outputs: list[tuple[Output, list[int | None]]] = []
     flat: list[Array] = []
@@ -62,9 +64,9 @@ def connected(
     return found
 
 
-def _unshared(arrays: list[list[Array | None]], entries: Sequence[Entry]) -> list[list[Array | None]]:
-    """Return arrays of which no two share memory, nor any with what a user holds."""
-    seen: set[int] = set()
+def _unshared(arrays: list[list[Array | None]], level: EnclosingLevel) -> list[list[Array | None]]:
+    """Return arrays of which no two share memory, nor any with what has entered."""
+    seen = set(level.outside)
 
     def own(array: Array | None) -> Array | None:
         if array is None:
@@ -75,8 +77,6 @@ def _unshared(arrays: list[list[Array | None]], entries: Sequence[Entry]) -> lis
         seen.add(id(array))
         return array
 
-    for entry in entries:
-        seen.update(id(x._array) for x in entry.outside if x is not None)
     return [[own(array) for array in group] for group in arrays]
 
 

@@ -48,6 +48,15 @@ def difference(first: Trace, second: Trace) -> str | None:
     return None if first.pullback is None or second.pullback is None else _pullbacks(first, second, pairs)
 
 
+def same_programs(first: Program, second: Program) -> bool:
+    """Return whether two programs make the same calls of the same inputs."""
+    inputs = list(zip(first.inputs, second.inputs, strict=False))
+    if len(first.inputs) != len(second.inputs) or not all(same_place(a.spec, b.spec) for a, b in inputs):
+        return False
+    pairs = dict(inputs)
+    return _calls(first, second, pairs) is None and _same(first.outputs, second.outputs, pairs)
+
+
 def made_inside(first: Trace, second: Trace) -> set[Value]:
     """Return the inputs of the second run that are arrays which it made by functions of a library, unrecorded."""
     pairs = zip(second.program.inputs, first.sources, second.sources, strict=True)

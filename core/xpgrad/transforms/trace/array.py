@@ -45,6 +45,11 @@ class TracedArray:
         self.recording, self.value, self.values = recording, value, values
 
     @property
+    def level(self) -> Any:
+        """The transformation to which it belongs."""
+        return self.recording.level
+
+    @property
     def shape(self) -> Shape:
         """Shape of the array."""
         shape: Shape = self.values.shape

@@ -1,5 +1,6 @@
 """`Call` and `Value`: one call of a function of an array library, and the arrays that it takes and returns."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,14 @@ class Value:
     def nbytes(self) -> int:
         """Number of bytes of its elements."""
         return self.spec.size * itemsize(self.spec)
+
+
+class Composite(ABC):
+    """A constant argument of a call that has programs of its own, as the body of a loop."""
+
+    @abstractmethod
+    def prepare(self, options: Any) -> None:
+        """Make what runs its programs, with the `Options` of the compiled function."""
 
 
 def itemsize(spec: Spec) -> int:

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad.errors import TraceError
 from xpgrad.transforms.trace.program import Call, Value
@@ -19,6 +19,25 @@ Line = tuple[str, int, str]
 
 class NeedsValue(Exception):
     """A kernel's default body asked for the value of an array that is being traced."""
+
+
+class Part(NamedTuple):
+    """What `Recording.apart` has found.
+
+    Attributes
+    ----------
+    result : object
+    calls : tuple of Call
+    used : dict from Value to array
+        What the calls use that was there before.
+    failure : str or None
+        Why the calls are not the whole computation.
+    """
+
+    result: Any
+    calls: tuple[Call, ...]
+    used: dict[Value, Array]
+    failure: str | None
 
 
 class Recording:
@@ -38,18 +57,21 @@ class Recording:
         The random numbers drawn since the function has begun what it may repeat, by the state of their stream.
     shared : set of Value
         Arrays that calls have returned as they had got them.
+    given : iterator of TracedArray or None
+        The random numbers to take where some are drawn: those of an earlier computation that is repeated.
     held : dict or None
         The arrays that calls have been made with since `hold`, by their values, except the results of these calls.
     """
 
-    __slots__ = ("_made", "_ours", "bodies", "calls", "drawn", "failure", "held", "level", "shared", "strict")
+    __slots__ = ("_made", "_ours", "bodies", "calls", "drawn", "failure", "given", "held", "level", "shared", "strict")
 
     def __init__(self, level: "TraceLevel", strict: bool) -> None:
         self.level, self.strict = level, strict
         self.calls: list[Call] = []
         self.failure: str | None = None
         self.bodies = 0
-        self.drawn: dict[Any, Value] | None = None
+        self.drawn: dict[Any, Any] | None = None
+        self.given: Iterator[Any] | None = None
         self.held: dict[Value, Array] | None = None
         self._made: set[Value] = set()
         self.shared: set[Value] = set()
@@ -72,15 +94,28 @@ class Recording:
         if self.held is not None and x.value not in self._made:
             self.held[x.value] = x.values
 
+    def apart(self, function: Callable[[], Any]) -> "Part":
+        """Return what `function` gives and the calls that it makes, which are no calls of this recording."""
+        mark, before = len(self.calls), (self.held, self._made, self.drawn, self.failure, self.given)
+        self.held, self._made, self.failure, self.given = {}, set(), None, None
+        self.drawn = None if self.drawn is None else {}
+        try:
+            result = function()
+            return Part(result, tuple(self.calls[mark:]), self.held, self.failure)
+        finally:
+            del self.calls[mark:]
+            self.held, self._made, self.drawn, self.failure, self.given = before
+
     def line(self) -> Line | None:
-        """Return file, line and function of the innermost frame that is not the library's."""
+        """Return file, line and function of the innermost frame that is not the library's, nor its plugins'."""
         frame, ours = sys._getframe(2), self._ours
         while frame is not None:
             code = frame.f_code
             file = code.co_filename
             own = ours.get(file)
             if own is None:
-                own = ours[file] = file.startswith((ROOT, "<frozen"))
+                plugin = str(frame.f_globals.get("__name__")).startswith("xpgrad_")
+                own = ours[file] = plugin or file.startswith((ROOT, "<frozen"))
             if not own:
                 return file, frame.f_lineno, code.co_name
             frame = frame.f_back  # type: ignore[assignment]  # None ends the loop

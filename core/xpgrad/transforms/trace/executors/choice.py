@@ -8,6 +8,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.transforms.trace.calls import Composite
 from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trace.executors.options import Options
 from xpgrad.transforms.trace.executors.python import python_executor
@@ -84,6 +85,10 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
     TraceError
         The one asked for does not take it, and `options` are strict.
     """
+    for call in program.calls:
+        for item in call.kwargs.values():
+            if isinstance(item, Composite):
+                item.prepare(options)
     wanted = EXACT if options.exact else options.executor
     if backend is None:  # it has no arrays
         return Chosen(EXACT, python_executor(program))

@@ -229,6 +229,17 @@ def test_gcc_makes_a_loop_on_vectors_of_a_bool_times_a_number(dtype):
     assert "loop vectorized" in found.stderr
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sine_and_cosine_of_one_number_are_functions_of_their_own(dtype):
+    command = [COMPILER, *FLAGS, "-x", "c", "-", "-S", "-o", "-"]
+    writer = Writer(1, 70000)
+    x = writer.load(np.ones((1, 70000), dtype))
+    text = generate(writer.fused(writer.multiply(writer.sin(x), writer.cos(x))), "f").text
+    found = subprocess.run(command, input=text, text=True, capture_output=True, check=True)
+    assert "cos" in found.stdout
+    assert "sincos" not in found.stdout  # which has no version for vectors
+
+
 def test_small_space_is_one_chunk_and_needs_no_second_call():
     source = generate(normalized(30, 64)[0], "f")
     assert (source.chunks, source.ends) == (1, False)

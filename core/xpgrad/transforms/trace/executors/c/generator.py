@@ -21,8 +21,12 @@ __all__ = ["FLAGS", "LIBRARIES", "Source", "generate", "has_row"]
 FLAGS = (
     *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv", "-fno-strict-aliasing"),
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+    *(f"-fno-builtin-{name}" for name in ("sin", "sinf", "cos", "cosf")),
 )
-"""What a compiler has to be told, besides how it makes a shared library; no rule of floating point is given up."""
+"""What a compiler has to be told, besides how it makes a shared library; no rule of floating point is given up.
+
+gcc makes one `sincos` of the sine and cosine of a number, which has no version for vectors.
+"""
 
 LIBRARIES = ("-lmvec", "-lm")
 """What a shared library of such source is linked with; without vector math ``-lm`` alone."""

@@ -1,0 +1,139 @@
+"""Batched subjects: the suite on one member of batches of three, mixed with arrays that are the same for all members.
+
+What enters from the host becomes that member, beside two others with other values; what leaves to the host is that
+member. So a check sees one array where there are three, and finds what mixes members or takes the hidden axis for
+another one. Which of the three it is differs from check to check.
+"""
+
+import functools
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Device
+from xpgrad.backend.kernels import table
+from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import Backend
+from xpgrad.transforms.batch.backend import BatchBackend
+from xpgrad.transforms.batch.level import BatchLevel
+from xpgrad.types import Array, Kernel
+
+MEMBERS = 3
+SAME = 4
+"""One of so many arrays that enter is the same for all members."""
+ONE_CALL = "the arrays of a transformation are of one call of a function"
+MISSING_IN_CALLS = {
+    "pickle": ONE_CALL,
+    "pickle_keeps_device": ONE_CALL,
+    "threads": ONE_CALL,
+    "memory_used": "the memory is that of the library's arrays",
+}
+WRITES = "the arrays of a transformation are not written to"
+IMMUTABLE = {
+    "index_assignment": WRITES,
+    "index_assignment_arrays": WRITES,
+    "in_place_update": WRITES,
+    "dlpack_export": "no other library knows the arrays of a transformation",
+}
+MISSING = {
+    **MISSING_IN_CALLS,
+    **IMMUTABLE,
+    "data_dependent_shapes": "members have one shape",
+}
+EXPECTED: dict[str, str] = {}
+
+
+class MembersBackend(BatchBackend):
+    """Batches of which the host sees one member."""
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return what every backend must have."""
+        return required(self)
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return the host's array as one member among others, or as what is the same for all."""
+        batching = self.current()
+        level: Any = batching.level
+        place = self.base.device_for(device.handle)
+        if chosen(array, level.number, SAME):
+            return batching.same(self._placed(array, place))
+        others = iter(varied(array, number) for number in range(1, level.size))
+        members = [array if i == level.member else next(others) for i in range(level.size)]
+        return batching.made(self._placed(np.stack(members), place))
+
+    def _placed(self, array: Array, place: Device) -> Array:
+        host = plugins.host
+        return host.copy(array) if self.base is host else self.base.from_host(array, place)
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy of the member on the host."""
+        array.batching.check()
+        base = self.base
+        values = array.values
+        if array.batched:
+            values = base.restore(values[(array.batching.level.member, ...)])
+        return base.copy(values) if base is plugins.host else base.to_host(values)
+
+
+class MembersLevel(BatchLevel):
+    """A batch of which the host sees one member.
+
+    Parameters
+    ----------
+    number : int
+        That of the check, which decides about the member.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__("conform", MEMBERS)
+        self.member, self.number = number % MEMBERS, number
+
+    def backend(self, base: Backend) -> MembersBackend:
+        """Return the backend of this level over `base`."""
+        return over(base, self.depth)
+
+
+def required(backend: Backend) -> Mapping[str, Kernel]:
+    """Return the kernels of a backend that have no default, which a backend on record must have."""
+    return {
+        name: functools.partial(_computed, backend, name)
+        for name, declaration in table.declared.items()
+        if declaration.body is None and not declaration.optional
+    }
+
+
+def _computed(backend: Backend, name: str, /, *args: Any, **parameters: Any) -> Any:
+    return backend.xp.kernel(name)(*args, **parameters)
+
+
+def chosen(x: Any, number: int, one_in: int) -> bool:
+    """Return whether an array is one of so many; equal arrays are in one check."""
+    return (zlib.crc32(np.ascontiguousarray(x)) + number) % one_in == 0
+
+
+def varied(x: Any, number: int) -> Any:
+    """Return other values of the same shape and dtype, between those of `x`."""
+    if x.dtype.kind not in "fc" or x.size == 0:
+        return np.roll(x, number)
+    with np.errstate(all="ignore"):
+        mixed = x * (1 - number / 32) if x.size == 1 else 0.875 * x + 0.125 * np.roll(x, number)
+    return np.where(np.isfinite(mixed), mixed, x).astype(x.dtype)
+
+
+def over(base: Backend, depth: int = 1) -> MembersBackend:
+    """Return the backend over `base`, the same one each time."""
+    return _over(base, depth)
+
+
+@functools.cache
+def _over(base: Backend, depth: int) -> MembersBackend:
+    made = MembersBackend(base, depth)
+    plugins.by_type[made.kind] = made
+    return made
+
+
+def level(number: int) -> MembersLevel:
+    """Return the batch in which a check runs."""
+    return MembersLevel(number)

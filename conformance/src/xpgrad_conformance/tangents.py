@@ -1,0 +1,96 @@
+"""Dual subjects: the suite on arrays with tangents, mixed with arrays without.
+
+What enters from the host gets a random tangent; what leaves to the host is the primal. The tangents of a case's outputs
+are compared with differences of its reference.
+"""
+
+import functools
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Device
+from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import Backend
+from xpgrad.testing.differences import random_values
+from xpgrad.transforms.dual.backend import DualBackend
+from xpgrad.transforms.dual.level import DualLevel
+from xpgrad.types import Array, Kernel
+from xpgrad_conformance.members import IMMUTABLE, MISSING_IN_CALLS, chosen, required
+
+WITHOUT = 4
+"""One of so many arrays that enter has no tangent."""
+MISSING = {**MISSING_IN_CALLS, **IMMUTABLE}
+EXPECTED: dict[str, str] = {}
+
+
+class TangentsBackend(DualBackend):
+    """Dual arrays whose tangents are random where they enter from the host."""
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return what every backend must have."""
+        return required(self)
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return the host's array on a device, with a random tangent."""
+        level: Any = self.level()
+        place = self.base.device_for(device.handle)
+        primal = self._placed(array, place)
+        if array.dtype.kind not in "fc" or chosen(array, level.number, WITHOUT):
+            return self.constant(primal)
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(array)))
+        tangent = random_values(array.shape, array.dtype.kind == "c", rng).astype(array.dtype)
+        return self.kind(level, primal, self._placed(tangent, place))
+
+    def _placed(self, array: Array, place: Device) -> Array:
+        host = plugins.host
+        return host.copy(array) if self.base is host else self.base.from_host(array, place)
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy of the primal on the host."""
+        array.level.check()
+        base = self.base
+        return base.copy(array.primal) if base is plugins.host else base.to_host(array.primal)
+
+    def tangent_on_host(self, array: Array) -> Array | None:
+        """Return a copy of the tangent on the host, or None."""
+        if array.tangent is None:
+            return None
+        return self.to_host(self.kind(array.level, array.tangent, None))
+
+
+class TangentsLevel(DualLevel):
+    """A call in forward mode, whose arrays from the host have random tangents.
+
+    Parameters
+    ----------
+    number : int
+        That of the check.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__("conform")
+        self.number = number
+
+    def backend(self, base: Backend) -> TangentsBackend:
+        """Return the backend of this level over `base`."""
+        return over(base, self.depth)
+
+
+def over(base: Backend, depth: int = 1) -> TangentsBackend:
+    """Return the backend over `base`, the same one each time."""
+    return _over(base, depth)
+
+
+@functools.cache
+def _over(base: Backend, depth: int) -> TangentsBackend:
+    made = TangentsBackend(base, depth)
+    plugins.by_type[made.kind] = made
+    return made
+
+
+def level(number: int) -> TangentsLevel:
+    """Return the call in which a check runs."""
+    return TangentsLevel(number)

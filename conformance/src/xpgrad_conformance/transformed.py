@@ -1,0 +1,134 @@
+"""Transformed subjects: the suite on arrays of `compile`, `vmap` or `jvp`, over those of another backend.
+
+Their backends are named ``trace(numpy)``, ``batch(strict)``, ``trace(batch(numpy))``. Each check runs in a transformed
+function of its own, from which it may take values out.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad import Device, get_device
+from xpgrad.backend.levels import Level, around
+from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import Backend, Capabilities
+from xpgrad.transforms.enclosing.backend import TransformedBackend
+from xpgrad.transforms.trace import backend as trace
+from xpgrad_conformance import members, tangents, traced
+from xpgrad_conformance.virtual import registered, virtual
+
+
+class Transformation(NamedTuple):
+    """One transformation as a subject: its backends, the level that a check runs in, what they cannot do.
+
+    Attributes
+    ----------
+    over : callable
+        ``over(base, depth)`` returns the backend over `base`, with `depth` transformations.
+    level : callable
+        ``level(number)`` returns the level for a check; the number is another one for each check.
+    missing, expected : mapping
+        As in `Capabilities`, in addition to those of the base.
+    """
+
+    over: Callable[[Backend, int], Backend]
+    level: Callable[[int], Level]
+    missing: Mapping[str, str]
+    expected: Mapping[str, str]
+
+
+TRANSFORMATIONS = {
+    "trace": Transformation(trace.over, traced.level, traced.MISSING, traced.EXPECTED),
+    "batch": Transformation(members.over, members.level, members.MISSING, members.EXPECTED),
+    "dual": Transformation(tangents.over, tangents.level, tangents.MISSING, tangents.EXPECTED),
+}
+NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
+"""The name of a backend of transformed arrays: the transformation, and the name of the base."""
+
+
+@functools.cache
+def transformed(name: str, base: Backend) -> Backend:
+    """Return the backend of a transformation's arrays over those of `base`, registered by its name."""
+    kind, given = TRANSFORMATIONS[name], base.capabilities
+    backend = kind.over(base, depth_of(base) + 1)
+    missing, expected = {**given.missing, **kind.missing}, {**given.expected, **kind.expected}
+    backend.declared = Capabilities(missing, given.missing_on, given.tolerances, expected)
+    return registered(backend)
+
+
+def depth_of(backend: Backend) -> int:
+    """Return the number of transformations of the arrays of a backend."""
+    return len(transformations_of(backend))
+
+
+def known(name: str) -> str:
+    """Return `name`, of a backend or device; a backend of transformed arrays is registered first."""
+    text = name.removeprefix("@")
+    _backend(text[: text.rfind(")") + 1])
+    return name
+
+
+def _backend(name: str) -> Backend | None:
+    """Return the backend of transformed arrays with a name, or None if it is of no transformation."""
+    found = NAME.fullmatch(name)
+    if found is None:
+        return None
+    inner = _backend(found[2])
+    return transformed(found[1], plugins.backend(found[2]) if inner is None else inner)
+
+
+def device_named(name: str) -> Device:
+    """Return the device with a name, also one of transformed arrays."""
+    return get_device(known(name))
+
+
+def is_transformed(backend: Backend) -> bool:
+    """Return whether the arrays of a backend are those of a transformation."""
+    return isinstance(backend, TransformedBackend)
+
+
+def transformations_of(backend: Backend) -> list[str]:
+    """Return the names of the transformations of a backend's arrays, the outermost level first."""
+    if not isinstance(backend, TransformedBackend):
+        return []
+    return [*transformations_of(backend.base), backend.name.partition("(")[0]]
+
+
+def within(backend: Backend, function: Callable[..., Any], /, *args: Any, number: int = 0) -> Any:
+    """Return ``function(*args)``, called in a transformed function if `backend` is one of transformed arrays.
+
+    Parameters
+    ----------
+    number : int
+        That of the check; it decides about what is random in the transformation.
+    """
+    if not is_transformed(backend) or around() is not None:
+        return function(*args)
+    return _at_levels(transformations_of(backend), number, function, args)
+
+
+def _at_levels(names: Sequence[str], number: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    if not names:
+        return function(*args)
+    return TRANSFORMATIONS[names[0]].level(number).run(_at_levels, names[1:], number, function, args)
+
+
+def stranger_to(backend: Backend) -> Device:
+    """Return a device of another library; within a transformed function, the device there over it."""
+    host, level = plugins.host, around()
+    found = host.default_device if backend.root is not host else virtual(host)[0]
+    return found if level is None else level.device(found)
+
+
+def pair_of(backend: Backend) -> tuple[Device, Device]:
+    """Return two virtual devices over the arrays of a backend; transformed ones are over virtual ones of their root."""
+    first, second = _over_virtual(backend)
+    return first, second
+
+
+def _over_virtual(backend: Backend) -> Sequence[Device]:
+    if not isinstance(backend, TransformedBackend):
+        return virtual(backend)
+    below = _over_virtual(backend.base)[0].backend
+    return transformed(backend.name.partition("(")[0], below).devices()

@@ -1,0 +1,171 @@
+"""`Batching`: the batch that arrays belong to, and what rules of functions make of its members."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.errors import BatchError, EscapedArray
+from xpgrad.transforms.batch.array import BatchArray, Later
+from xpgrad.types import Array, Namespace, Shape
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.batch.backend import BatchBackend
+    from xpgrad.transforms.batch.level import BatchLevel
+
+REMEDY = "there is a value for each member: use xp.where, or in_axes=None for what is the same for all"
+
+
+class Batching:
+    """One batch over one library.
+
+    Attributes
+    ----------
+    level : BatchLevel
+    backend : BatchBackend
+    base : Backend
+        That of the arrays within.
+    xp : namespace
+        The base's kernels and functions, for raw arrays.
+    """
+
+    __slots__ = ("backend", "base", "kind", "level", "xp")
+
+    def __init__(self, level: "BatchLevel", backend: "BatchBackend") -> None:
+        self.level, self.backend = level, backend
+        self.base, self.kind = backend.base, backend.kind
+        self.xp: Namespace = backend.base.xp
+
+    @property
+    def size(self) -> int:
+        """Number of members."""
+        return self.level.size
+
+    @property
+    def title(self) -> str:
+        """What messages call the transformation."""
+        return self.level.title
+
+    def check(self) -> None:
+        """Raise `EscapedArray` if the level has ended."""
+        if not self.level.live:
+            self.level.check()
+
+    def check_same(self, other: "Batching") -> None:
+        """Raise if arrays of two batches meet."""
+        if other is not self:
+            raise EscapedArray(
+                f"{self.title}: arrays of two batches, of {self.size} and {other.size} members, were used together; "
+                "one of them belongs to another call, from which it should have been returned"
+            )
+
+    def refused(self, what: str, remedy: str = REMEDY) -> BatchError:
+        """Return the error for an array whose value was needed."""
+        return BatchError(f"{self.title}: the value of a batched array is needed: {what}; {remedy}")
+
+    # Arrays
+
+    def made(self, values: Array) -> BatchArray:
+        """Return an array whose members are the items of `values` along its first axis."""
+        return self.kind(self, values, True)
+
+    def same(self, values: Array) -> BatchArray:
+        """Return an array that is the same for all members."""
+        return self.kind(self, values, False)
+
+    def later(self, later: Later) -> BatchArray:
+        """Return an array whose values are computed when they are needed."""
+        x = self.kind.__new__(self.kind)
+        x.batching, x.batched, x.later = self, True, later
+        return x
+
+    def restored(self, result: Any) -> Any:
+        """Return a result of the base, an array or a tuple or list of arrays, with members along the first axis."""
+        if isinstance(result, (tuple, list)):
+            return getattr(result, "_make", type(result))([self.restored(item) for item in result])
+        return self.made(self.base.restore(result))
+
+    def aligned(self, x: Any, ndim: int) -> Any:
+        """Return an operand of an elementwise function of the base, where a member of the result has `ndim` axes."""
+        if type(x) is not self.kind:
+            return x
+        values = x.values
+        if x.batched:
+            missing = ndim + 1 - len(values.shape)
+            if missing > 0:
+                shape = values.shape
+                return self.base.restore(self.xp.reshape(values, shape=(shape[0], *(1,) * missing, *shape[1:])))
+        return values
+
+    def front(self, x: Any) -> Array:
+        """Return the library's array with the members along the first axis; one that is shared is broadcast."""
+        if type(x) is not self.kind:
+            x = self.same(x)
+        if x.batched:
+            return x.values
+        return self.base.restore(self.xp.broadcast_to(x.values, shape=(self.size, *x.values.shape)))
+
+    def led(self, x: BatchArray) -> Array:
+        """Return the library's array with the members along the first axis, of length 1 if all are the same."""
+        if x.batched:
+            return x.values
+        return self.base.restore(self.xp.reshape(x.values, shape=(1, *x.values.shape)))
+
+    def opened(self, x: Any) -> Any:
+        """Return the library's array of one that is the same for all members, and anything else as it is."""
+        return x.values if type(x) is self.kind and not x.batched else x
+
+    def shaped(self, values: Array, shape: Shape) -> Array:
+        """Return an array of the library in another shape, which includes the hidden axis."""
+        if tuple(values.shape) == shape:
+            return values
+        return self.base.restore(self.xp.reshape(values, shape=shape))
+
+    def folded(self, x: BatchArray, keep: int) -> tuple[Array, Shape]:
+        """Return a batched array with all axes but the last `keep` in one, the hidden one first; and their shape."""
+        shape = tuple(x.values.shape)
+        lead = shape[: len(shape) - keep]
+        rest = shape[len(shape) - keep :]
+        return self.base.restore(self.xp.reshape(x.values, shape=(math.prod(lead), *rest))), lead
+
+    def reshaped(self, x: BatchArray, shape: Shape) -> Array:
+        """Return the library's array with batched members of another shape, which has no -1."""
+        return self.base.restore(self.xp.reshape(x.values, shape=(x.values.shape[0], *shape)))
+
+    def flat(self, x: BatchArray) -> Array:
+        """Return the library's array with batched members of one axis."""
+        return x.values if x.ndim == 1 else self.reshaped(x, (x.size,))
+
+    def permuted(self, values: Array, axes: Sequence[int]) -> Array:
+        """Return an array of the library with its axes permuted."""
+        if list(axes) == list(range(len(values.shape))):
+            return values
+        return self.base.restore(self.xp.permute_dims(values, axes=tuple(axes)))
+
+    def counted(self, stop: int, x: BatchArray) -> Array:
+        """Return the integers from 0 on, on the device of `x`."""
+        return self.base.namespace.arange(stop, device=self.base.handle_of(x.values))
+
+    def axes(self, axis: Any, ndim: int) -> tuple[int, ...]:
+        """Return the axes of the library's array for those of members with `ndim` axes; None means all."""
+        if axis is None:
+            return tuple(range(1, ndim + 1))
+        given: Sequence[int] = axis if isinstance(axis, (tuple, list)) else (axis,)
+        return tuple(self.axis(a, ndim) for a in given)
+
+    def matrix(self, x: BatchArray) -> Array:
+        """Return the library's array, or raise if members have fewer than two axes."""
+        if x.ndim < 2:
+            raise IndexError(f"expected matrices with two axes at least, got an array of shape {x.shape}")
+        return x.values
+
+    def only_axis(self, axis: int | None, x: BatchArray) -> int:
+        """Return the axis of the library's array; None is allowed for members with one axis."""
+        if axis is None and x.ndim != 1:
+            raise ValueError(f"axis=None is allowed for arrays with one axis, got shape {x.shape}; give an axis")
+        return self.axis(axis or 0, x.ndim)
+
+    def axis(self, axis: int, ndim: int) -> int:
+        """Return the axis of the library's array for that of members with `ndim` axes."""
+        if not -ndim <= axis < ndim:
+            raise IndexError(f"axis {axis} is out of bounds for an array with {ndim} axes")
+        return axis + 1 if axis >= 0 else axis + ndim + 1

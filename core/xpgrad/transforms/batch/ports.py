@@ -1,0 +1,69 @@
+"""How values enter and leave a batch, and gradients in the other direction."""
+
+from typing import TYPE_CHECKING
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.enclosing.port import Outer, Port
+from xpgrad.types import Array
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.batch.level import BatchLevel
+
+
+def moved(array: Array, source: int, target: int) -> Array:
+    """Return `array` with the axis `source` at `target`."""
+    if source == target:
+        return array
+    backend = plugins.backend_of(array)
+    axes = [i for i in range(len(array.shape)) if i != source]
+    axes.insert(target, source)
+    return backend.restore(backend.xp.permute_dims(array, axes=tuple(axes)))
+
+
+def member(level: "BatchLevel", axis: int) -> Port:
+    """Return the port of what has a value for each member, along the non-negative `axis` outside."""
+
+    def inward(outer: Outer) -> Array:
+        (array,) = outer
+        return level.over(array).made(moved(array, axis, 0))
+
+    def outward(inner: Array) -> list[Array | None]:
+        return [moved(inner.batching.front(inner), 0, axis)]
+
+    return Port(inward, outward)
+
+
+def shared(level: "BatchLevel") -> Port:
+    """Return the port of an input that is the same for all members: its gradient is the sum over them."""
+
+    def inward(outer: Outer) -> Array:
+        (array,) = outer
+        return level.over(array).same(array)
+
+    def outward(inner: Array) -> list[Array | None]:
+        backend = inner.batching.base
+        xp = backend.xp
+        if inner.later is not None:
+            return [backend.restore(inner.later.total())]
+        if inner.batched:
+            return [backend.restore(xp.sum(inner.values, axis=0, dtype=inner.dtype, keepdims=False))]
+        return [backend.restore(xp.multiply(inner.values, level.size))]
+
+    return Port(inward, outward)
+
+
+def only(level: "BatchLevel") -> Port:
+    """Return the port of an output that is the same for all members, and leaves once."""
+
+    def inward(outer: Outer) -> Array:
+        (array,) = outer
+        backend = plugins.backend_of(array)
+        return level.over(array).same(backend.restore(backend.xp.divide(array, level.size)))
+
+    def outward(inner: Array) -> list[Array | None]:
+        if not inner.batched:
+            return [inner.values]
+        backend = inner.batching.base
+        return [backend.restore(backend.xp.mean(inner.values, axis=0, keepdims=False))]
+
+    return Port(inward, outward)

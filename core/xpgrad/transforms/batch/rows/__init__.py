@@ -1,0 +1,24 @@
+"""How each function of array libraries is computed for a batch, a file for each chapter of the standard."""
+
+from xpgrad.transforms.batch.rows import (
+    creation,
+    cumulative,
+    elementwise,
+    fft,
+    images,
+    indexing,
+    joining,
+    linalg,
+    losses,
+    networks,
+    products,
+    reductions,
+    scattering,
+    searching,
+    shapes,
+)
+
+__all__ = [
+    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "losses", "networks",
+    "products", "reductions", "scattering", "searching", "shapes",
+]  # fmt: skip

@@ -1,0 +1,32 @@
+"""Elementwise functions: members are aligned by their last axes, behind the hidden one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.table import row
+
+ELEMENTWISE = (
+    *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert"),
+    *("bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign"),
+    *("cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot"),
+    *("imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp"),
+    *("logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative"),
+    *("nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign", "signbit"),
+    *("sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where"),
+)
+"""The standard's elementwise functions, and `where`."""
+
+
+@row(*ELEMENTWISE)
+def elementwise(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return an elementwise function of arrays and scalars; arrays may be given by name, as those of `clip`."""
+    kind = b.kind
+    ndim = 0
+    for x in args:
+        if type(x) is kind and x.ndim > ndim:
+            ndim = x.ndim
+    if options:
+        ndim = max([ndim, *(x.ndim for x in options.values() if type(x) is kind)])
+        options = {name: b.aligned(x, ndim) for name, x in options.items()}
+    return b.made(b.base.restore(function(*[b.aligned(x, ndim) for x in args], **options)))

@@ -1,0 +1,155 @@
+"""Indexing: an index for members, as one for the library's array with the hidden axis.
+
+If a member is indexed by arrays between which there is a slice, their axes come first in the result; the hidden axis
+would be behind them. An index array that differs between members needs another one, which counts them, beside it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad.backend.indexing import BASIC, at_axis
+from xpgrad.transforms.batch.array import BatchArray
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.table import row
+from xpgrad.types import Index, Shape
+
+MASK = "use xp.where(mask, x, other), which keeps the shape"
+
+
+class Place(NamedTuple):
+    """Where an index of members is in the library's array.
+
+    Attributes
+    ----------
+    index : tuple
+        Of the library's array.
+    order : tuple of int
+        The axis of what it takes for each axis of the batch's result, the hidden one first.
+    """
+
+    index: Index
+    order: tuple[int, ...]
+
+
+def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
+    """Return where members of `shape` are indexed.
+
+    Parameters
+    ----------
+    b : Batching
+    index : index of a member, of scalars, slices, and batched arrays
+    shape : tuple of int
+    front : bool
+        Whether the library's array has the hidden axis; else all members are the same, and an index array differs.
+    """
+    items = _complete(index, shape)
+    arrays = [item for item in items if type(item) is b.kind]
+    if any(is_mask(b, item) and item.batched for item in arrays):
+        raise b.refused("it is the mask of an index, so results would differ in length", MASK)
+    differs = any(item.batched for item in arrays)
+    if differs and any(is_mask(b, item) for item in arrays):
+        items = _without_masks(b, items)
+        arrays = [item for item in items if type(item) is b.kind]
+    advanced = [i for i, item in enumerate(items) if _is_advanced(b, item, arrays)]
+    widths = [1 if is_mask(b, item) else item.ndim for item in arrays]
+    width = max([*widths, *(1 for item in items if isinstance(item, bool))], default=0)
+    adjacent = not advanced or advanced[-1] - advanced[0] == len(advanced) - 1
+    before = advanced[0] if advanced else len(items)
+    start = sum(type(item) in (slice, type(None)) for item in items[:before]) if adjacent else 0
+    ndim = width + sum(type(item) in (slice, type(None)) for item in items)
+    if not differs:
+        opened = tuple(b.opened(item) for item in items)
+        lead = 0 if adjacent else width  # arrays that are apart come first, and the hidden axis is behind them
+        order = (lead, *(i + (i >= lead) for i in range(ndim)))
+        return Place((slice(None), *opened), order)
+    aligned = [b.aligned(item, width) for item in items]
+    if not front:
+        order = (start, *(i + (i >= start) for i in range(ndim)))
+        return Place(tuple(aligned), order)
+    members = b.base.restore(b.xp.reshape(b.counted(b.size, arrays[0]), shape=(b.size, *(1,) * width)))
+    order = (0, *range(width + 1, width + 1 + start), *range(1, width + 1), *range(width + 1 + start, ndim + 1))
+    return Place((members, *aligned), order)
+
+
+def _complete(index: Index, shape: Shape) -> list[Any]:
+    """Return the items of an index with full slices for an ellipsis and axes that it does not mention, and check it."""
+    items = list(index) if type(index) is tuple else [index]
+    if sum(item is ... for item in items) > 1:
+        raise IndexError("an index can have one ellipsis (...) only")
+    used = sum(_axes_of(item) for item in items)
+    if used > len(shape):
+        raise IndexError(f"too many indices: the array has {len(shape)} axes, but {used} were indexed")
+    position = next((i for i, item in enumerate(items) if item is ...), len(items))
+    items[position : position + 1] = [slice(None)] * (len(shape) - used)
+    axis = 0
+    for item in items:
+        if type(item) is int and not -shape[axis] <= item < shape[axis]:
+            raise IndexError(f"index {item} is out of range for an axis of length {shape[axis]}")
+        axis += _axes_of(item)
+    return items
+
+
+def _axes_of(item: Any) -> int:
+    if item is None or item is ... or isinstance(item, bool):
+        return 0
+    if isinstance(item, BatchArray) and is_mask(item.batching, item):
+        return item.ndim
+    return 1
+
+
+def is_mask(b: Batching, item: Any) -> bool:
+    """Return whether an item of an index is an array of booleans."""
+    return type(item) is b.kind and b.base.is_kind(item.dtype, "bool")
+
+
+def _is_advanced(b: Batching, item: Any, arrays: Sequence[BatchArray]) -> bool:
+    """Return whether an item is an index array; integers are, beside another one."""
+    return type(item) is b.kind or isinstance(item, bool) or bool(arrays and type(item) not in BASIC - {int})
+
+
+def _without_masks(b: Batching, items: Sequence[Any]) -> list[Any]:
+    """Return an index with the positions where masks are true in their place."""
+    found: list[Any] = []
+    for item in items:
+        if is_mask(b, item):
+            found += [b.same(b.base.restore(each)) for each in b.xp.nonzero(item.values)]
+        else:
+            found.append(item)
+    return found
+
+
+@row("x[]")
+def item_operator(b: Batching, function: Callable[..., Any], x: Any, index: Index, /) -> Any:
+    """Return elements of members."""
+    return taken(b, x, index)
+
+
+@row("getitem")
+def getitem(b: Batching, function: Callable[..., Any], x: Any, /, index: Index) -> Any:
+    """Return elements of members."""
+    return taken(b, x, index)
+
+
+def taken(b: Batching, x: BatchArray, index: Index) -> BatchArray:
+    """Return elements of members at an index, which may differ between them."""
+    where = place(b, index, x.shape, x.batched)
+    return b.made(b.permuted(b.base.restore(b.xp.getitem(x.values, index=where.index)), where.order))
+
+
+@row("take")
+def take(
+    b: Batching, function: Callable[..., Any], x: Any, indices: Any, /, *, axis: int | None = None, **options: Any
+) -> Any:
+    """Return elements of members along one axis."""
+    along = b.only_axis(axis, x)
+    if not indices.batched:
+        return b.restored(function(x.values, indices.values, axis=along, **options))
+    return taken(b, x, at_axis(along - 1, indices))
+
+
+@row("take_along_axis")
+def take_along_axis(b: Batching, function: Callable[..., Any], x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """Return elements of members along one axis, with indices for each position along the others."""
+    if x.ndim != indices.ndim:
+        raise ValueError(f"take_along_axis: expected as many axes, got shapes {x.shape} and {indices.shape}")
+    return b.restored(function(b.led(x), b.led(indices), axis=b.axis(axis, x.ndim)))

@@ -1,0 +1,15 @@
+"""Statistical functions, and others that take axes: those of members are behind the hidden one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.table import row
+
+
+@row("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "count_nonzero")
+def reduction(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
+    """Return a reduction over axes of members; without `axis` over all of them."""
+    if not x.ndim and axis is None:  # no axes: some libraries would reduce the hidden one
+        return b.restored(function(b.reshaped(x, (1,)), axis=(1,), **{**options, "keepdims": False}))
+    return b.made(b.base.restore(function(x.values, axis=b.axes(axis, x.ndim), **options)))

@@ -1,0 +1,127 @@
+"""Manipulation functions of one array: shapes and axes are those of members, behind the hidden axis."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.table import row
+from xpgrad.types import WHOLE, Shape
+
+
+@row("reshape")
+def reshape(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any, **options: Any) -> Any:
+    """Return members of another shape."""
+    given = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
+    return b.restored(function(x.values, shape=(x.values.shape[0], *_completed(given, x.size)), **options))
+
+
+def _completed(shape: Shape, size: int) -> Shape:
+    """Return the shape with a length in place of -1, which the library could not compute for a batch of none."""
+    known = math.prod(n for n in shape if n != -1)
+    unknown = list(shape).count(-1)
+    if unknown > 1 or (known != size if not unknown else not known or size % known):
+        raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+    return tuple(size // known if n == -1 else n for n in shape)
+
+
+@row("broadcast_to")
+def broadcast_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any) -> Any:
+    """Return members broadcast to a shape."""
+    lengths = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
+    if x.ndim > len(lengths):
+        raise ValueError(f"cannot broadcast shape {x.shape} to {lengths}")
+    return b.restored(function(b.aligned(x, len(lengths)), shape=(b.size, *lengths)))
+
+
+@row("permute_dims")
+def permute_dims(b: Batching, function: Callable[..., Any], x: Any, /, axes: tuple[int, ...]) -> Any:
+    """Return members with their axes permuted."""
+    return b.restored(function(x.values, axes=(0, *b.axes(axes, x.ndim))))
+
+
+@row("moveaxis")
+def moveaxis(b: Batching, function: Callable[..., Any], x: Any, source: Any, destination: Any, /) -> Any:
+    """Return members with some axes moved."""
+    return b.restored(function(x.values, b.axes(source, x.ndim), b.axes(destination, x.ndim)))
+
+
+@row("expand_dims")
+def expand_dims(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = 0) -> Any:
+    """Return members with new axes of length 1."""
+    several = isinstance(axis, (tuple, list))
+    axes = b.axes(axis, x.ndim + (len(axis) if several else 1))
+    return b.restored(function(x.values, axis=axes if several else axes[0]))
+
+
+@row("squeeze")
+def squeeze(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None) -> Any:
+    """Return members without axes of length 1; without `axis`, which the standard requires, without all of these."""
+    if axis is None:
+        return b.made(b.reshaped(x, tuple(n for n in x.shape if n != 1)))
+    return b.restored(function(x.values, axis=b.axes(axis, x.ndim)))
+
+
+@row("flip")
+def flip(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: Any = None) -> Any:
+    """Return members with elements in reverse order."""
+    axes = b.axes(axis, x.ndim)
+    return b.restored(function(x.values, axis=axes)) if axes else x
+
+
+@row("roll")
+def roll(b: Batching, function: Callable[..., Any], x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """Return members with elements rolled."""
+    if axis is None:
+        moved = b.made(b.base.restore(function(b.flat(x), shift=shift, axis=1)))
+        return b.made(b.reshaped(moved, x.shape))
+    axes = b.axes(axis, x.ndim)
+    return b.restored(function(x.values, shift=shift, axis=axes[0] if isinstance(axis, WHOLE) else axes))
+
+
+@row("_repeat")
+def repeat_alike(b: Batching, function: Callable[..., Any], x: Any, /, repeats: Any, *, axis: int | None = None) -> Any:
+    """Return members with each element repeated equally often."""
+    if axis is None:
+        return b.restored(function(b.flat(x), repeats=repeats, axis=1))
+    return b.restored(function(x.values, repeats=repeats, axis=b.axis(axis, x.ndim)))
+
+
+@row("repeat")
+def repeat(b: Batching, function: Callable[..., Any], x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+    """Return members with each element repeated, as often for all members."""
+    if type(repeats) is b.kind and repeats.batched:
+        raise b.refused(
+            "repeat has other repeats for each member, so results would differ in length",
+            "take a length that is enough for all, and x[index] with xp.searchsorted",
+        )
+    times = b.opened(repeats)
+    if axis is None:
+        return b.restored(function(b.flat(x), times, axis=1))
+    return b.restored(function(x.values, times, axis=b.axis(axis, x.ndim)))
+
+
+@row("tile")
+def tile(b: Batching, function: Callable[..., Any], x: Any, repetitions: Sequence[int], /) -> Any:
+    """Return members repeated as a whole."""
+    counts = (repetitions,) if isinstance(repetitions, WHOLE) else tuple(repetitions)
+    ndim = max(x.ndim, len(counts))
+    return b.restored(function(b.aligned(x, ndim), (1, *(1,) * (ndim - len(counts)), *counts)))
+
+
+@row("unstack")
+def unstack(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = 0) -> Any:
+    """Return the slices of members along an axis."""
+    return b.restored(tuple(function(x.values, axis=b.axis(axis, x.ndim))))
+
+
+@row("matrix_transpose", "linalg.matrix_transpose")
+def matrix_transpose(b: Batching, function: Callable[..., Any], x: Any, /) -> Any:
+    """Return the transposes of matrices."""
+    return b.restored(function(b.matrix(x)))
+
+
+@row("tril", "triu")
+def triangle(b: Batching, function: Callable[..., Any], x: Any, /, *, k: int = 0) -> Any:
+    """Return the triangles of matrices."""
+    return b.restored(function(b.matrix(x), k=k))

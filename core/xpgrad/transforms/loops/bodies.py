@@ -1,0 +1,193 @@
+"""The bodies of loops: a user's function that is called at each step, with the checks of what it returns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from xpgrad.errors import IterationError
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.leaves import as_leaf
+from xpgrad.transforms.loops.packing import Packing
+from xpgrad.transforms.trees import Structure, flatten, where
+
+SAME = "the carry must keep its structure, shapes, dtypes and devices at each step; cast or reshape it"
+
+
+class Body(ABC):
+    """What a loop does at each step.
+
+    Parameters
+    ----------
+    name : str
+        The public function: ``scan``.
+    structure, carry : Structure, sequence of Variable
+        Those of the first carry.
+
+    Attributes
+    ----------
+    carry : Packing
+    outputs : Packing or None
+        The structure of what is collected at each step, after the first one.
+    """
+
+    def __init__(self, name: str, structure: Structure, carry: Sequence[Variable]) -> None:
+        self.name = name
+        self.carry = Packing(f"{name}: the carry", SAME, structure, [x._node.spec for x in carry])
+        self.outputs: Packing | None = None
+
+    @property
+    def title(self) -> str:
+        """Name that includes the user's function."""
+        return self.name
+
+    @abstractmethod
+    def run(
+        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
+        slices: Iterable[Sequence[Variable]], *, again: bool = False,
+    ) -> tuple[list[Variable], int]:  # fmt: skip
+        """Return the carry after the steps from `start` to `end`, and the step that has been reached.
+
+        Parameters
+        ----------
+        start, end : int
+        leaves : list of Variable
+            The carry.
+        rows : list
+            To which the outputs of each step are added.
+        slices : iterable
+            The rows of the inputs of each step.
+        again : bool
+            Whether these steps have been made before.
+        """
+
+
+class Scanned(Body):
+    """``f(carry, x)``, which returns the next carry and an output.
+
+    Parameters
+    ----------
+    f : callable
+    inputs : Structure
+        The structure of `x`.
+    """
+
+    def __init__(
+        self, name: str, f: Callable[..., Any], structure: Structure, carry: Sequence[Variable], inputs: Structure
+    ) -> None:
+        super().__init__(name, structure, carry)
+        self.f = f
+        self.inputs = Packing(f"{name}: x", "", inputs, [])
+
+    @property
+    def title(self) -> str:
+        """Name that includes the user's function."""
+        return f"{self.name} of {getattr(self.f, '__name__', type(self.f).__name__)}"
+
+    def run(
+        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
+        slices: Iterable[Sequence[Variable]], *, again: bool = False,
+    ) -> tuple[list[Variable], int]:  # fmt: skip
+        """Return the carry after the steps from `start` to `end`, and `end`."""
+        f, build, inputs, carried = self.f, self.carry.build, self.inputs.build, self.carry.leaves
+        silent = self.outputs is not None and self.outputs.structure.kind is type(None)
+        for step, x in zip(range(start, end), slices, strict=True):
+            result = f(build(leaves), inputs(x))
+            if type(result) is not tuple or len(result) != 2:
+                raise self._no_pair(result, step)
+            leaves = carried(result[0], step)
+            if silent and result[1] is None:
+                continue
+            row = (self.outputs or self._first(result[1], step)).leaves(result[1], step)
+            if row:
+                rows.append(row)
+        return leaves, end
+
+    def _no_pair(self, result: Any, step: int) -> TypeError:
+        got = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
+        return TypeError(
+            f"{self.name}: the function must return a pair (carry, y), got {got} at step {step}; return (carry, None) "
+            "if there is nothing to collect"
+        )
+
+    def _first(self, tree: Any, step: int) -> Packing:
+        title = f"{self.name}: the output"
+        leaves, structure = flatten(tree)
+        paths = structure.paths()
+        made = [as_leaf(y, f"{title} that step {step} returned{where(p)}") for y, p in zip(leaves, paths, strict=True)]
+        advice = "the outputs of all steps are stacked and must be of one structure, shape and dtype"
+        self.outputs = Packing(title, advice, structure, [y._node.spec for y in made])
+        return self.outputs
+
+
+class Counted(Scanned):
+    """``f(i, carry)``, which returns the next carry."""
+
+    def __init__(self, name: str, f: Callable[..., Any], structure: Structure, carry: Sequence[Variable]) -> None:
+        super().__init__(name, f, structure, carry, Structure())
+
+    def run(
+        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
+        slices: Iterable[Sequence[Variable]], *, again: bool = False,
+    ) -> tuple[list[Variable], int]:  # fmt: skip
+        """Return the carry after the steps from `start` to `end`, and `end`."""
+        f, build, carried = self.f, self.carry.build, self.carry.leaves
+        for step, (i,) in zip(range(start, end), slices, strict=True):
+            leaves = carried(f(i, build(leaves)), step)
+        return leaves, end
+
+
+class Conditional(Body):
+    """``f(carry)`` as long as ``cond(carry)`` is true."""
+
+    def __init__(
+        self, cond: Callable[[Any], Any], f: Callable[[Any], Any], structure: Structure, carry: Sequence[Variable],
+        max_steps: int | None,
+    ) -> None:  # fmt: skip
+        super().__init__("while_loop", structure, carry)
+        self.cond, self.f, self.max_steps = cond, f, max_steps
+
+    @property
+    def title(self) -> str:
+        """Name that includes the user's function."""
+        return f"{self.name} of {getattr(self.f, '__name__', type(self.f).__name__)}"
+
+    def run(
+        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
+        slices: Iterable[Sequence[Variable]], *, again: bool = False,
+    ) -> tuple[list[Variable], int]:  # fmt: skip
+        """Return the carry after the steps from `start` to `end`, or to the last one, and the step reached."""
+        f, build, carried = self.f, self.carry.build, self.carry.leaves
+        for step in range(start, end):
+            tree = build(leaves)
+            if not again and not self.goes_on(tree, step):
+                return leaves, step
+            leaves = carried(f(tree), step)
+        return leaves, end
+
+    def goes_on(self, tree: Any, step: int) -> bool:
+        """Return the value of the condition before a step.
+
+        Raises
+        ------
+        TypeError
+            It is no boolean.
+        IterationError
+            It is true after `max_steps`.
+        """
+        found = self.cond(tree)
+        if type(found) is not bool:
+            try:
+                x = as_leaf(found, "while_loop: the condition")
+                spec = x._node.spec
+                fits = spec.shape == () and spec.backend.is_kind(spec.dtype, "bool")
+                got = repr(spec)
+            except TypeError:
+                fits, got = False, type(found).__name__
+            if not fits:
+                raise TypeError(f"while_loop: the condition must be one boolean, got {got} before step {step}")
+            found = bool(x)
+        if found and self.max_steps is not None and step >= self.max_steps:
+            raise IterationError(
+                f"while_loop: the condition is still true after max_steps={self.max_steps} steps; raise max_steps"
+            )
+        return found

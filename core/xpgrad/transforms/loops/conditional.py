@@ -1,0 +1,58 @@
+"""`while_loop`: a loop that goes on as long as a condition is true."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.call import Mode
+from xpgrad.transforms.loops.arguments import check_checkpoints, check_function, handed, integer, leaves_of
+from xpgrad.transforms.loops.bodies import Conditional
+from xpgrad.transforms.loops.forward import looped
+from xpgrad.transforms.loops.rows import Rows
+
+
+def while_loop(
+    cond: Callable[[Any], Any], f: Callable[[Any], Any], init: Any, *, max_steps: int | None = None,
+    checkpoints: int | str | None = None,
+) -> Any:  # fmt: skip
+    """Return what a loop has made of a tree when a condition is false: ``while cond(init): init = f(init)``.
+
+    Parameters
+    ----------
+    cond : callable
+        Takes the tree, returns one boolean: a Variable or Python's. It draws no random numbers.
+    f : callable
+        Takes the tree, returns the next one, of the same structure, shapes and dtypes.
+    init : tree of Variables, arrays or scalars
+    max_steps : int, optional
+        An error if the condition is still true after so many steps.
+    checkpoints : int, "all" or None
+        As for `scan`; the number of steps need not be known for that.
+
+    Returns
+    -------
+    tree
+        `init` if the condition is false at once.
+
+    Raises
+    ------
+    IterationError
+        The condition is true after `max_steps`.
+    TypeError
+        The condition is no boolean.
+
+    Notes
+    -----
+    The number of steps is a constant in derivatives. Gradients, random numbers, types and other errors are those of
+    `scan`.
+    """
+    check_function("while_loop", cond)
+    check_function("while_loop", f)
+    mode = Mode(init)
+    first, structure = leaves_of(init, "while_loop: the carry")
+    kept = check_checkpoints("while_loop", checkpoints)
+    limit = None if max_steps is None else integer("while_loop", "max_steps", max_steps)
+    if limit is not None and limit < 0:
+        raise ValueError(f"while_loop: max_steps must not be negative, got {limit}")
+    body = Conditional(cond, f, structure, first, limit)
+    found = looped(body, first, [], Rows([], False, 0), None, kept)
+    return handed(mode, found.carry, structure)

@@ -1,0 +1,54 @@
+"""`fori_loop`: a loop over a range of integers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.current import current_device
+from xpgrad.graph.variable import constant_variable
+from xpgrad.transforms.call import Mode
+from xpgrad.transforms.loops.arguments import check_checkpoints, check_function, handed, integer, leaves_of
+from xpgrad.transforms.loops.bodies import Counted
+from xpgrad.transforms.loops.forward import looped
+from xpgrad.transforms.loops.rows import Rows
+
+
+def fori_loop(
+    lower: int, upper: int, f: Callable[[Any, Any], Any], init: Any, *, checkpoints: int | str | None = None
+) -> Any:
+    """Return what a loop over a range has made of a tree: ``for i in range(lower, upper): init = f(i, init)``.
+
+    Parameters
+    ----------
+    lower, upper : int
+        Or 0-d arrays of integers, whose values are read.
+    f : callable
+        Takes a 0-d Variable of the default integer dtype and a tree of Variables, returns the next tree, of the same
+        structure, shapes and dtypes. As an operand of floating-point numbers, cast it: ``xp.astype(i, x.dtype)``.
+    init : tree of Variables, arrays or scalars
+    checkpoints : int, "all" or None
+        As for `scan`.
+
+    Returns
+    -------
+    tree
+        `init` if there is no step.
+
+    Notes
+    -----
+    Gradients, random numbers, types and errors are those of `scan`.
+    """
+    check_function("fori_loop", f)
+    mode = Mode(init)
+    first, structure = leaves_of(init, "fori_loop: the carry")
+    start, end = integer("fori_loop", "lower", lower), integer("fori_loop", "upper", upper)
+    kept = check_checkpoints("fori_loop", checkpoints)
+    steps = max(end - start, 0)
+    if not steps:
+        return handed(mode, first, structure)
+    device = first[0].device if first else current_device()
+    backend = device.backend
+    numbers = backend.restore(backend.namespace.arange(start, end, device=device.handle))
+    inputs = [constant_variable(numbers)]
+    body = Counted("fori_loop", f, structure, first)
+    found = looped(body, first, inputs, Rows(inputs, False, steps), steps, kept)
+    return handed(mode, found.carry, structure)

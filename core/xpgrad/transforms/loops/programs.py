@@ -1,0 +1,283 @@
+"""A loop in a program: one call, which runs the program of its body at each step on arrays of the library."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.spec import Spec
+from xpgrad.transforms.loops.rows import joined, stacked
+from xpgrad.transforms.loops.schedule import split
+from xpgrad.transforms.trace.agreement import same_programs
+from xpgrad.transforms.trace.calls import Composite
+from xpgrad.transforms.trace.executors import Options, chosen
+from xpgrad.transforms.trace.passes import apply_passes
+from xpgrad.transforms.trace.program import Program
+from xpgrad.types import Array
+
+Run = Callable[..., Sequence[Array]]
+ROWS = 256
+"""How many rows are collected before they are joined."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a loop runs.
+
+    Attributes
+    ----------
+    steps : int
+    reverse : bool
+    carries, rows : int
+        How many leaves the carry has, and how many arrays with a row for each step there are.
+    kept : tuple of int
+        The steps before which carries are kept.
+    checkpoints : int or None
+        How many may be kept in the backward pass.
+    """
+
+    steps: int
+    reverse: bool
+    carries: int
+    rows: int
+    kept: tuple[int, ...] = ()
+    checkpoints: int | None = None
+
+    def place(self, step: int) -> int:
+        """Return the row of a step."""
+        return self.steps - 1 - step if self.reverse else step
+
+
+class Steps(Composite):
+    """The program of one step: from the carry, the rows, and the values from outside.
+
+    Parameters
+    ----------
+    program : Program
+    plan : Plan
+    """
+
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self.program, self.plan = program, plan
+        self._options: Options | None = None
+        self._run: Run | None = None
+
+    def __repr__(self) -> str:
+        count = len(self.program.calls)
+        return f"<{self.program.name}: {count} call{'s' * (count != 1)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Steps) and self.plan == other.plan and same_programs(self.program, other.program)
+        )  # fmt: skip
+
+    __hash__ = object.__hash__
+
+    def prepare(self, options: Options) -> None:
+        """Make what runs the step, with the options of the compiled function."""
+        if self._options != options or self._run is None:
+            self._options, self._run = options, self._made(options)
+
+    def _made(self, options: Options) -> Run:
+        outputs = self.program.outputs
+        made = apply_passes(self.program.replaced(private=len(outputs)), options.off, exact=options.exact)
+        return chosen(made, made.backend, options).run
+
+    @property
+    def run(self) -> Run:
+        """What runs the step: exactly as recorded until it has been prepared."""
+        if self._run is None:
+            self._run = self._made(Options(exact=True))
+        return self._run
+
+    @property
+    def backend(self) -> Backend:
+        """The library of its arrays."""
+        backend = self.program.backend
+        assert backend is not None  # there is at least one array
+        return backend
+
+    def row(self, arrays: Sequence[Array], step: int) -> Iterator[Array]:
+        """Yield the rows of a step."""
+        place, restore = self.plan.place(step), self.backend.restore
+        for array in arrays:
+            yield restore(array[place, ...])
+
+
+class Collected:
+    """Rows, joined from time to time."""
+
+    def __init__(self, reverse: bool) -> None:
+        self.reverse = reverse
+        self._rows: list[Sequence[Array]] = []
+        self._parts: list[list[Array]] = []
+
+    def add(self, row: Sequence[Array]) -> None:
+        """Add the row of the next step."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS:
+            self._join()
+
+    def _join(self) -> None:
+        if self._rows and self._rows[0]:
+            self._parts.append([stacked(column, self.reverse) for column in zip(*self._rows, strict=True)])
+        self._rows = []
+
+    def arrays(self) -> list[Array]:
+        """Return one array for each place in the rows."""
+        self._join()
+        return [joined(parts, self.reverse) for parts in zip(*self._parts, strict=True)]
+
+
+def forward(*arrays: Array, body: Steps, steps: int) -> tuple[Array, ...]:
+    """Return the last carry, the stacked outputs, and the carries that are kept, stacked.
+
+    Parameters
+    ----------
+    *arrays : array
+        The carry, the arrays with a row for each step, and what the steps use from outside.
+    body : Steps
+    steps : int
+    """
+    check_arrays(body, arrays)
+    plan, run = body.plan, body.run
+    carry, rest = arrays[: plan.carries], arrays[plan.carries :]
+    rows, outside = rest[: plan.rows], rest[plan.rows :]
+    outputs, kept, places = Collected(plan.reverse), Collected(False), frozenset(plan.kept)
+    for step in range(steps):
+        if step in places:
+            kept.add(carry)
+        found = run(*carry, *body.row(rows, step), *outside)
+        carry = tuple(found[: plan.carries])
+        outputs.add(found[plan.carries :])
+    return (*carry, *outputs.arrays(), *kept.arrays())
+
+
+def pullback(*arrays: Array, body: Steps, vjp: "Pull", steps: int) -> tuple[Array, ...]:
+    """Return the gradients of the carry, of the rows, and of what the steps use from outside.
+
+    Parameters
+    ----------
+    *arrays : array
+        What `forward` has kept, the rows, what the steps and their gradients use from outside, and the cotangents of
+        the last carry and of the outputs.
+    body, vjp : Steps, Pull
+    steps : int
+    """
+    check_arrays(body, arrays)
+    return Backward(arrays, body, vjp, steps).run()
+
+
+class Pull(Steps):
+    """The program of the gradients of one step.
+
+    From the carry, the rows, values from outside, and cotangents, it gives the gradients that there are.
+
+    Parameters
+    ----------
+    program : Program
+    plan : Plan
+    carries, rows, captured : sequence of Spec or None
+        For each wanted leaf of the carry, each wanted row and each captured Variable: the spec of its gradient.
+    present : sequence of bool
+        Which of these gradients the program has; the others are zeros.
+    counts : tuple of int
+        How many values the steps and their gradients use from outside, and how many cotangents outputs have.
+    """
+
+    def __init__(
+        self, program: Program, plan: Plan, carries: Sequence[Spec], rows: Sequence[Spec], captured: Sequence[Spec],
+        present: Sequence[bool], counts: tuple[int, int, int],
+    ) -> None:  # fmt: skip
+        super().__init__(program, plan)
+        self.carries, self.rows, self.captured = carries, rows, captured
+        self.present, self.counts = tuple(present), counts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pull) and self.present == other.present and Steps.__eq__(self, other)
+
+    __hash__ = object.__hash__
+
+    def gradients(self, found: Sequence[Array]) -> list[Array | None]:
+        """Return the gradients of one step, None for zeros."""
+        remaining = iter(found)
+        return [next(remaining) if there else None for there in self.present]
+
+
+class Backward:
+    """One run of the backward pass."""
+
+    def __init__(self, arrays: Sequence[Array], body: Steps, vjp: Pull, steps: int) -> None:
+        self.body, self.vjp, self.steps, plan = body, vjp, steps, body.plan
+        remaining = iter(arrays)
+
+        def take(count: int) -> list[Array]:
+            return [next(remaining) for _ in range(count)]
+
+        self.kept, self.rows = take(plan.carries), take(plan.rows)
+        self.outside, self.outside_vjp = take(vjp.counts[0]), take(vjp.counts[1])
+        self.carry, self.outputs = take(len(vjp.carries)), take(vjp.counts[2])
+        self.totals: list[Array | None] = [None] * len(vjp.captured)
+        self.parts = Collected(not plan.reverse)  # they come from the last step to the first
+
+    def run(self) -> tuple[Array, ...]:
+        """Return the gradients."""
+        plan = self.body.plan
+        restore = self.body.backend.restore
+        stack = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in enumerate(plan.kept)]
+        end = self.steps
+        while stack:
+            start, carry = stack[-1]
+            further = 0
+            if plan.checkpoints is not None:
+                further = split(end - start, max(1, plan.checkpoints - len(stack) + 1))
+            if further:
+                stack.append((start + further, self._carries(carry, start, start + further)[-1]))
+                continue
+            if end > start:
+                carries = self._carries(carry, start, end - 1)
+                for step in range(end - 1, start - 1, -1):
+                    self._pull(carries.pop(), step)
+            end = start
+            stack.pop()
+        zeros = self._zeros
+        totals = [zeros(spec) if g is None else g for g, spec in zip(self.totals, self.vjp.captured, strict=True)]
+        return (*self.carry, *self.parts.arrays(), *totals)
+
+    def _carries(self, carry: Sequence[Array], start: int, end: int) -> list[Sequence[Array]]:
+        """Return the carries before the steps from `start` to `end`, this one included."""
+        body, count = self.body, self.body.plan.carries
+        found, run = [carry], body.run
+        for step in range(start, end):
+            found.append(run(*found[-1], *body.row(self.rows, step), *self.outside)[:count])
+        return found
+
+    def _pull(self, carry: Sequence[Array], step: int) -> None:
+        """Continue the cotangents through a step."""
+        vjp = self.vjp
+        cotangents = [*self.carry, *vjp.row(self.outputs, step)]
+        found = vjp.gradients(vjp.run(*carry, *vjp.row(self.rows, step), *self.outside_vjp, *cotangents))
+        carries, rows = len(vjp.carries), len(vjp.rows)
+        self.carry = self._filled(found[:carries], vjp.carries)
+        self.parts.add(self._filled(found[carries : carries + rows], vjp.rows))
+        for i, g in enumerate(found[carries + rows :]):
+            held = self.totals[i]
+            self.totals[i] = g if held is None else held if g is None else self._added(held, g)
+
+    def _added(self, a: Array, b: Array) -> Array:
+        backend = self.body.backend
+        return backend.restore(backend.xp.add(a, b))
+
+    def _filled(self, gradients: Sequence[Array | None], specs: Sequence[Spec]) -> list[Array]:
+        return [self._zeros(spec) if g is None else g for g, spec in zip(gradients, specs, strict=True)]
+
+    def _zeros(self, spec: Spec) -> Array:
+        backend = self.body.backend
+        return backend.restore(backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
+
+
+def check_arrays(body: Steps, arrays: Sequence[Array]) -> None:
+    """Raise TypeError if a compiler of the library passes symbols instead of arrays: it would unroll the loop."""
+    kinds = body.backend.array_types
+    for array in arrays:
+        if type(array) not in kinds:
+            raise TypeError(f"a loop takes arrays, got {type(array).__name__}")

@@ -1,0 +1,42 @@
+"""Which carries of a loop are kept: one each square root of its steps, or a number of them by the binomial schedule."""
+
+import math
+
+
+def interval(steps: int) -> int:
+    """Return after how many steps a carry is kept, so that carries and recorded steps are equally many."""
+    return max(1, math.isqrt(max(steps - 1, 0)) + 1)
+
+
+def reach(checkpoints: int, repetitions: int) -> int:
+    """Return how many steps can be reversed if each is computed at most so many times more, without a record.
+
+    With `checkpoints` carries, that of the first step included.
+    """
+    return math.comb(checkpoints + repetitions, checkpoints) if repetitions >= 0 else 0
+
+
+def split(steps: int, checkpoints: int) -> int:
+    """Return after which of `steps` the next carry is kept, so that the fewest are computed again; 0 for a single step.
+
+    The carry before the first step is one of `checkpoints`. Where that is the only one, the last step is reversed next.
+
+    Source: Griewank and Walther, Algorithm 799: Revolve, ACM Transactions on Mathematical Software 26 (2000).
+    """
+    if steps <= 1:
+        return 0
+    repetitions = 1
+    while reach(checkpoints, repetitions) < steps:
+        repetitions += 1
+    return min(reach(checkpoints, repetitions - 1), steps - reach(checkpoints - 1, repetitions - 1))
+
+
+def places(steps: int, checkpoints: int) -> list[int]:
+    """Return the steps before which carries are kept in the first pass, the first one included."""
+    found = [0]
+    while len(found) < checkpoints:
+        further = split(steps - found[-1], checkpoints - len(found) + 1)
+        if not further:
+            break
+        found.append(found[-1] + further)
+    return found

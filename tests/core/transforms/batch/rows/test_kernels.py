@@ -1,0 +1,138 @@
+"""Kernels of batches that no function of the standard has: writes and sums at indices, random numbers."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from tests.building import array, values
+from tests.core.transforms.batch.rows.one_by_one import Case, compare
+
+import xpgrad
+from xpgrad import Variable, ops, random
+from xpgrad import array_api as xp
+from xpgrad.backend.kernels import table
+from xpgrad.errors import BatchError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import vmap
+from xpgrad.transforms.batch.namespace import DRAWN
+from xpgrad.transforms.batch.rows.table import rows
+
+
+def written(index):
+    def f(xp, x, u, *arrays):
+        y = x + 0
+        y[index(*arrays)] = u
+        return y
+
+    return f
+
+
+def added(index):
+    return lambda xp, x, u, *arrays: ops.scatter_add(x, index(*arrays), u)
+
+
+INDICES = [
+    ("integer", lambda: 1, "f8 3 4", "f8 4", ()),
+    ("block", lambda: (slice(1, None), slice(0, 2)), "f8 3 4", "f8 2", ()),
+    ("steps", lambda: (..., slice(None, None, -2)), "f8 3 4", "f8 3 2", ()),
+    ("number", lambda: (0, -1), "f8 3 4", "f8", ()),
+    ("new axis", lambda: (None, 0), "f8 3 4", "f8 1 4", ()),
+    ("rows", lambda i: i, "f8 3 4", "f8 2 4", ("i8+ 2",)),
+    ("rows of two axes", lambda i: i, "f8 3 4", "f8", ("i8+ 2 2",)),
+    ("columns", lambda i: (slice(None), i), "f8 3 4", "f8 3 2", ("i8+ 2",)),
+    ("elements", lambda i, j: (i, j), "f8 3 4", "f8 2", ("i8+ 2", "i8+ 2")),
+    ("apart", lambda i, j: (i, slice(None), j), "f8 3 5 4", "f8 2 5", ("i8+ 2", "i8+ 2")),
+    ("apart, behind", lambda i, j: (slice(None), i, slice(1, 3), j), "f8 2 3 5 4", "f8 3 2 2", ("i8+ 3", "i8+")),
+    ("0-d", lambda i: (i, ...), "f8 3 4", "f8 4", ("i8+",)),
+]
+CASES = [
+    *(Case(f"set {name}", written(index), x, u, *i, raw=False) for name, index, x, u, i in INDICES),
+    *(Case(f"add {name}", added(index), x, u, *i, raw=False) for name, index, x, u, i in INDICES),
+    Case("set by a mask", lambda xp, x, m: written(lambda m: m)(xp, x, 2.0, m), "f8 3 4", "b1 3", raw=False),
+    Case("set by a mask of all", lambda xp, x, m: written(lambda m: m)(xp, x, 0, m), "i8 3 4", "b1 3 4", raw=False),
+    Case("set by the same mask", written(lambda m: m), "f8 3 4", "f8 4", "b1 3",
+         raw=False, batched=[(True, True, False), (True, False, False), (False, True, False)]),
+    Case("convolve", lambda xp, a, v: ops.convolve(a, v), "f8 5", "f8 3", raw=False),
+    Case("repeated rows", lambda xp, x: x[xp.asarray([0, 0, 2])] * x[0], "f8 3 4", raw=False),
+    Case("segments", lambda xp, x, s: ops.segment_sum(x, xp.abs(s), 4), "f8 5 2", "i8+ 5", raw=False),
+]  # fmt: skip
+
+
+@pytest.fixture(params=("@numpy", "@strict:cpu"))
+def device(request):
+    return xpgrad.get_device(request.param)
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_a_kernel_gives_what_it_gives_for_each_member(device, case):
+    for size in (3, 1, 0):
+        compare(case, device, size, raw=False)
+
+
+def test_a_value_for_a_mask_that_differs_is_refused_if_it_depends_on_its_length(device):
+    x = array(device, [[1.0, -2.0], [-3.0, -4.0]])
+    u = array(device, [1.0, 2.0])
+    with pytest.raises(BatchError, match=r"mask of an index.*xp.where"):
+        vmap(lambda x, u: written(lambda: x > 0)(xp, x, u), in_axes=(0, None))(x, u)
+
+
+def test_searchsorted_puts_nan_behind_all_numbers(device):
+    lines = array(device, [[1.0, 2.0, np.nan], [0.0, np.nan, np.nan]], "float64")
+    wanted = array(device, [[np.nan, 3.0, 0.5], [np.nan, np.inf, 0.0]], "float64")
+    for side in ("left", "right"):
+        found = vmap(lambda x, y, side=side: xp.searchsorted(x, y, side=side))(lines, wanted)
+        expected = [np.searchsorted(x, y, side=side) for x, y in zip(on_host(lines), on_host(wanted), strict=True)]
+        assert values(found) == np.asarray(expected).tolist()
+
+
+# Random numbers
+
+
+def test_each_member_draws_numbers_of_its_own_in_the_order_of_a_loop(device):
+    x = array(device, np.zeros(3))
+    random.seed(0)
+    got = vmap(lambda x: x + Variable(random.normal((2,), device=device)))(x)
+    random.seed(0)
+    assert values(got) == [values(Variable(random.normal((2,), device=device)) + 0 * x[0]) for _ in range(3)]
+
+
+def test_members_draw_the_same_numbers_on_request(device):
+    got = on_host(vmap(lambda x: x + Variable(random.uniform((2,), device=device)), randomness="same")(
+        array(device, np.zeros(4))
+    ))  # fmt: skip
+    assert got.shape == (4, 2)
+    assert (got == got[0]).all()
+    assert got[0, 0] != got[0, 1]
+
+
+def test_chunks_draw_the_same_numbers_on_request(device):
+    f = vmap(lambda x: x + Variable(random.uniform((), device=device)), randomness="same", chunk_size=2)
+    random.seed(0)
+    got = values(f(array(device, np.zeros(5))))
+    assert len(set(got)) == 1
+    random.seed(0)
+    first = [values(random.uniform((), device=device)) for _ in range(2)]
+    random.seed(0)
+    f(array(device, np.zeros(5)))
+    assert values(random.uniform((), device=device)) == first[1]  # as if all members had been computed at once
+
+
+# All kernels
+
+BODIES = {
+    "accumulate", "alias", "convolve_full", "cross_entropy", "hit_rate", "labels_count", "labels_one_hot",
+    "labels_weight", "representatives", "softmax_from_log", "sum_to",
+}  # fmt: skip
+"""Kernels whose default bodies, in calls of the standard, compute with batched arrays as with others."""
+
+
+def test_it_is_decided_for_each_kernel_how_it_is_computed_for_a_batch():
+    for module in pkgutil.walk_packages(xpgrad.__path__, "xpgrad."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    own = {name: each for name, each in table.declared.items() if ":" not in name and not each.optional}
+    elementwise = {name for name in own if getattr(table.definition(name), "elementwise", False)}
+    undecided = own.keys() - elementwise - rows.keys() - BODIES - DRAWN
+    assert not undecided, "give each a row in transforms/batch/rows, or list it among BODIES here after trying it"
+    assert not BODIES & rows.keys()

@@ -1,0 +1,121 @@
+"""`Enclosed`: what leaves a transformation is connected to what has entered it."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from tests.building import array, variable
+
+import xpgrad
+from xpgrad import Variable, no_backprop_mode
+from xpgrad import array_api as xp
+from xpgrad.errors import EscapedArray, GraphError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import grad, vmap
+
+X = np.arange(6.0).reshape(3, 2) / 5 + 0.1
+
+
+def test_gradients_of_arguments_and_captured_variables(device):
+    x, w = variable(device, X, "float64"), variable(device, [1.0, 2.0], "float64")
+    y = vmap(lambda x: xp.tanh(x * w))(x)
+    xp.sum(y).backward()
+    slope = 1 - np.tanh(X * [1.0, 2.0]) ** 2
+    np.testing.assert_allclose(on_host(x.grad), slope * [1.0, 2.0])
+    np.testing.assert_allclose(on_host(w.grad), (slope * X).sum(0))
+    assert type(w.grad) is type(w.array)
+
+
+def test_what_a_batch_computes_can_be_differentiated_to_any_order(device):
+    w = array(device, 0.7, "float64")
+    x = array(device, X, "float64")
+
+    def batched(w):
+        return xp.sum(vmap(lambda x: xp.sum(xp.sin(x * w)))(x))
+
+    def plain(w):
+        return xp.sum(xp.sin(w * x))
+
+    for _ in range(4):
+        np.testing.assert_allclose(on_host(batched(w)), on_host(plain(w)))
+        batched, plain = grad(batched), grad(plain)
+
+
+def test_gradients_within_add_to_those_of_captured_variables(device):
+    w = variable(device, [1.0, 2.0], "float64")
+    w.grad = array(device, [10.0, 10.0], "float64")
+    x = array(device, X, "float64")
+
+    def step(x):
+        xp.sum(x * w).backward()
+        return x
+
+    vmap(step)(x)
+    np.testing.assert_allclose(on_host(w.grad), 10 + X.sum(0))
+
+
+def test_a_backward_computation_within_does_not_end_at_what_was_computed_outside():
+    w = Variable(np.asarray([1.0, 2.0]))
+    v = w * w
+    with pytest.raises(GraphError, match="vmap: a backward computation within the function reaches a Variable"):
+        vmap(lambda x: xp.sum(x * v).backward())(X)
+
+
+def test_results_are_connected_only_where_a_graph_is_recorded():
+    w = Variable(np.asarray([1.0, 2.0]))
+    with no_backprop_mode():
+        assert type(vmap(lambda x: x * w)(X)) is np.ndarray
+    assert vmap(lambda x: x * w)(X).creator_node.label == "vmap"
+    assert type(vmap(lambda x: x * w.array)(X)) is np.ndarray
+
+
+def test_the_graph_within_is_freed():
+    w = Variable(np.asarray([1.0, 2.0]))
+    seen = []
+
+    def f(x):
+        y = xp.tanh(x * w)
+        seen.append(weakref.ref(y.node))
+        return y * y
+
+    xp.sum(vmap(f)(X)).backward()
+    gc.collect()
+    assert seen[0]() is None
+    y = xp.sum(vmap(f)(X))
+    y.backward(retain_graph=False)
+    gc.collect()
+    assert seen[1]() is None
+    with pytest.raises(GraphError):
+        y.backward()
+
+
+def test_results_share_no_memory_with_arguments():
+    same, again = vmap(lambda x: (x, x))(X)
+    same[...] = 0
+    assert X.any()
+    assert again.any()
+
+
+def test_arrays_that_escape_are_errors():
+    kept = []
+    vmap(lambda x: kept.append(x) or x)(X)
+    for use in (lambda: kept[0] + 1, lambda: vmap(lambda x: x * kept[0])(X), lambda: xp.sum(kept[0])):
+        with pytest.raises(EscapedArray, match="vmap"):
+            use()
+
+
+def test_two_threads_sweep_one_graph():
+    w = Variable(np.asarray([1.0, 2.0]))
+    y = xp.sum(vmap(lambda x: xp.tanh(x * w))(X))
+    (expected,) = xpgrad.grad([y], [w])
+    found = []
+    threads = [threading.Thread(target=lambda: found.extend(xpgrad.grad([y], [w]))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    for g in found:
+        np.testing.assert_array_equal(g.array, expected.array)

@@ -1,0 +1,55 @@
+"""`vmap` by a loop, and forward mode by reverse mode twice: what batches and tangents are compared with."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad import Variable, transforms
+from xpgrad import array_api as xp
+from xpgrad.transforms.trees import flatten
+
+Axes = int | None | Sequence[int | None]
+
+
+def looped(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, **options: Any) -> Callable[..., Any]:
+    """Return a function of arrays that calls `f` for each member, and stacks the leaves of the results.
+
+    It takes the parameters of `vmap` and ignores those that change no result. All results are Variables.
+    """
+
+    def each(*args: Any) -> Any:
+        axes = list(in_axes) if isinstance(in_axes, Sequence) else [in_axes] * len(args)
+        xs = [x if isinstance(x, Variable) else Variable(x, requires_grad=False) for x in args]
+        (size,) = {x.shape[axis] for x, axis in zip(xs, axes, strict=True) if axis is not None}
+        found = [f(*(member(x, axis, i) for x, axis in zip(xs, axes, strict=True))) for i in range(size)]
+        leaves = [flatten(ys)[0] for ys in found]
+        structure = flatten(found[0])[1]
+        return structure.build([xp.stack(list(ys), axis=out_axes) for ys in zip(*leaves, strict=True)])
+
+    return each
+
+
+def member(x: Variable, axis: int | None, i: int) -> Variable:
+    """Return the member `i` along an axis, or `x` itself where the axis is None."""
+    if axis is None:
+        return x
+    return x[(slice(None),) * (axis % x.ndim) + (i,)]
+
+
+def doubled(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """Return what `jvp` returns, by the pullback of a pullback, which is linear in its cotangent."""
+    y, pullback = transforms.vjp(f, *primals, allow_constant=True)
+    zeros = flatten(y)[1].build([0 * each for each in flatten(y)[0]])
+    _, pushforward = transforms.vjp(pullback, zeros, allow_constant=True)
+    (tangent,) = pushforward(tuple(tangents))
+    return y, tangent
+
+
+def reverse_hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Return the product of a Hessian and tangents by reverse mode over reverse mode."""
+    numbers = tuple(range(len(primals)))
+
+    def slope(*xs: Any) -> Any:
+        gs = transforms.grad(f, numbers, allow_constant=True)(*xs)
+        return sum((xp.sum(g * t) for g, t in zip(gs, tangents, strict=True)), start=0.0 * xp.sum(xs[0]))
+
+    return transforms.grad(slope, numbers, allow_constant=True)(*primals)
