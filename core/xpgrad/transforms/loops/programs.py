@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.spec import Spec
