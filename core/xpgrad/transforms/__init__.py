@@ -19,9 +19,9 @@ from xpgrad.transforms.products import linearize, vjp
 from xpgrad.transforms.recomputed import checkpoint
 
 __all__ = [
-    "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "fori_loop", "grad", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum", "scan", "stop_gradient",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "fori_loop", "grad", "hessian",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum", "scan",
+    "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

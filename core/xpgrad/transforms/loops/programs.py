@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.spec import Spec
@@ -224,7 +223,8 @@ class Backward:
         """Return the gradients."""
         plan = self.body.plan
         restore = self.body.backend.restore
-        stack = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in enumerate(plan.kept)]
+        kept = enumerate(plan.kept)
+        stack: list[tuple[int, Sequence[Array]]] = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in kept]
         end = self.steps
         while stack:
             start, carry = stack[-1]
