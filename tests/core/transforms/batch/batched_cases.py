@@ -14,7 +14,6 @@ from tests.devices import lacking
 
 import xpgrad
 from xpgrad import Device, Variable, transforms
-from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.subject import RTOL
