@@ -64,7 +64,7 @@ WORDS = {
     "xpgrad-torch": "cpu detach meta requires_grad_",
     "scaling.md": "freeze gc",
     "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
-    "transforms.md": "aux least_squares resize_",
+    "transforms.md": "aux least_squares resize_ sol",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""
 OF_THEIR_LIBRARIES = {"interop.md"}
