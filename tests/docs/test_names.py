@@ -47,7 +47,7 @@ ROOTS: dict[str, Any] = CLASSES | {
 }
 GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 """Of entry points: no modules."""
-OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch", "xarray"}
+OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch", "xarray"}
 """Libraries whose names are not looked up."""
 WORDS = {
     "CHANGELOG.md": "DataArray Dataset align brentq deepcopy reindex rolling sortby xp.device_of xp.spec_of xpgrad.Varible",

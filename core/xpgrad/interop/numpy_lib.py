@@ -40,7 +40,7 @@ def sliding_window_view(
 
 def _windows(x: Variable, size: int, axis: int) -> Variable:
     count = x.shape[axis] - size + 1
-    if count < 0 or size < 0:
+    if count < 1 or size < 0:
         raise ShapeError(f"sliding_window_view: a window of {size} does not fit into axis {axis} of shape {x.shape}")
     space = x.__array_namespace__()
     starts = space.arange(count, device=x.device)[:, None]

@@ -72,10 +72,12 @@ def _nan_position(function: Function, least: float) -> Function:
 def _present(a: Any, axis: Any, least: float) -> Any:
     """Return `a` with `least` in place of NaN; ValueError if there is nothing else along `axis`, as for NumPy."""
     a = as_variable(a)
-    missing = xp.isnan(a) if a.node.spec.differentiable else xp.zeros_like(a, dtype=xp.bool)
+    if not a.node.spec.differentiable:
+        return a
+    missing = xp.isnan(a)
     if bool(xp.any(xp.all(missing, axis=axis))):
         raise ValueError("All-NaN slice encountered")
-    return xp.where(missing, least, a) if a.node.spec.differentiable else a
+    return xp.where(missing, least, a)
 
 
 def _scan(function: Function) -> Function:

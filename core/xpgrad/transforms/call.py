@@ -15,12 +15,18 @@ from xpgrad.transforms.containers import is_array_like
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
 
-_inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
+OUTSIDE, WITHIN, RECORDED = range(3)
+_inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
 
 
 def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the result of a user's function; a graph is recorded, and transforms within it return Variables."""
-    return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
+    return called_with({_inside: RECORDED, **backprop_mode(True)}, function, *args, **kwargs)
+
+
+def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a user's function; transforms within it return Variables, connected only if they must be."""
+    return called_with({_inside: max(_inside.get(), WITHIN), **backprop_mode(True)}, function, *args, **kwargs)
 
 
 def recording() -> bool:
@@ -40,9 +46,9 @@ class Mode:
     """
 
     def __init__(self, *arguments: Any) -> None:
-        inside, found = _inside.get() and recording(), variables_in(arguments)
-        self.variables = inside or bool(found)
-        self.recorded = inside or (recording() and requires_grad(found))
+        inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
+        self.variables = bool(inside or found)
+        self.recorded = inside == RECORDED or (recording() and requires_grad(found))
 
     def computed(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, which records a graph only if the results are to be connected."""

@@ -7,7 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import config
 from xpgrad.errors import GradientError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux
+from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.node import Output, left
@@ -162,7 +162,7 @@ class _Run:
         return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
 
     def _inside(self, f: Callable[..., Any], trees: list[Any], has_aux: bool, allow_constant: bool) -> Any:
-        result, aux = transforming(f, *trees), None
+        result, aux = (transforming if self.mode.recorded else within)(f, *trees), None
         if has_aux:
             result, aux = with_aux(self.name, result)
         outputs, structure = output_leaves(self.name, result, allow_constant)

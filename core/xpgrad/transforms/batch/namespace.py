@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.kernels import EXTENSIONS, Declaration, KernelNamespace, table
 from xpgrad.transforms.batch.rows.elementwise import elementwise
-from xpgrad.transforms.batch.rows.table import BY_BODY, rows
+from xpgrad.transforms.batch.rows.table import BY_BODY, gradient_rows, rows
 from xpgrad.types import Kernel, Namespace
 
 if TYPE_CHECKING:
@@ -25,8 +25,16 @@ class BatchKernels(KernelNamespace):
     backend: "BatchBackend"
 
     def find(self, name: str) -> Kernel | None:
-        """Return None: kernels of the base take its arrays."""
-        return None
+        """Return the base's gradient kernel by its row, or None; other kernels of the base are found by `kernel_of`."""
+        row = gradient_rows.get(name)
+        found = None if row is None else self.backend.base.xp.find(name)
+        return None if found is None else self.backend.by_row(name, row, self.backend.base.follow(found))
+
+    def body(self, name: str) -> Kernel:
+        """Return the default body of the kernel `name`, which runs on batches."""
+        body = self._default(table.declared[name])
+        assert body is not None
+        return body
 
     def kernel_of(self, declaration: Declaration) -> Kernel:
         """Return a kernel by its row, by the base's kernel if it is elementwise, else its default body."""

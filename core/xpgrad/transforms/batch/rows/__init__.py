@@ -9,6 +9,7 @@ from xpgrad.transforms.batch.rows import (
     indexing,
     joining,
     linalg,
+    losses,
     networks,
     products,
     reductions,
@@ -18,6 +19,6 @@ from xpgrad.transforms.batch.rows import (
 )
 
 __all__ = [
-    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "networks", "products",
-    "reductions", "scattering", "searching", "shapes",
+    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "losses", "networks",
+    "products", "reductions", "scattering", "searching", "shapes",
 ]  # fmt: skip

@@ -1,0 +1,85 @@
+"""The cross entropy of labels, with the examples of all members in one batch, and gradient kernels of networks."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.spec import Spec
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.elementwise import elementwise
+from xpgrad.transforms.batch.rows.table import gradient_row, row
+from xpgrad.types import Array
+
+gradient_row("special.expit.x", "tanh.x")(elementwise)
+
+
+@gradient_row("softmax.x", "log_softmax.x")
+def softmax_x(b: Batching, function: Callable[..., Any], gy: Any, y: Any, axis: Any, /) -> Any:
+    """Return the gradient of a function over axes of members."""
+    along: Any = b.axes(axis, y.ndim)
+    gx = function(b.front(gy), b.front(y), along[0] if len(along) == 1 else along)
+    return gx if gx is NotImplemented else b.made(gx)
+
+
+def _examples(b: Batching, x: Any) -> Array | None:
+    """Return an array for the examples of all members: from shape (B, N, ...) to (B * N, ...)."""
+    if x is None:
+        return None
+    values = b.front(x)
+    return b.shaped(values, (values.shape[0] * values.shape[1], *values.shape[2:]))
+
+
+def _counts(b: Batching, t: Any, wide: Any, normalize: bool, ignore_label: int) -> Any:
+    """Return the number of examples by which the losses of a member are divided, one for all or one for each."""
+    if not normalize:
+        return t.shape[0] or 1
+    xp = b.xp
+    counted = xp.astype(xp.not_equal(t.values, ignore_label), wide)
+    count = xp.sum(counted, axis=tuple(range(1 if t.batched else 0, len(t.values.shape))))
+    return xp.maximum(b.base.restore(count), 1)
+
+
+@row("cross_entropy")
+def cross_entropy(
+    b: Batching, function: Callable[..., Any], x: Any, t: Any, score: Any, weight: Any, /, normalize: bool,
+    ignore_label: int, reduce: str,
+) -> Any:  # fmt: skip
+    """Return the losses of all examples, or their means in each member."""
+    losses: Any = NotImplemented
+    if weight is None or not weight.batched:
+        given = None if weight is None else weight.values
+        options = {"normalize": normalize, "ignore_label": ignore_label, "reduce": "no"}
+        losses = function(_examples(b, x), _examples(b, t), _examples(b, score), given, **options)
+    if losses is NotImplemented:
+        body: Any = b.backend.xp.body("cross_entropy")
+        return body(x, t, score, weight, normalize=normalize, ignore_label=ignore_label, reduce=reduce)
+    losses = b.shaped(losses, (b.size, *t.shape))
+    if reduce == "no":
+        return b.made(losses)
+    xp, wide = b.xp, b.base.wide(x.dtype)
+    total = xp.sum(losses, axis=tuple(range(1, len(losses.shape))), dtype=wide)
+    y = xp.divide(b.base.restore(total), _counts(b, t, wide, normalize, ignore_label))
+    return b.made(xp.astype(y, x.dtype, copy=False))
+
+
+@gradient_row("cross_entropy.x")
+def cross_entropy_x(
+    b: Batching, function: Callable[..., Any], gy: Any, x: Any, t: Any, score: Any, weight: Any, x_spec: Spec,
+    normalize: bool, ignore_label: int, reduce: str, /,
+) -> Any:  # fmt: skip
+    """Return the gradients of logits."""
+    if weight is not None and weight.batched:
+        return NotImplemented
+    share, xp = gy.values, b.xp
+    if reduce == "mean":
+        wide = b.base.wide(x.dtype)
+        count = _counts(b, t, wide, normalize, ignore_label)
+        share = xp.astype(xp.divide(xp.astype(share, wide, copy=False), count), x.dtype, copy=False)
+        if len(share.shape):  # one for each member
+            share = b.shaped(b.base.restore(share), (b.size, *(1,) * t.ndim))
+    share = b.base.restore(xp.broadcast_to(share, shape=(b.size, *t.shape)))
+    n = b.size * t.shape[0]
+    spec = b.base.spec_for((n, *x.shape[1:]), x.dtype, b.base.handle_of(share))
+    given = None if weight is None else weight.values
+    share, examples = b.shaped(share, (n, *t.shape[1:])), [_examples(b, each) for each in (x, t, score)]
+    gx = function(share, *examples, given, spec, normalize, ignore_label, "no")
+    return gx if gx is NotImplemented else b.made(b.shaped(gx, (b.size, *x.shape)))
