@@ -8,6 +8,7 @@ from xpgrad import array_api as xp
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import REFUSED, numpy_function
+from xpgrad.types import WHOLE
 
 
 @numpy_function("lib.stride_tricks.sliding_window_view")
@@ -29,8 +30,8 @@ def sliding_window_view(
         A copy: the gradient of an element is the sum over the windows that it is in.
     """
     y: Variable = as_variable(x)
-    sizes = (window_shape,) if hasattr(window_shape, "__index__") else tuple(window_shape)
-    axes = tuple(range(y.ndim)) if axis is None else (axis,) if hasattr(axis, "__index__") else tuple(axis)
+    sizes = (window_shape,) if isinstance(window_shape, WHOLE) else tuple(window_shape)
+    axes = tuple(range(y.ndim)) if axis is None else (axis,) if isinstance(axis, WHOLE) else tuple(axis)
     if len(sizes) != len(axes):
         raise ShapeError(f"sliding_window_view: expected as many windows as axes, got {sizes} for axes {axes}")
     for size, along in zip(sizes, axes, strict=True):
