@@ -11,6 +11,7 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.containers import is_array_like
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
 
@@ -186,7 +187,7 @@ class Call:
 
     def number(self) -> Variable:
         """Return the single output, which must be one real number."""
-        if self.structure.kind is not None:
+        if self.structure.kind is not None and not is_array_like(self.structure.kind):
             raise TypeError(
                 f"{self.name}: the function must return one number, got {self.structure.kind.__name__}; for a number "
                 "and other outputs use has_aux=True"

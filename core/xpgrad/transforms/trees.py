@@ -1,7 +1,8 @@
 """Trees: nested dictionaries, lists, tuples, named tuples and dataclasses, flattened and rebuilt.
 
-Any other object is a leaf; None is a tree without leaves. A field of a dataclass that is declared with
-``field(metadata={"static": True})`` belongs to the structure: names, sizes, functions.
+So are `DataArray` and `Dataset` of xarray, whose labels belong to the structure. Any other object is a leaf; None is a
+tree without leaves. A field of a dataclass that is declared with ``field(metadata={"static": True})`` belongs to the
+structure: names, sizes, functions.
 """
 
 import copy
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.errors import StructureError
+from xpgrad.transforms.containers import container_of
 
 Path = tuple[Any, ...]
 
@@ -53,6 +55,9 @@ class Structure:
             return self.kind(*children)
         if issubclass(self.kind, (tuple, list)):
             return self.kind(children)
+        container = container_of(self.kind)
+        if container is not None:
+            return container.build(self.empty, children)
         made = copy.copy(self.empty)
         for name, child in zip(self.keys, children, strict=True):
             object.__setattr__(made, name, child)  # the dataclass may be frozen
@@ -89,6 +94,11 @@ class Structure:
         if found.keys() != set(self.keys):
             wanted, got = (", ".join(map(repr, keys)) or "nothing" for keys in (self.keys, found))
             raise StructureError(f"{what}{where(path)}: expected {self.kind.__name__} with {wanted}; got {got}")
+        container = container_of(self.kind)
+        if container is not None and not container.fits(tree, self.empty):
+            raise StructureError(
+                f"{what}{where(path)}: expected the labels of {_labels(self.empty)}, got others: {_labels(tree)}"
+            )
         leaves: list[Any] = []
         for key, child in zip(self.keys, self.children, strict=True):
             if child is LEAF:
@@ -114,7 +124,10 @@ def _flattened(tree: Any, leaves: list[Any]) -> Structure:
         return LEAF
     kind, keys, children = opened
     empty = None
-    if kind is not type(None) and not issubclass(kind, (tuple, list)):
+    container = container_of(kind)
+    if container is not None:
+        empty = container.emptied(tree)
+    elif kind is not type(None) and not issubclass(kind, (tuple, list)):
         empty = copy.copy(tree)
         for key in keys:
             if issubclass(kind, dict):
@@ -159,16 +172,26 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
         return kind, tuple(tree), tuple(tree.values())
     if container is type(None):
         return kind, (), ()
-    names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
-    return kind, names, tuple(getattr(tree, name) for name in names)
+    if container is object:
+        names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+        return kind, names, tuple(getattr(tree, name) for name in names)
+    keys = container.keys(tree)
+    return kind, keys, tuple(container.child(tree, key) for key in keys)
 
 
 @functools.lru_cache(maxsize=1024)
-def _container(kind: type) -> type | None:
-    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None."""
+def _container(kind: type) -> Any:
+    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
+
+    Types of other libraries give their `Container`.
+    """
     if kind is type(None):
         return kind
     for container in (dict, tuple):
         if issubclass(kind, (tuple, list) if container is tuple else container):
             return container
-    return object if dataclasses.is_dataclass(kind) else None
+    return object if dataclasses.is_dataclass(kind) else container_of(kind)
+
+
+def _labels(tree: Any) -> str:
+    return f"{type(tree).__name__} {dict(tree.sizes)}"
