@@ -176,7 +176,9 @@ class ForeignFunction(FunctionNode):
         given: list[Variable | None] = [None] * len(self.tape.outputs)
         for place, g in zip(self.present, grad_outputs, strict=True):
             given[place] = g
-        cotangents = [None if g is None else self._cotangent(g, y) for g, y in zip(given, self.tape.outputs, strict=True)]
+        cotangents = [
+            None if g is None else self._cotangent(g, y) for g, y in zip(given, self.tape.outputs, strict=True)
+        ]
         targets = target_input_indexes
         homes = [Home.of(self.inputs[i].spec) for i in targets]
         dual = any(node.spec.backend.carries_tangents for node in self.inputs)

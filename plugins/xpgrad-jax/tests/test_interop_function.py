@@ -149,7 +149,9 @@ def test_given_shapes_make_the_first_call_unnecessary() -> None:
     assert len(calls) == 3
     function(f)(x)  # not traced
     assert len(calls) == 4
-    with pytest.raises(ShapeError, match=r"expected float64 \(4,\) as of the first call or in shapes, got float64 \(3,"):
+    with pytest.raises(
+        ShapeError, match=r"expected float64 \(4,\) as of the first call or in shapes, got float64 \(3,"
+    ):
         function(f, shapes={"y": jax.ShapeDtypeStruct((4,), float)})(x)
 
 
@@ -179,9 +181,9 @@ def test_what_a_function_keeps_is_not_aliased() -> None:
 def test_wrong_arguments_are_errors_that_say_where() -> None:
     x = jnp.ones(3)
     w = Variable(np.ones(3))
-    with pytest.raises(TypeError, match="interop.jax.function: expected a function, got int"):
+    with pytest.raises(TypeError, match=r"interop.jax.function: expected a function, got int"):
         function(3)  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match="expected vmap_method among sequential, .*, got 'serial'"):
+    with pytest.raises(ValueError, match=r"expected vmap_method among sequential, .*, got 'serial'"):
         function(lambda x: x, vmap_method="serial")
     with pytest.raises(TypeError, match=r"argument 1 at \['w'\]: expected a jax array, got a Variable; pass its array"):
         function(lambda x, y: x)(x, {"w": w})
@@ -201,8 +203,11 @@ def test_without_64_bits() -> None:
         x = jnp.ones(3)
         f = function(lambda x: xp.sum(x * x))
         assert f(x).dtype == jax.jit(jax.grad(f))(x).dtype == jnp.float32
-        for call in (function(lambda x: xp.astype(x, xp.float64)), jax.jit(function(lambda x: xp.astype(x, xp.float64)))):
-            with pytest.raises(DtypeError, match="output 0: jax would make float32 of float64; .*jax_enable_x64"):
+        for call in (
+            function(lambda x: xp.astype(x, xp.float64)),
+            jax.jit(function(lambda x: xp.astype(x, xp.float64))),
+        ):
+            with pytest.raises(DtypeError, match=r"output 0: jax would make float32 of float64; .*jax_enable_x64"):
                 call(x)
         with pytest.raises(DtypeError, match="argument 0: jax would make float32 of float64"):
             f(np.ones(3))
@@ -227,9 +232,7 @@ def test_a_network_of_jax_trains_through_a_layer_and_a_loss_of_ours() -> None:
             found.append(float(value))
         return found
 
-    native = losses(
-        jnp.tanh, lambda y, t: -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(y), t[:, None], axis=1))
-    )
+    native = losses(jnp.tanh, lambda y, t: -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(y), t[:, None], axis=1)))
     found = losses(function(xp.tanh), function(F.softmax_cross_entropy))
     np.testing.assert_allclose(found, native, rtol=1e-12)
     assert native[-1] < 0.5 * native[0]
