@@ -57,7 +57,7 @@ WORDS = {
     "compile.md": "cc clang cupy gcc",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
-    "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
+    "interop.md": "xp.array xp.lib xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",

@@ -304,7 +304,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: from_torch(torch.sin, device="@numpy"), BackendMismatch, "expected a device of PyTorch.*got '@numpy'",
     ),
     "uninitialised": (
-        lambda: from_torch(torch.sin)(Variable()), UnknownArray, r"from_torch\(sin\): argument 0: the Variable is unini",
+        lambda: from_torch(torch.sin)(Variable()), UnknownArray, r"from_torch\(sin\): argument 0: the Variable is un",
     ),
     "two devices": (
         lambda: from_torch(torch.add)(Variable(A), other=Variable(torch.ones(3))), BackendMismatch,
