@@ -51,6 +51,10 @@ def orders(run: Any, leaves: list[Variable]) -> list[Any]:
     return [None if g is None else on_host(g) for g in (y, *first, *recorded, *second)]
 
 
+def single(x: Any) -> Any:
+    return xp.astype(x, x.__array_namespace__().float32)
+
+
 def assert_same(found: list[Any], expected: list[Any]) -> None:
     for a, b in zip(found, expected, strict=True):
         assert (a is None) == (b is None)
@@ -298,7 +302,7 @@ def test_derivatives_are_those_of_jax() -> None:
     [
         (lambda c, xs: scan(lambda c, x: (c[:1], None), c, xs), StructureError, ("carry", "step 0", "(3,)", "(1,)")),
         (
-            lambda c, xs: scan(lambda c, x: ({"h": xp.astype(c["h"], c["h"].__array_namespace__().float32)}, None), {"h": c}, xs),
+            lambda c, xs: scan(lambda c, x: ({"h": single(c["h"])}, None), {"h": c}, xs),
             StructureError, ("['h']", "step 0", "float64 (3,)", "float32 (3,)", "cast"),
         ),
         (lambda c, xs: scan(lambda c, x: ((c, c), None), c, xs), StructureError, ("carry", "step 0")),
@@ -374,4 +378,7 @@ def test_memory_is_that_of_a_few_steps() -> None:
     with xpgrad.using_config("detect_mutation", False):
         plain_peak = peak(by_hand)
         for checkpoints, limit in ((None, 0.1), (10, 0.1)):
-            assert peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0]) < limit * plain_peak
+            assert (
+                peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0])
+                < limit * plain_peak
+            )
