@@ -95,8 +95,8 @@ def measure(report: Report, quick: bool) -> None:
 
 WORKLOADS = {
     "SCAN": Workload(
-        f"recurrence of {STEPS:,} steps (a tenth in quick runs), width {WIDTH}, float64: gradients by the plain loop, by "
-        "scan, and by a compiled scan",
+        f"recurrence of {STEPS:,} steps (a tenth in quick runs), width {WIDTH}, float64: gradients by the plain loop, "
+        "by scan, and by a compiled scan",
         finish=measure,
     ),
 }

@@ -31,7 +31,8 @@ def sliding_window_view(
     """
     y: Variable = as_variable(x)
     sizes = (window_shape,) if isinstance(window_shape, WHOLE) else tuple(window_shape)
-    axes = tuple(range(y.ndim)) if axis is None else (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    given = range(y.ndim) if axis is None else (axis,) if isinstance(axis, WHOLE) else axis
+    axes = tuple(int(each) for each in given)
     if len(sizes) != len(axes):
         raise ShapeError(f"sliding_window_view: expected as many windows as axes, got {sizes} for axes {axes}")
     for size, along in zip(sizes, axes, strict=True):

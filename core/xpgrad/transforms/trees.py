@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.errors import StructureError
-from xpgrad.transforms.containers import container_of
+from xpgrad.transforms.containers import Container, container_of
 
 Path = tuple[Any, ...]
 
@@ -172,18 +172,18 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
         return kind, tuple(tree), tuple(tree.values())
     if container is type(None):
         return kind, (), ()
-    if container is object:
-        names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
-        return kind, names, tuple(getattr(tree, name) for name in names)
-    keys = container.keys(tree)
-    return kind, keys, tuple(container.child(tree, key) for key in keys)
+    if isinstance(container, Container):
+        keys = container.keys(tree)
+        return kind, keys, tuple(container.child(tree, key) for key in keys)
+    names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+    return kind, names, tuple(getattr(tree, name) for name in names)
 
 
 @functools.lru_cache(maxsize=1024)
-def _container(kind: type) -> Any:
+def _container(kind: type) -> type | Container | None:
     """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
 
-    Types of other libraries give their `Container`.
+    A type of another library is treated as its `Container` says.
     """
     if kind is type(None):
         return kind

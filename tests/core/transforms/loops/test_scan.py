@@ -14,7 +14,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError, ShapeError, StructureError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hvp, jvp, scan, value_and_grad
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, scan, value_and_grad, vmap
 
 STEPS = 11
 KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
@@ -382,3 +382,25 @@ def test_memory_is_that_of_a_few_steps() -> None:
                 peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0])
                 < limit * plain_peak
             )
+
+
+@pytest.mark.parametrize("checkpoints", [None, 2])
+def test_batches_around_and_within(leaves: Any, checkpoints: Any) -> None:
+    c, xs, w = leaves.values()
+    cs = xp.stack([c, c * 2, c - 1]).array
+
+    def total(loop: Any) -> Any:
+        def f(c: Any, xs: Any) -> Any:
+            step = lambda a, x: (xp.tanh(w * 0.5 * a + x), a * x)  # noqa: E731
+            return loss_of(loop(step, c, xs, checkpoints=checkpoints))
+
+        return f
+
+    for transform in (
+        lambda f: (vmap(f, in_axes=(0, None))(cs, xs.array),),
+        lambda f: vmap(grad(f, (0, 1)), in_axes=(0, None))(cs, xs.array),
+        lambda f: grad(lambda a, b: xp.sum(vmap(f, in_axes=(0, None))(a, b)), (0, 1))(cs, xs.array),
+        lambda f: xpgrad.grad([xp.sum(vmap(f, in_axes=(0, None))(Variable(cs), xs))], [w, xs]),
+        lambda f: (hessian(f)(c.array, xs.array),),
+    ):
+        assert_same([on_host(x) for x in transform(total(scan))], [on_host(x) for x in transform(total(plain))])

@@ -14,7 +14,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import CompileWarning
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, fori_loop, grad, hvp, scan, value_and_grad
+from xpgrad.transforms import checkpoint, fori_loop, grad, hvp, jvp, scan, value_and_grad, vmap
 from xpgrad.transforms.trees import leaves_in
 
 STEPS = 9
@@ -195,3 +195,14 @@ def test_a_program_of_jax_has_loops() -> None:
     for _ in range(3):
         for a, b in zip(leaves_in(compiled(c, xs)), leaves_in(f(c, xs)), strict=True):
             np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-5)
+
+
+def test_batches_and_forward_mode_in_a_program(data: Any) -> None:
+    w = Variable(data[0] * 0.7)
+    loss = lambda c, x: xp.sum(scan(lambda a, x: (xp.sin(a * w + x), None), c, x)[0])  # noqa: E731
+    for f in (
+        lambda c, xs: vmap(loss, in_axes=(0, None))(xs[:4, ...], xs),
+        lambda c, xs: jvp(loss, (c, xs), (xs[0, ...], xs)),
+        lambda c, xs: vmap(checkpoint(lambda x: xp.sum(xp.sin(x * w))))(xs),
+    ):
+        assert_compiled_as_eager(f, *data, runs=3)
