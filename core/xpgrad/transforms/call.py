@@ -12,8 +12,8 @@ from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import is_array_like
-from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
-from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
+from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root, variables_in
+from xpgrad.transforms.trees import Structure, flatten, map_leaves
 
 OUTSIDE, WITHIN, RECORDED = range(3)
 _inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
@@ -92,7 +92,7 @@ class Argument:
         self, value: Any, mode: Mode, what: str, make: Callable[[Variable, Mode], Variable] | None = None
     ) -> None:
         leaves, self.structure = flatten(value)
-        variables = [as_leaf(x, what, path) for x, path in zip(leaves, self.structure.paths(), strict=True)]
+        variables = as_leaves(leaves, self.structure, what)
         self.counts = [x._node.spec.differentiable for x in variables]
         if not any(self.counts) and (self.structure.kind is None or leaves):
             got = ", ".join(sorted({repr(x._node.spec) for x in variables}))
@@ -227,10 +227,7 @@ def with_aux(name: str, result: Any) -> tuple[Any, Any]:
 def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Variable], Structure]:
     """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
-    outputs = [
-        as_leaf(y, f"{name}: what the function returned", path)
-        for y, path in zip(leaves, structure.paths(), strict=True)
-    ]
+    outputs = as_leaves(leaves, structure, f"{name}: what the function returned")
     differ = (y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, outputs, strict=True))
     if leaves and not any(differ) and not allow_constant:
         got = ", ".join(sorted({repr(y._node.spec) for y in outputs}))
@@ -266,11 +263,7 @@ def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[
     found: list[Variable] = []
     for i, (argument, tangent) in enumerate(zip(arguments, tangents, strict=True)):
         what = f"{name}: tangent {i}"
-        references = iter(argument.roots)
-        leaves = argument.structure.leaves_of(tangent, what)
-        for leaf, path, counts in zip(leaves, argument.structure.paths(), argument.counts, strict=True):
-            if counts:
-                found += cotangents(LEAF, leaf, [next(references)], what + where(path))
+        found += cotangents(argument.structure, tangent, argument.roots, what, argument.counts)
     return found
 
 

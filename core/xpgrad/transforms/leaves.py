@@ -1,6 +1,6 @@
 """The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.checks import same_place, spec_of
@@ -89,25 +89,64 @@ def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     return constant_variable(device.backend.restore(device.backend.asarray(leaf, device=device.handle)))
 
 
-def cotangents(structure: Structure, tree: Any, references: list[Variable], what: str) -> list[Variable]:
+def as_leaves(leaves: Iterable[Any], structure: Structure, what: str) -> list[Variable]:
+    """Return what `as_leaf` does for each leaf of a tree, whose path follows `what` in errors."""
+    return _as_leaves(leaves, _titles(structure, what))
+
+
+def _titles(structure: Structure, what: str) -> Callable[[int], str]:
+    """Return what gives the text for a leaf in errors, which takes longer than what the leaf is needed for."""
+    return lambda i: what + where(list(structure.paths())[i])
+
+
+def _as_leaves(leaves: Iterable[Any], title: Callable[[int], str]) -> list[Variable]:
+    found: list[Variable] = []
+    for i, leaf in enumerate(leaves):
+        if type(leaf) is Variable and leaf._array is not None:
+            found.append(inside(leaf))
+        elif type(leaf) in plugins.by_type:
+            found.append(constant_variable(leaf))
+        else:
+            found.append(as_leaf(leaf, title(i)))
+    return found
+
+
+def cotangents(
+    structure: Structure, tree: Any, references: list[Variable], what: str, counts: Sequence[bool] | None = None
+) -> list[Variable]:
     """Return the leaves of `tree` as Variables, each of shape, dtype and device of its reference.
+
+    Parameters
+    ----------
+    structure : Structure
+    tree : tree
+    references : list of Variable
+    what : str
+        At the beginning of errors.
+    counts : sequence of bool, optional
+        Which leaves have a reference, by default all; the others are ignored.
 
     Raises
     ------
     StructureError, GradientError
-        The structure differs, or shape, dtype or device of a leaf; the text begins with `what`.
+        The structure differs, or shape, dtype or device of a leaf.
     """
-    given = structure.leaves_of(tree, what)
-    found = []
-    for leaf, reference, path in zip(given, references, structure.paths(), strict=True):
+    given, places = list(structure.leaves_of(tree, what)), None
+    if counts is not None and not all(counts):
+        places = [i for i, n in enumerate(counts) if n]
+        given = [given[i] for i in places]
+    titles = _titles(structure, what)
+    title = titles if places is None else lambda i: titles(places[i])
+    for i, (leaf, reference) in enumerate(zip(given, references, strict=True)):
         spec = reference._node.spec
-        if plugins.is_scalar(leaf) and not spec.shape:
-            leaf = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
-        made = as_leaf(leaf, what, path)
-        if not same_place(made._node.spec, spec):
+        if not spec.shape and plugins.is_scalar(leaf):
+            given[i] = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
+    found = _as_leaves(given, title)
+    for i, (made, reference) in enumerate(zip(found, references, strict=True)):
+        spec = reference._node.spec
+        if made._node.spec is not spec and not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {reference.device}, got {got}; convert it")
-        found.append(made)
+            raise GradientError(f"{title(i)}: expected {spec!r} on {reference.device}, got {got}; convert it")
     return found
 
 
