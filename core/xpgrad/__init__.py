@@ -46,6 +46,7 @@ from xpgrad.errors import (
     PluginError,
     ShapeError,
     SingularMatrix,
+    SparsityError,
     SpecifierError,
     StructureError,
     TraceError,
@@ -75,7 +76,8 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "array_api",
     "AnomalyError", "BackendMismatch", "BackendUnavailable", "ChangedArray", "CompileWarning", "DeviceMismatch",
     "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError", "NotANumber", "PluginError",
-    "ShapeError", "SingularMatrix", "SpecifierError", "StructureError", "TraceError", "UnknownArray", "XpgradError",
+    "ShapeError", "SingularMatrix", "SparsityError", "SpecifierError", "StructureError", "TraceError", "UnknownArray",
+    "XpgradError",
     "__version__",
 ]  # fmt: skip
 

@@ -114,14 +114,24 @@ class Switches:
         The innermost active transformation, whose arrays functions compute with.
     lifts : bool
         Whether functions let their operands enter it first; not within a function for whose operands that is done.
+    internal : bool
+        Whether it is the library that records no graph, for a part of a computation whose derivative it knows.
+    constant : bool
+        Whether results are constants because the user records no graph: forward mode computes no tangents then.
     mode : int
     """
 
     __slots__ = (
-        "__weakref__", "_entered", "_modes", "_plain", "_unguarded", "hooks", "level", "lifts", "mode", "overlay",
+        "__weakref__", "_entered", "_modes", "_plain", "_unguarded", "_unrecorded", "constant", "hooks", "internal",
+        "level", "lifts", "mode", "overlay",
     )  # fmt: skip
 
-    def __init__(self, overlay: dict[str, Any], hooks: dict[str, Any], level: Any = None, lifts: bool = True) -> None:
+    def __init__(
+        self, overlay: dict[str, Any], hooks: dict[str, Any], level: Any = None, lifts: bool = True,
+        internal: bool = False,
+    ) -> None:  # fmt: skip
+        self.internal = internal
+        self._unrecorded: Switches | None = None
         self.overlay = overlay
         self.hooks = hooks
         self.level = level
@@ -140,6 +150,7 @@ class Switches:
         recording = 0 if read.get("enable_backprop", True) else NO_GRAD
         watched = WATCHED if read.get("debug", False) or self.hooks else 0
         lifted = LIFTED if self.level is not None and self.lifts else 0
+        self.constant = bool(recording) and not self.internal
         self.mode = recording | watched | lifted | (GUARDED if read.get("detect_mutation", False) else 0)
 
     def unguarded(self) -> "Switches":
@@ -151,8 +162,15 @@ class Switches:
     def entered(self) -> "Switches":
         """Return these switches for a function whose operands have entered the transformation."""
         if self._entered is None:
-            self._entered = Switches(self.overlay, self.hooks, self.level, lifts=False)
+            self._entered = Switches(self.overlay, self.hooks, self.level, False, self.internal)
         return self._entered
+
+    def unrecorded(self) -> "Switches":
+        """Return these switches without recording, where the library decides that."""
+        if self._unrecorded is None:
+            overlay = self.overlay | {"enable_backprop": False}
+            self._unrecorded = Switches(overlay, self.hooks, self.level, self.lifts, not self.constant)
+        return self._unrecorded
 
     def plain(self) -> "Switches":
         """Return the switches for what the library derives from functions: recorded, unwatched, on entered operands."""
@@ -162,11 +180,11 @@ class Switches:
         return self._plain
 
     def _like(self, overlay: dict[str, Any]) -> "Switches":
-        return Switches(overlay, self.hooks, self.level, self.lifts)
+        return Switches(overlay, self.hooks, self.level, self.lifts, self.internal)
 
     def with_entry(self, name: str, value: Any) -> "Switches":
         """Return these switches with one entry set; those with `enable_backprop` are cached for sweeps."""
-        if name != "enable_backprop" or type(value) is not bool:
+        if name != "enable_backprop" or type(value) is not bool or self.internal:
             return self._like(self.overlay | {name: value})
         found = self._modes.get(value)
         if found is None:
@@ -227,7 +245,8 @@ def configured(**entries: Any) -> dict[ContextVar[Any], Any]:
 
 def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, the mode in which operations are recorded in the graph, or not."""
-    return configured(enable_backprop=recording)
+    now = _current.get()
+    return {_current: now.with_entry("enable_backprop", True) if recording else now.unrecorded()}
 
 
 def unguarded_mode() -> dict[ContextVar[Any], Any]:

@@ -82,6 +82,10 @@ class StructureError(XpgradError, ValueError):
     """The structure of a tree of arrays differs from that of the tree it belongs to."""
 
 
+class SparsityError(XpgradError, ValueError):
+    """A sparsity pattern that is no matrix, is of another shape than the Jacobian, or misses an entry of it."""
+
+
 class IterationError(XpgradError, RuntimeError):
     """A loop or a solver has not come to its end within the steps that it may make, or cannot go on."""
 

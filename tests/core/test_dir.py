@@ -12,7 +12,7 @@ import xpgrad
 ROOT = """
 AnomalyError BackendMismatch BackendUnavailable ChangedArray CompileWarning DebugMode Device DeviceMismatch DtypeError
 EscapedArray Function FunctionAdapter FunctionHook FunctionNode GradientError GraphEndWarning GraphError NotANumber
-Parameter PluginError Scatter ShapeError SingularMatrix SpecifierError StructureError TraceError UnknownArray Variable
+Parameter PluginError Scatter ShapeError SingularMatrix SparsityError SpecifierError StructureError TraceError UnknownArray Variable
 VariableNode XpgradError __version__ anomaly_detection array_api as_array as_variable backend backends backward
 compile config cuda debug_print elementwise fft force_backprop_mode function_hooks functions get_array_module
 get_array_types get_cpu_array_types get_device get_device_from_array get_dtype get_function_hooks global_config grad

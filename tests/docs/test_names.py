@@ -47,7 +47,7 @@ ROOTS: dict[str, Any] = CLASSES | {
 }
 GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 """Of entry points: no modules."""
-OTHERS = {"chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
+OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
 """Libraries whose names are not looked up."""
 WORDS = {
     "CHANGELOG.md": "align brentq deepcopy reindex sortby xp.device_of xp.spec_of xpgrad.Varible",

@@ -10,14 +10,21 @@ import numpy as np
 import torch
 from tests.devices import device_or_skip
 from tests.fuzz import checks
+from tests.fuzz.batched import batched
 from tests.fuzz.compiled import compiled, compiled_threads
 from tests.fuzz.executors import executors, executors_threads
+from tests.fuzz.forward import forward
+from tests.fuzz.mixes import mixes
 
 FAMILIES: dict[str, Callable[..., str | None]] = {
     "graph": checks.graph, "threads": checks.threads, "ties": checks.ties, "half": checks.half,
     "compiled": compiled, "compiled threads": compiled_threads,
+    "batched": batched, "forward": forward, "mixes": mixes,
 }  # fmt: skip
-SHARES = {"graph": 0.4, "threads": 0.08, "ties": 0.2, "half": 0.02, "compiled": 0.28, "compiled threads": 0.02}
+SHARES = {
+    "graph": 0.24, "threads": 0.05, "ties": 0.12, "half": 0.02, "compiled": 0.16, "compiled threads": 0.02,
+    "batched": 0.18, "forward": 0.16, "mixes": 0.05,
+}  # fmt: skip
 BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled threads": executors_threads}
 
 
@@ -28,7 +35,7 @@ BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "com
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
 @click.option("--executor", type=click.Choice(["host", "c"]), help="For compiled functions; else exact ones.")
 def main(count: int, seed: int, devices: str, only: str | None, executor: str | None) -> None:
-    """Run random programs against PyTorch and JAX, and compiled against eager."""
+    """Run random programs: against PyTorch and JAX, compiled against eager, batches against a loop, tangents."""
     torch.set_num_threads(1)
     places = [device_or_skip(name) for name in devices.split(",")]
     wrong, ran, start = 0, collections.Counter[str](), time.monotonic()

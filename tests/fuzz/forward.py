@@ -161,7 +161,7 @@ def _batched(w: World, jvp: Pair, forward: bool) -> Any:
     scales = placed(np.asarray([0.5, -1.0, 2.0]), w.device)
 
     def scaled(scale: Any) -> Any:
-        return jvp(w.values, tuple(scale * x for x in w.primals), tuple(t + 0.0 * scale for t in w.tangents))
+        return jvp(w.values, tuple(scale * x for x in w.primals), tuple(0.0 * scale + t for t in w.tangents))
 
     return vmap(scaled)(scales)
 

@@ -1,5 +1,6 @@
 """Some random programs of each family, the same in every run; `python -m tests.fuzz` runs others, and many."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 from tests.core.transforms.trace.executors.c_programs import has_compiler
 from tests.devices import device_or_skip
 from tests.fuzz import checks
+from tests.fuzz.batched import batched
 from tests.fuzz.compiled import compiled, compiled_threads
 from tests.fuzz.executors import executors, executors_threads
+from tests.fuzz.forward import forward
+from tests.fuzz.mixes import mixes
 
 
 @pytest.mark.parametrize("name", ["@numpy", "@torch", "native:0"])
@@ -49,4 +53,24 @@ def test_compiled_functions_are_near_the_eager_ones_by(
     device = device_or_skip(name)
     wrong = {seed: executors(np.random.default_rng(seed), device, executor) for seed in range(count)}
     wrong |= {-seed: executors_threads(np.random.default_rng(seed), device, executor) for seed in range(1, threads)}
+    assert not {seed: text for seed, text in wrong.items() if text}
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "count"),
+    [
+        (batched, "@numpy", 250),
+        (batched, "native:0", 40),
+        (batched, "@strict:device1", 40),
+        (forward, "@numpy", 250),
+        (forward, "native:0", 40),
+        (forward, "@strict:device1", 40),
+        (mixes, "@numpy", 6),
+    ],
+)
+def test_transformations_agree_with_loops_and_reverse_mode_and_jax(
+    family: Callable[..., str | None], name: str, count: int
+) -> None:
+    device = device_or_skip(name)
+    wrong = {seed: family(np.random.default_rng(seed), device) for seed in range(count)}
     assert not {seed: text for seed, text in wrong.items() if text}

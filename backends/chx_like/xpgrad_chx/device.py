@@ -37,7 +37,7 @@ class Device:
 
     def __init__(self, backend: "Backend", index: int, place: xpgrad.Device) -> None:
         self.backend, self.index, self.name = backend, index, f"{backend.name}:{index}"
-        self.buffers, self.handle, self.on_host = place.backend, place.handle, backend.name == NATIVE
+        self.buffers, self.handle, self.on_host = place.backend.root, place.handle, backend.name == NATIVE
 
     @property
     def context(self) -> "Context":

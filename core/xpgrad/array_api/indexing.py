@@ -160,7 +160,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
         )
     y = setitem(x, _castable(u, node.spec), index=index)
     if leaf and not y.node.requires_grad:  # nothing to record: the same leaf with another value
-        x.array = y.array
+        x.array = y._array
         return
     x._array, x._node, x._grad = y._array, y._node, None
     x._node.refer_to(x)

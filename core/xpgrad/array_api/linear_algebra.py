@@ -20,6 +20,8 @@ def _matmul_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec) -> Array:
     if columns == 1:  # a matrix, or a vector, times a vector
         return gy * x2 if len(shape) == 1 else gy[..., None] * x2
     if len(shape) == 1:  # a vector times matrices
+        if columns == 2:
+            return xp.matmul(gy, xp.matrix_transpose(x2))
         gx = xp.matmul(x2, gy[..., None])
         return xp.sum_to(xp.reshape(gx, shape=gx.shape[:-1]), shape=shape)
     gx = xp.matmul(gy, xp.matrix_transpose(x2))

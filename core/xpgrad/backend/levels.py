@@ -85,11 +85,17 @@ class Level(ABC):
         """Return the output of a function with a gradient of the user's, or decline by `NotImplemented`."""
         return NotImplemented
 
+    def shown(self, array: Array) -> Array:
+        """Return the array that users get for that of a Variable: a constant."""
+        return array
+
     def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
         """Note that a number is taken out of a Variable over `array`."""
 
-    def note_snapshot(self) -> None:  # noqa: B027 - only some transformations note it
-        """Note that the function may repeat the random numbers that it draws from now on."""
+    def note_snapshot(self) -> None:
+        """Note that the function may repeat the random numbers that it draws from now on; those around it do so, too."""
+        if self.outer is not None:
+            self.outer.note_snapshot()
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Return ``function(*args, **kwargs)``, called with this as the innermost level; the level ends then."""
@@ -120,6 +126,12 @@ def innermost() -> Level | None:
         return None
     now = switches()
     return now.level if now.mode & LIFTED else None
+
+
+def shown(array: Array) -> Array:
+    """Return the array that users get for that of a Variable, in the innermost level."""
+    level = innermost()
+    return array if level is None else level.shown(array)
 
 
 def note_number(array: Array) -> None:

@@ -136,9 +136,10 @@ class Plugins(Loader):
         raise UnknownArray(f"{title} is not an array of an installed backend ({known}); {self.remedy(array)}")
 
     def type_names(self) -> str:
-        """Return the main array types of the loaded backends, for messages."""
+        """Return the main array types of the loaded backends, for messages, without those of transformations."""
         self.backend_of_prefix(HOST)  # loads it, so that its types are known
-        return ", ".join(sorted({class_name(backend.array_types[0]) for backend in self.by_type.values()}))
+        backends = [backend for backend in self.by_type.values() if backend.base is None]
+        return ", ".join(sorted({class_name(backend.array_types[0]) for backend in backends}))
 
     def remedy(self, obj: object) -> str:
         """Return advice for messages about `obj`, which is not an array of any backend."""

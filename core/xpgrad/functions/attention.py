@@ -104,7 +104,7 @@ class Attention(FunctionNode):
             gxs = _gradients(xp, *values, _weights(xp, q, k, mask, self.scale), self.scale, needed)
         else:
             made = self.backend.xp.attention_backward(
-                *[x.array for x in values], mask=None if mask is None else mask.array, weights=self.weights,
+                *[x._array for x in values], mask=None if mask is None else mask.array, weights=self.weights,
                 scale=self.scale, needed=needed,
             )  # fmt: skip
             gxs = [None if gx is None else as_variable(gx) for gx in made]

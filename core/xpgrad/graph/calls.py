@@ -96,7 +96,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         now = switches()
         mode = now.mode
         if mode > 1:
-            other = getattr(x2, "_array", x2)
+            other = x2._array if isinstance(x2, Variable) else x2
             fits = is_inside(now, plan, other) if type(other) is type(array1) else type(other) in PLAIN_SCALARS
             if not (fits and is_inside(now, plan, array1)):
                 return general(definition, x1, x2)

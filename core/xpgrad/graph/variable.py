@@ -9,7 +9,7 @@ from typing import Any, Never
 from xpgrad.backend.checks import check_still, same_place, spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import ArrayHolder
-from xpgrad.backend.levels import entered, innermost, live
+from xpgrad.backend.levels import entered, innermost, live, shown
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError
@@ -105,6 +105,8 @@ class Variable(ArrayHolder, Convertible):
         if live:
             self = inside(self)
         array, node = self._array, self._node
+        if live and array is not None:
+            array = shown(array)
         if node.creator_node is not None:
             node.own_extra()  # its shape may be changed from now on; sweeps look at nodes that have this part
         return carried.shown(array) if type(array) in plugins.carriers else array

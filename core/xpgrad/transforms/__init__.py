@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
 from xpgrad.transforms.batch.collectives import axis_index, pmean, psum
+from xpgrad.transforms.batch.custom import custom_vmap
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.custom import custom_vjp, stop_gradient
 from xpgrad.transforms.forward import hvp, jvp
@@ -17,11 +18,12 @@ from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
 from xpgrad.transforms.per_example import per_example
 from xpgrad.transforms.products import linearize, vjp
 from xpgrad.transforms.recomputed import checkpoint
+from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
 
 __all__ = [
-    "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "fori_loop", "grad", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum", "scan", "stop_gradient",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "custom_vmap", "fori_loop", "grad",
+    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum",
+    "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -14,12 +14,18 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
 
-_inside: ContextVar[bool] = ContextVar("xpgrad_inside_transform", default=False)
+OUTSIDE, WITHIN, RECORDED = range(3)
+_inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
 
 
 def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the result of a user's function; a graph is recorded, and transforms within it return Variables."""
-    return called_with({_inside: True, **backprop_mode(True)}, function, *args, **kwargs)
+    return called_with({_inside: RECORDED, **backprop_mode(True)}, function, *args, **kwargs)
+
+
+def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a user's function; transforms within it return Variables, connected only if they must be."""
+    return called_with({_inside: max(_inside.get(), WITHIN), **backprop_mode(True)}, function, *args, **kwargs)
 
 
 def recording() -> bool:
@@ -36,12 +42,14 @@ class Mode:
         As Variables: one of the arguments is a Variable, or the call is made inside another transform.
     recorded : bool
         Connected to the graph that the arguments belong to.
+    within : bool
+        The call is made inside another transform, which may ask for other derivatives.
     """
 
     def __init__(self, *arguments: Any) -> None:
-        inside, found = _inside.get() and recording(), variables_in(arguments)
-        self.variables = inside or bool(found)
-        self.recorded = inside or (recording() and requires_grad(found))
+        inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
+        self.variables, self.within = bool(inside or found), bool(inside)
+        self.recorded = inside == RECORDED or (recording() and requires_grad(found))
 
     def computed(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, which records a graph only if the results are to be connected."""
@@ -83,7 +91,7 @@ class Argument:
         self, value: Any, mode: Mode, what: str, make: Callable[[Variable, Mode], Variable] | None = None
     ) -> None:
         leaves, self.structure = flatten(value)
-        variables = [as_leaf(x, what + where(path)) for x, path in zip(leaves, self.structure.paths(), strict=True)]
+        variables = [as_leaf(x, what, path) for x, path in zip(leaves, self.structure.paths(), strict=True)]
         self.counts = [x._node.spec.differentiable for x in variables]
         if not any(self.counts) and (self.structure.kind is None or leaves):
             got = ", ".join(sorted({repr(x._node.spec) for x in variables}))
@@ -149,7 +157,7 @@ class Call:
         self.roots = [x for argument in self.arguments for x in argument.roots]
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
-        self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
+        self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
         result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -219,7 +227,7 @@ def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Va
     """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
     outputs = [
-        as_leaf(y, f"{name}: what the function returned{where(path)}")
+        as_leaf(y, f"{name}: what the function returned", path)
         for y, path in zip(leaves, structure.paths(), strict=True)
     ]
     differ = (y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, outputs, strict=True))

@@ -1,5 +1,6 @@
 """The Variables that a user's function captured, found in its graph."""
 
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -59,6 +60,20 @@ class Trace:
                 functions[function] = None
                 waiting.extend(each for each in reversed(function.inputs or ()) if each is not None)
         return list(captured), list(functions)
+
+    def pulled(
+        self, cotangents: Sequence[Variable | None], targets: Sequence[int]
+    ) -> tuple["Trace", list[Variable | None]]:
+        """Return the trace of the pullback, whose roots `cotangents` are, too, and the gradients at `targets`."""
+        seeds = [g._node for g in cotangents if g is not None]
+        for node in seeds:
+            node.rank = self._base
+        found = self.gradients(cotangents, targets, recorded=True)
+        made = copy.copy(self)
+        made.outputs = [g for g in found if g is not None and g._node.requires_grad]
+        made._roots = [*self._roots, *seeds]
+        made.captured, made._functions = made._explored()
+        return made, found
 
     def gradients(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int], *, recorded: bool

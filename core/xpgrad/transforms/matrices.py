@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from xpgrad.errors import BatchError, BatchWarning, DtypeError, XpgradError
+from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, XpgradError
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.call import Call, Mode
@@ -177,13 +177,17 @@ def hessian(
     The result has the structure of the argument, with a tree like the argument in place of each leaf; for a sequence of
     `argnums` both are tuples. The shape of a leaf is that of both leaves, concatenated. The arguments are real.
     `allow_constant` is as for `value_and_grad`, and applies to the gradient, too; `chunk_size` is as for `jacobian`.
+    It is computed by forward mode over reverse mode; where a function refuses that, by reverse mode over reverse mode.
     """
     gradient = grad(f, argnums, allow_constant=allow_constant)
 
     @documented(f, "hessian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
         request = _Request("hessian", gradient, argnums, args, kwargs, chunk_size, allow_constant=allow_constant)
-        return _matrix(request, "reverse")
+        try:
+            return _in_batches(request, "forward")
+        except (*REFUSALS, GradientError):  # reverse mode needs less of functions, and says what is wrong
+            return _matrix(request, "reverse")
 
     return matrix
 
@@ -201,8 +205,11 @@ def _check(request: _Request, outputs: Sequence[Variable], roots: Sequence[Varia
 def _is_tall(call: Call) -> bool:
     """Return whether forward mode is faster than reverse mode, and is supported by all functions."""
     rows, columns = (sum(x.size for x in side) for side in (call.outputs, call.roots))
-    if rows <= FORWARD_COST * (columns + 1):
-        return False
+    return rows > FORWARD_COST * (columns + 1) and supports_forward(call)
+
+
+def supports_forward(call: Call) -> bool:
+    """Return whether no gradient in the graph is the user's code, which forward mode might not support."""
     return not any(_may_end(f) for f in _functions(call.outputs))
 
 

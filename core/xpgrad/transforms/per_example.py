@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.batch.vmap import Axes, vmap
+from xpgrad.transforms.batch.axes import Axes
+from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.gradient import documented, grad
 
 

@@ -6,6 +6,7 @@ Any other object is a leaf; None is a tree without leaves. A field of a dataclas
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -43,7 +44,7 @@ class Structure:
             return next(leaves)
         if self.kind is type(None):
             return None
-        children = [child._built(leaves) for child in self.children]
+        children = [next(leaves) if child is LEAF else child._built(leaves) for child in self.children]
         if issubclass(self.kind, dict):
             made = copy.copy(self.empty)
             made.update(zip(self.keys, children, strict=True))
@@ -57,12 +58,17 @@ class Structure:
             object.__setattr__(made, name, child)  # the dataclass may be frozen
         return made
 
-    def paths(self, path: Path = ()) -> Iterator[Path]:
-        """Yield the path to each leaf."""
+    def paths(self, path: Path = ()) -> list[Path]:
+        """Return the path to each leaf."""
         if self.kind is None:
-            yield path
+            return [path]
+        found: list[Path] = []
         for key, child in zip(self.keys, self.children, strict=True):
-            yield from child.paths((*path, key))
+            if child is LEAF:
+                found.append((*path, key))
+            else:
+                found += child.paths((*path, key))
+        return found
 
     def leaves_of(self, tree: Any, what: str, path: Path = ()) -> list[Any]:
         """Return the leaves of `tree`, which must have this structure, in the order of the structure.
@@ -83,8 +89,13 @@ class Structure:
         if found.keys() != set(self.keys):
             wanted, got = (", ".join(map(repr, keys)) or "nothing" for keys in (self.keys, found))
             raise StructureError(f"{what}{where(path)}: expected {self.kind.__name__} with {wanted}; got {got}")
-        children = zip(self.keys, self.children, strict=True)
-        return [leaf for key, child in children for leaf in child.leaves_of(found[key], what, (*path, key))]
+        leaves: list[Any] = []
+        for key, child in zip(self.keys, self.children, strict=True):
+            if child is LEAF:
+                leaves.append(found[key])
+            else:
+                leaves += child.leaves_of(found[key], what, (*path, key))
+        return leaves
 
 
 LEAF = Structure()
@@ -110,7 +121,7 @@ def _flattened(tree: Any, leaves: list[Any]) -> Structure:
                 empty[key] = None
             else:
                 object.__setattr__(empty, key, None)
-    return Structure(kind, keys, tuple(_flattened(child, leaves) for child in children), empty)
+    return Structure(kind, keys, tuple([_flattened(child, leaves) for child in children]), empty)
 
 
 def leaves_in(tree: Any) -> Iterator[Any]:
@@ -138,14 +149,26 @@ def where(path: Path) -> str:
 
 def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
     """Return type, keys and children of a container; None for a leaf."""
-    if tree is None:
-        return type(None), (), ()
-    kind = type(tree)
-    if isinstance(tree, dict):
-        return kind, tuple(tree), tuple(tree.values())
-    if isinstance(tree, (tuple, list)):
+    kind: Any = type(tree)
+    container = _container(kind)
+    if container is None:
+        return None
+    if container is tuple:
         return kind, tuple(range(len(tree))), tuple(tree)
-    if dataclasses.is_dataclass(kind):
-        names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
-        return kind, names, tuple(getattr(tree, name) for name in names)
-    return None
+    if container is dict:
+        return kind, tuple(tree), tuple(tree.values())
+    if container is type(None):
+        return kind, (), ()
+    names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+    return kind, names, tuple(getattr(tree, name) for name in names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _container(kind: type) -> type | None:
+    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None."""
+    if kind is type(None):
+        return kind
+    for container in (dict, tuple):
+        if issubclass(kind, (tuple, list) if container is tuple else container):
+            return container
+    return object if dataclasses.is_dataclass(kind) else None

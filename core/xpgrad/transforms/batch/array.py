@@ -63,6 +63,7 @@ class BatchArray:
     __slots__ = ("__weakref__", "batched", "batching", "later", "values")
 
     backend: ClassVar["BatchBackend"]
+    later: Later | None
     __array_priority__ = 1000
 
     def __init__(self, batching: "Batching", values: Array, batched: bool) -> None:
@@ -71,7 +72,10 @@ class BatchArray:
 
     def __getattr__(self, name: str) -> Any:
         if name != "values":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"a batched array has no attribute {name!r}; use functions of the Array API standard, or give the "
+                "function a rule for batches with xpgrad.transforms.custom_vmap"
+            )
         assert self.later is not None  # else values have been set
         self.values, self.later = self.later.values(), None
         return self.values
@@ -167,6 +171,19 @@ class BatchArray:
 
     def __index__(self) -> int:
         return operator.index(self._only("it was used as an integer"))
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        values = self._only("it was converted to an array of another library")
+        return values.__array__(*args, **options)
+
+    def __reduce__(self) -> Never:
+        raise BatchError(f"{self.batching.title}: a batched array cannot be pickled; return it from the function first")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # it is not written to
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._only("it was exported to another library").__dlpack__(**options)

@@ -6,12 +6,13 @@ from typing import Any
 
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import BatchError
+from xpgrad.errors import BatchError, UnknownArray
 from xpgrad.transforms.batch import rows as _rows  # noqa: F401 - fills the table
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
@@ -64,9 +65,9 @@ class BatchBackend(TransformedBackend):
         raise BatchError(f"{self.name}: no function is being batched in this thread")
 
     def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a batched array, one of the base, or a scalar."""
+        """Return whether an operator takes `other`: a batched array, one of the levels below, or a scalar."""
         kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._base_types or plugins.is_scalar(other)
+        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     def operator(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return an operator, which is computed by the row of the function `name`."""
@@ -155,6 +156,9 @@ class BatchBackend(TransformedBackend):
 
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return what a row computes, or raise what the function raises for one member."""
+        if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are the same for all members
+            args = [b.level.enter(x) if type(x) in self._raw and x.shape else x for x in args]
+            kwargs = {name: b.level.enter(x) if type(x) in self._raw else x for name, x in kwargs.items()}
         own: Exception | None
         try:
             return row(b, function, *args, **kwargs)
@@ -235,6 +239,35 @@ class BatchBackend(TransformedBackend):
         if isinstance(out, (tuple, list)):
             return getattr(out, "_make", type(out))([self._closed(b, item) for item in out])
         return out
+
+    def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
+        """Return the outputs of a user's `FunctionNode`, of arrays of the base if they are the same for all members."""
+        if function.of_library:
+            return None
+        opened = self._opened(arrays, _first)
+        if not any(x.batched for x in arrays):
+            made: Any = self.base.function_outputs(function, opened)  # it may be a transformation's, too
+            if made is None:
+                made = call_on(opened[0], function.forward, opened)
+            return tuple(map(self._output, made)) if isinstance(made, tuple) else made
+        try:
+            outputs: tuple[Array, ...] = call_on(arrays[0], function.forward, arrays)
+        except Exception as error:
+            b = arrays[0].batching
+            failed = error
+        else:
+            return outputs
+        call_on(opened[0], function.forward, opened)  # which raises if a member is wrong, too
+        raise BatchError(
+            f"{b.title}: forward of {function.label} failed for batched arrays, but not for one member; call functions "
+            "of the arrays' namespace in it, or define a rule for batches with transforms.custom_vmap"
+        ) from failed
+
+    def _output(self, y: Any) -> Any:
+        try:
+            return self.restore(y)
+        except UnknownArray:
+            return y  # `FunctionNode` says what is wrong with it
 
     # Arrays
 

@@ -74,7 +74,7 @@ class BatchLevel(EnclosingLevel):
         if array.batched:
             raise BatchError(
                 f"{self.title}: the function has given {x.name or 'a Variable from outside'} an array for each member; "
-                "return it instead"
+                "return it instead, or leave moving averages as they are by using_config('train', False)"
             )
         return array.values
 

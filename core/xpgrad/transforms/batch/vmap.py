@@ -9,9 +9,10 @@ from xpgrad import array_api
 from xpgrad.backend import random
 from xpgrad.backend.indexing import at_axis
 from xpgrad.config import called_with
-from xpgrad.errors import BatchError, ShapeError, StructureError
+from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
+from xpgrad.transforms.batch.axes import Axes, axes_of
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Mode
 from xpgrad.transforms.enclosing.node import Output, left
@@ -19,8 +20,6 @@ from xpgrad.transforms.enclosing.port import Port
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 
-Axes = Any
-"""An integer, None, or a tree of these whose leaves stand for whole trees of arrays."""
 Randomness = Literal["different", "same"]
 
 
@@ -174,7 +173,7 @@ def _returned(
     """Call `f`, and return its results as outputs, with the axis of the batch in each."""
     result = f(*args, **kwargs)
     leaves, structure = flatten(result)
-    axes = list(_axes_of(level.title, "out_axes", out_axes, structure, "what the function returned"))
+    axes = list(axes_of(level.title, "out_axes", out_axes, structure, "what the function returned"))
     outputs, places = [], []
     for leaf, axis, path in zip(leaves, axes, structure.paths(), strict=True):
         what = f"{level.title}: what the function returned{where(path)}"
@@ -201,11 +200,12 @@ def _in_chunks(
 ) -> tuple[list[Result], Structure]:
     """Return what `Arguments.called` does, computed for at most `chunk` members at a time."""
     stops = [*range(chunk, batch.size, chunk), batch.size]
-    states = random.snapshot({x.device for x in batch.leaves if isinstance(x, Variable)})
+    devices = {x.device for x in batch.leaves if isinstance(x, Variable)}
+    states = random.snapshot(devices) if randomness == "same" else None
     first = batch.part(0, stops[0]).called(f, out_axes, randomness)
     parts = [first]
     for start, stop in pairwise(stops):
-        replayed = random.replaying(states) if randomness == "same" else {}
+        replayed = {} if states is None else random.replaying(states)
         parts.append(called_with(replayed, batch.part(start, stop).called, f, out_axes, randomness))
     structure = parts[0][1]
     joined: list[Result] = []
@@ -234,29 +234,6 @@ def _axes_of_arguments(
     else:
         raise TypeError(f"{title}: in_axes must be an integer, None or a tuple, got {type(in_axes).__name__}")
     for i, (axes, x) in enumerate(zip(given, args, strict=True)):
-        yield from _axes_of(title, "in_axes", axes, flatten(x)[1], f"argument {i}")
+        yield from axes_of(title, "in_axes", axes, flatten(x)[1], f"argument {i}")
     for x in kwargs.values():
-        yield from _axes_of(title, "in_axes", 0, flatten(x)[1], "")
-
-
-def _axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) -> Iterator[int | None]:
-    """Yield the axis of the batch for each leaf of a tree of `structure`, of which `axes` is a prefix."""
-    if axes is None or hasattr(axes, "__index__"):
-        axis = None if axes is None else axes.__index__()
-        yield from (axis for _ in structure.paths())
-        return
-    if structure.kind is None:
-        raise StructureError(f"{title}: {name} for {what}: expected an integer or None, got {type(axes).__name__}")
-    if isinstance(axes, dict):
-        parts = axes
-    elif isinstance(axes, (tuple, list)):
-        parts = dict(enumerate(axes))
-    else:
-        raise StructureError(
-            f"{title}: {name} for {what}: expected an integer, None or a tree, got {type(axes).__name__}"
-        )
-    if parts.keys() != set(structure.keys):
-        wanted, got = (", ".join(map(repr, keys)) or "nothing" for keys in (structure.keys, parts))
-        raise StructureError(f"{title}: {name} for {what}: expected items {wanted}, got {got}")
-    for key, child in zip(structure.keys, structure.children, strict=True):
-        yield from _axes_of(title, name, parts[key], child, f"{what}[{key!r}]")
+        yield from axes_of(title, "in_axes", 0, flatten(x)[1], "")

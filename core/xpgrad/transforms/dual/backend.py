@@ -69,9 +69,9 @@ class DualBackend(TransformedBackend):
         raise EscapedArray(f"{self.name}: no function is in forward mode in this thread; call it within jvp")
 
     def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a dual array, one of the base, or a scalar."""
+        """Return whether an operator takes `other`: a dual array, one of the levels below, or a scalar."""
         kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._base_types or plugins.is_scalar(other)
+        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     # Functions
 

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.kernels import OWNER
+from xpgrad.config import switches
 from xpgrad.errors import EscapedArray
 from xpgrad.graph.definition import Definition, identity
 from xpgrad.graph.general import plan_for
@@ -69,7 +70,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
             level = level or (levels[-1] if levels else None)
         if level is None:
             level = backend.level()
-        if given and differentiable:
+        if given and differentiable and not switches().constant:
             if tangent is None:
                 return kind(level, *whole(primals, tangents, parameters))
             if later and primals[0].dtype == primals[1].dtype:
@@ -96,7 +97,7 @@ def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, ar
     primals, parameters = backend.opened(arrays, levels), backend.opened(parameters, levels)
     tangents = [x.tangent if type(x) is kind else None for x in arrays]
     level = levels[-1] if levels else backend.level()
-    if all(t is None for t in tangents):
+    if switches().constant or all(t is None for t in tangents):
         return kind(level, backend.base.restore(kernel(primals, **parameters)), None)
     if not definition.linear:
         return kind(level, *transposed(backend, definition, primals, tangents, parameters))
@@ -164,10 +165,13 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
         rule = rule_of(definition, base, x)
         getters = [_getter(backend, definition, name) for name in definition.asks[x]]
         rows.append((definition.inputs.index(x), None if rule is identity else rule, getters))
+    is_product = definition.kernel.name == "multiply"
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
         shape, dtype = y.shape, y.dtype
-        total = None
+        if is_product and tangents[0] is tangents[1] and primals[0] is primals[1] and tangents[0].dtype == dtype:
+            return restore(xp.multiply(tangents[0], xp.add(primals[0], primals[0])))  # of a square: one product
+        total, owned = None, False
         for i, rule, getters in rows:
             t = tangents[i]
             if t is None:
@@ -184,7 +188,10 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
                 t = xp.broadcast_to(t, shape=shape)
             if rule is not None:
                 t = rule(xp, t, *[get(y, primals, parameters) for get in getters])
-            total = t if total is None else xp.add(total, t)
+            if total is None:
+                total, owned = t, rule is not None and not any(t is each for each in (y, *primals, *tangents))
+            else:
+                total = (xp.accumulate if owned and not base.is_view(total) else xp.add)(total, t)
         if total is not None:
             total = restore(total)
             if total.dtype != dtype:

@@ -34,6 +34,9 @@ class TransformedBackend(Backend):
         self.carries_tangents = self.carries_tangents or base.carries_tangents
         self.zero_dimensional_widen = base.zero_dimensional_widen
         self._base_types = frozenset(base.array_types)
+        self._raw: frozenset[type] = self._base_types  # and those of all levels below
+        if isinstance(base, TransformedBackend):
+            self._raw |= base._raw
         self._handles: dict[str, Device] = {}
 
     # Devices, which are the base's

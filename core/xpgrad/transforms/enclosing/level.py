@@ -9,8 +9,9 @@ from xpgrad.backend.checks import spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import Level, live
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import at_level, called_with
+from xpgrad.config import NO_GRAD, at_level, called_with, switches
 from xpgrad.errors import EscapedArray, GraphError
+from xpgrad.graph.function_node import raw_rule
 from xpgrad.graph.node import leaf_node
 from xpgrad.graph.variable import Variable, new
 from xpgrad.transforms.enclosing.backend import TransformedBackend
@@ -137,6 +138,13 @@ class EnclosingLevel(Level):
         if needed:
             self.entries.append(entry)
         return entry
+
+    def shown(self, array: Array) -> Array:
+        """Return the array without tangents: it is disconnected, except in the user's gradients of a raw sweep."""
+        backend = plugins.backend_of(array)
+        if not backend.carries_tangents or raw_rule.get() is not None or switches().mode & NO_GRAD:
+            return array
+        return backend.stopped(array)
 
     # Sweeps, and what has been stored
 

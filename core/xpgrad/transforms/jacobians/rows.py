@@ -42,7 +42,7 @@ class Rows:
         """Return one block for each output and root."""
         outputs = self.call.outputs
         most = max((y.size for y in outputs), default=1)
-        self.level.size = chunk_of(self.chunk_size, most, _specs(self.call))
+        self.level.size = chunk_of(self.chunk_size, most, specs_of(self.call))
         return [self._of_output(i, y) for i, y in enumerate(outputs)]
 
     def _of_output(self, index: int, y: Variable) -> list[Variable]:
@@ -76,7 +76,7 @@ class Rows:
         ]
 
 
-def _specs(call: Call) -> Iterator[Spec]:
+def specs_of(call: Call) -> Iterator[Spec]:
     """Yield the specs of the outputs, of the roots, and of the values between them."""
     seen: set[FunctionBase] = set()
     waiting = [x._node for x in [*call.outputs, *call.roots]]

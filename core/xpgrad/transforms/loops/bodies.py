@@ -89,12 +89,17 @@ class Scanned(Body):
     ) -> tuple[list[Variable], int]:  # fmt: skip
         """Return the carry after the steps from `start` to `end`, and `end`."""
         f, build, inputs, carried = self.f, self.carry.build, self.inputs.build, self.carry.leaves
+        silent = self.outputs is not None and self.outputs.structure.kind is type(None)
         for step, x in zip(range(start, end), slices, strict=True):
             result = f(build(leaves), inputs(x))
             if type(result) is not tuple or len(result) != 2:
                 raise self._no_pair(result, step)
             leaves = carried(result[0], step)
-            rows.append((self.outputs or self._first(result[1], step)).leaves(result[1], step))
+            if silent and result[1] is None:
+                continue
+            row = (self.outputs or self._first(result[1], step)).leaves(result[1], step)
+            if row:
+                rows.append(row)
         return leaves, end
 
     def _no_pair(self, result: Any, step: int) -> TypeError:

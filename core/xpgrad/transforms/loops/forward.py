@@ -26,6 +26,8 @@ FEW = 2
 """A loop of so many steps is recorded as it is."""
 FIRST_INTERVAL = 8
 """After how many steps a carry is kept at first, where the number of steps is not known."""
+PART = 256
+"""After how many steps outputs are stacked."""
 ENDLESS = 1 << 62
 
 
@@ -83,10 +85,10 @@ def _unrecorded(
     body: Body, carry: list[Variable], inputs: Sequence[Variable], rows: Rows, steps: int | None
 ) -> Looped:  # fmt: skip
     """Return the results of a loop without a graph."""
-    stack, every = Stack(rows.reverse), 256
+    stack = Stack(rows.reverse)
     arrays, reached, end, last = [x._array for x in inputs], 0, 0, carry
     while reached == end and (steps is None or end < steps):
-        end = reached + every if steps is None else min(reached + every, steps)
+        end = reached + PART if steps is None else min(reached + PART, steps)
         last, reached = body.run(reached, end, last, stack.rows, rows.constants(arrays, reached, end))
         stack.pack()
     return Looped(last, [constant_variable(y) for y in stack.arrays()], reached)
@@ -132,11 +134,13 @@ class _First:
                 if step == state.step:
                     self.node.states.append(state)
                 step = reached
-            slices = self.rows.constants(self.arrays, step, end)
-            if step < end:
+            part = step
+            while part == step and step < end:
+                part = min(step + PART, end)
+                slices = self.rows.constants(self.arrays, step, part)
                 unrecorded = backprop_mode(False)
-                leaves, step = called_with(unrecorded, self.body.run, step, end, leaves, self.stack.rows, slices)
-            self.stack.pack()
+                leaves, step = called_with(unrecorded, self.body.run, step, part, leaves, self.stack.rows, slices)
+                self.stack.pack()
         return leaves, step
 
     def _next(self, step: int) -> int:
@@ -203,5 +207,7 @@ class _First:
             found = iter(self.node.connected(self.start, self.inputs, list(self.captures.nodes), arrays))
             made = [next(found) if w else constant_variable(a) for a, w in zip(results, wanted, strict=True)]
         else:
-            made = [*self.start, *map(constant_variable, outputs)] if not steps else list(map(constant_variable, results))
+            made = (
+                [*self.start, *map(constant_variable, outputs)] if not steps else list(map(constant_variable, results))
+            )
         return Looped(made[: len(last)], made[len(last) :], steps)

@@ -69,9 +69,9 @@ class TraceBackend(TransformedBackend):
         raise TraceError(f"{self.name}: nothing is being traced in this thread")
 
     def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a traced array, one of the base, or a scalar."""
+        """Return whether an operator takes `other`: a traced array, one of the levels below, or a scalar."""
         kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._base_types or plugins.is_scalar(other)
+        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     def recorded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return `function` of the base as a function of traced arrays."""

@@ -107,14 +107,15 @@ class Recording:
             self.held, self._made, self.drawn, self.failure, self.given = before
 
     def line(self) -> Line | None:
-        """Return file, line and function of the innermost frame that is not the library's."""
+        """Return file, line and function of the innermost frame that is not the library's, nor its plugins'."""
         frame, ours = sys._getframe(2), self._ours
         while frame is not None:
             code = frame.f_code
             file = code.co_filename
             own = ours.get(file)
             if own is None:
-                own = ours[file] = file.startswith((ROOT, "<frozen"))
+                plugin = str(frame.f_globals.get("__name__")).startswith("xpgrad_")
+                own = ours[file] = plugin or file.startswith((ROOT, "<frozen"))
             if not own:
                 return file, frame.f_lineno, code.co_name
             frame = frame.f_back  # type: ignore[assignment]  # None ends the loop

@@ -53,6 +53,9 @@ def _shared_by(b: Batching, function: Callable[..., Any], x1: Array, v2: Array) 
         lead = x1.shape[:-1]
         matrix = b.shaped(x1, (math.prod(lead), x1.shape[-1]))
         return b.shaped(function(v2, b.xp.matrix_transpose(matrix)), (shape[0], *lead))
+    if ndim == 2 and len(shape) == 3 and shape[2] == 1:  # columns, as rows
+        y = function(b.shaped(v2, shape[:2]), b.xp.matrix_transpose(x1))
+        return b.shaped(y, (shape[0], x1.shape[0], 1))
     if ndim > len(shape) - 1:
         v2 = b.shaped(v2, (shape[0], *(1,) * (ndim + 1 - len(shape)), *shape[1:]))
     return function(x1, v2)

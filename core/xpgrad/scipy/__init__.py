@@ -1,0 +1,46 @@
+"""SciPy's optimisers and solvers for functions of Variables, with exact derivatives and trees as unknowns.
+
+`minimize`, `least_squares`, `root` and `solve_ivp` are one call each. The other functions make functions of flat
+vectors, for any other of SciPy's functions. Only the former import SciPy, when they are first used.
+"""
+
+from typing import TYPE_CHECKING
+
+from xpgrad.scipy.vectors import hess, hvp, jac, ravel, residuals, value_and_grad
+
+__all__ = [
+    "hess", "hvp", "jac", "least_squares", "minimize", "ravel", "residuals", "root", "solve_ivp", "value_and_grad",
+]  # fmt: skip
+
+_LATE = {
+    "least_squares": "xpgrad.scipy.fitting",
+    "minimize": "xpgrad.scipy.minimizing",
+    "root": "xpgrad.scipy.roots",
+    "solve_ivp": "xpgrad.scipy.initial_values",
+}
+"""Functions of modules that import SciPy, an optional library."""
+
+if TYPE_CHECKING:
+    from xpgrad.scipy.fitting import least_squares as least_squares
+    from xpgrad.scipy.initial_values import solve_ivp as solve_ivp
+    from xpgrad.scipy.minimizing import minimize as minimize
+    from xpgrad.scipy.roots import root as root
+else:
+    from xpgrad.listing import listed as _listed
+
+    _missing, __dir__ = _listed(__name__, __all__)
+
+    def __getattr__(name: str) -> object:
+        """Return a function whose module imports SciPy."""
+        if name not in _LATE:
+            _missing(name)
+        import importlib
+
+        try:
+            module = importlib.import_module(_LATE[name])
+        except ModuleNotFoundError as error:
+            if str(error.name).partition(".")[0] != "scipy":
+                raise
+            raise ImportError(f"{name}: needs SciPy, which is not installed; pip install scipy") from None
+        globals()[name] = found = getattr(module, name)
+        return found

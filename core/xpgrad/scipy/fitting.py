@@ -1,0 +1,107 @@
+"""`least_squares`: SciPy's fits with exact Jacobians, over trees."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import scipy.optimize
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.scipy.constraints import bounds_of
+from xpgrad.scipy.functions import VectorFunction, sparse_of
+from xpgrad.scipy.progress import Progress, Shown
+from xpgrad.scipy.unknowns import Unknowns, compiled_if
+from xpgrad.scipy.vectors import jac
+from xpgrad.transforms.matrices import JacobianMode
+
+
+def least_squares(
+    f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), *, bounds: Any = None,
+    method: Literal["trf", "dogbox", "lm"] = "trf", ftol: float | None = 1e-8, xtol: float | None = 1e-8,
+    gtol: float | None = 1e-8, x_scale: Any = None, loss: str | Callable[..., Any] = "linear", f_scale: float = 1.0,
+    max_nfev: int | None = None, tr_solver: str | None = None, tr_options: Mapping[str, Any] | None = None,
+    sparsity: Any = None, mode: JacobianMode = "auto", callback: Callable[..., Any] | None = None, device: Any = None,
+    compiled: bool = False, progress: Shown = False,
+) -> scipy.optimize.OptimizeResult:  # fmt: skip
+    """Return what ``scipy.optimize.least_squares`` finds, with exact Jacobians and trees as `x` and `fun`.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)`` takes Variables like `x0` and returns the residuals: a real Variable of any shape, or a tree.
+    x0, args, device, compiled
+        As for `minimize`.
+    bounds
+        As for `minimize`.
+    x_scale : "jac", or tree like `x0`, or number, optional
+        As for SciPy.
+    sparsity : matrix or True, optional
+        Where the Jacobian has entries, as for `xpgrad.transforms.sparse_jacobian`, which checks it; True lets it be
+        found. The Jacobian is a sparse matrix then.
+    mode : {"auto", "forward", "reverse"}
+        As for `xpgrad.transforms.jacobian`.
+    callback : callable, optional
+        ``callback(x)``, or ``callback(intermediate_result)`` by that name, with trees; not for "lm".
+    progress : bool or rich.console.Console
+        Whether evaluation and cost, half the sum of the squares, are shown.
+    method, ftol, xtol, gtol, loss, f_scale, max_nfev, tr_solver, tr_options
+        As for SciPy.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        `x` and `grad` are trees like `x0`, `fun` like what `f` returned. `jac` is a matrix with a row for each residual
+        and a column for each unknown, both in order; `active_mask` is a vector.
+
+    Raises
+    ------
+    ValueError
+        A residual at `x0` is not finite, or bounds are not as above.
+    SparsityError
+        `sparsity` is not that of the Jacobian.
+    DtypeError
+        Numbers that are not real floating-point.
+    """
+    unknowns = Unknowns(x0, device, "least_squares: x0")
+    f = compiled_if(f, compiled)
+    values = VectorFunction("least_squares", f, unknowns)
+    if sparsity is None:
+        matrix = jac(f, x0, device, mode=mode, allow_constant=True)
+    else:
+        matrix = sparse_of("least_squares", f, unknowns, sparsity)
+    xp = plugins.host.namespace
+    limits = bounds_of(bounds, unknowns, "least_squares")
+    scale = x_scale
+    if x_scale is not None and not isinstance(x_scale, str):
+        scale = unknowns.spread(x_scale, 1.0, "least_squares: x_scale")
+    further = {} if limits is None else {"bounds": limits}
+    with Progress(progress, f"least_squares {method}", ("evaluation", "cost")) as shown:
+
+        def watched(x: Any, *args: Any) -> Any:
+            vector = values(x, *args)
+            shown.step(float(0.5 * xp.sum(vector**2)))
+            return vector
+
+        found = scipy.optimize.least_squares(
+            watched, unknowns.vector, matrix, method=method, ftol=ftol, xtol=xtol, gtol=gtol, x_scale=scale, loss=loss,
+            f_scale=f_scale, max_nfev=max_nfev, tr_solver=tr_solver, tr_options=dict(tr_options or {}),
+            args=args if isinstance(args, tuple) else (args,), callback=_callback(callback, unknowns), **further,
+        )  # fmt: skip
+    found.x, found.grad = unknowns.like(found.x), unknowns.like(found.grad)
+    if values.outputs is not None:
+        found.fun = values.outputs.like(found.fun)
+    return found
+
+
+def _callback(callback: Callable[..., Any] | None, unknowns: Unknowns) -> Callable[..., Any] | None:
+    """Return a callback for SciPy that calls that of the user with trees."""
+    if callback is None:
+        return None
+    by_name = set(inspect.signature(callback).parameters) == {"intermediate_result"}
+
+    def of_result(intermediate_result: Any) -> Any:
+        result = scipy.optimize.OptimizeResult(intermediate_result)
+        result.x = unknowns.like(result.x)
+        return callback(intermediate_result=result) if by_name else callback(result.x)
+
+    return of_result

@@ -1,0 +1,228 @@
+"""`sparse_jacobian` and `sparse_hessian`: matrices of derivatives that have few entries, by few sweeps."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import SparsityError
+from xpgrad.graph.variable import as_array
+from xpgrad.transforms.gradient import documented, grad
+from xpgrad.transforms.leaves import is_differentiable
+from xpgrad.transforms.matrices import supports_forward
+from xpgrad.transforms.sparse.checking import missing_entry, random_vector
+from xpgrad.transforms.sparse.colouring import Colouring
+from xpgrad.transforms.sparse.pattern import Pattern, pattern_of, scipy_sparse
+from xpgrad.transforms.sparse.sweeps import Sweeps
+from xpgrad.transforms.trees import flatten
+from xpgrad.transforms.vectors import arrays_of, host_array
+from xpgrad.types import Array
+
+SparseMode = Literal["auto", "forward", "reverse"]
+SparseFormat = Literal["csr", "csc", "coo"]
+CHUNK = 2**21
+"""Numbers in the seeds of one part of a dense Jacobian, when a pattern is looked for."""
+MOVE = 0.01
+"""How far from the argument a pattern is looked for, relative to its elements."""
+
+
+class SparseJacobian:
+    """The function that `sparse_jacobian` or `sparse_hessian` returns.
+
+    Attributes
+    ----------
+    sparsity : scipy.sparse.csr_array of ones, or None
+        The pattern; None before the first call if it is to be found.
+    colors : int or None
+        Number of groups of columns or rows, each of which is one member of a batched sweep; None before the first call.
+    mode : {"forward", "reverse"} or None
+        Whether sweeps are for groups of columns or of rows; None before the first call.
+    """
+
+    def __init__(
+        self, name: str, f: Callable[..., Any], sparsity: Any, argnums: int, mode: SparseMode, check: bool,
+        format: SparseFormat, allow_constant: bool,
+    ) -> None:  # fmt: skip
+        if mode not in ("auto", "forward", "reverse"):
+            raise ValueError(f"{name}: mode must be 'auto', 'forward' or 'reverse', got {mode!r}")
+        if format not in ("csr", "csc", "coo"):
+            raise ValueError(f"{name}: format must be 'csr', 'csc' or 'coo', got {format!r}")
+        if not hasattr(argnums, "__index__"):
+            raise TypeError(f"{name}: argnums must be one integer, got {argnums!r}; put several arguments into a tuple")
+        scipy_sparse(name)
+        documented(f, name)(self)
+        self._name, self._f, self._argnums, self._check, self._format = name, f, argnums, check, format
+        self._asked, self._allow_constant = mode, allow_constant
+        self._known = sparsity is not None
+        self._pattern = None if sparsity is None else pattern_of(sparsity, name)
+        self._colouring: Colouring | None = None
+
+    @property
+    def sparsity(self) -> Any:
+        """The pattern."""
+        return None if self._pattern is None else self._pattern.matrix.copy()
+
+    @property
+    def colors(self) -> int | None:
+        """Number of groups of columns or rows."""
+        return None if self._colouring is None else self._colouring.count
+
+    @property
+    def mode(self) -> Literal["forward", "reverse"] | None:
+        """Whether sweeps are for columns or rows."""
+        return None if self._colouring is None else "forward" if self._colouring.forward else "reverse"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the matrix at these arguments."""
+        sweeps = self._sweeps(args, kwargs)
+        if self._pattern is None:
+            self._pattern = self._found(sweeps, args, kwargs)
+        if self._pattern.shape != sweeps.shape:
+            rows, columns = sweeps.shape
+            raise SparsityError(
+                f"{self._name}: expected a sparsity of shape {sweeps.shape}, as the function returned {rows} and its "
+                f"argument has {columns} elements, got {self._pattern.shape}"
+            )
+        matrix, missing = self._compressed(sweeps, self._pattern)
+        if missing is not None:
+            if self._known:
+                row, column = missing
+                raise SparsityError(
+                    f"{self._name}: the sparsity misses the entry at row {row}, column {column}; add it, or leave "
+                    "sparsity out to have it found"
+                )
+            self._pattern = self._pattern.united(dense_pattern(sweeps, self._name))
+            matrix, _ = self._compressed(sweeps, self._pattern)
+        return matrix.astype(sweeps.dtype).asformat(self._format)
+
+    def _sweeps(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
+        return Sweeps(self._name, self._f, self._argnums, args, kwargs, self._allow_constant)
+
+    def _compressed(self, sweeps: Sweeps, pattern: Pattern) -> tuple[Any, tuple[int, int] | None]:
+        """Return the matrix with entries where `pattern` has them, and row and column of one that it misses."""
+        host, xp = plugins.host, plugins.host.namespace
+        self._colouring = colouring = pattern.colouring(self._mode(sweeps))
+        forward, count = colouring.forward, colouring.count
+        colours = host.asarray(colouring.colours, xp.int64)
+        seeds = xp.zeros((count + self._check, len(colours)), dtype=xp.float64)
+        places = xp.nonzero(colours >= 0)[0]
+        seeds[colours[places], places] = 1.0
+        seeds[count:, :] = v = random_vector(len(colours))
+        products = sweeps.products(seeds, forward=forward)
+        rows, columns = pattern.matrix.tocoo().coords
+        of, at = (columns, rows) if forward else (rows, columns)
+        matrix = pattern.matrix.copy()
+        matrix.data = products[colours[of], at]
+        if not self._check:
+            return matrix, None
+
+        def product(v: Array) -> Array:
+            return sweeps.products(v[None, :], forward=forward)[0]
+
+        given = matrix if forward else matrix.T.tocsr()
+        found = missing_entry(given, v, products[count, :], product, sweeps.eps)
+        return matrix, found if forward or found is None else (found[1], found[0])
+
+    def _mode(self, sweeps: Sweeps) -> SparseMode:
+        return "reverse" if self._asked == "auto" and not supports_forward(sweeps.call) else self._asked
+
+    def _found(self, sweeps: Sweeps, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pattern:
+        """Return the pattern of the Jacobian, by dense ones at two random points near the argument."""
+        patterns = []
+        for sign in (1, -1):
+            moved = list(args)
+            moved[self._argnums] = perturbed(args[self._argnums], sign * MOVE)
+            patterns.append(dense_pattern(self._sweeps(tuple(moved), kwargs), self._name))
+        return patterns[0].united(patterns[1])
+
+
+def dense_pattern(sweeps: Sweeps, name: str) -> Pattern:
+    """Return where the Jacobian is not zero."""
+    xp, sparse = plugins.host.namespace, scipy_sparse(name)
+    rows, columns = sweeps.shape
+    forward = columns < rows and supports_forward(sweeps.call)
+    size = columns if forward else rows
+    step = max(1, CHUNK // max(1, size))
+    parts = [sparse.csr_array((0, rows if forward else columns))]
+    for start in range(0, size, step):
+        units = xp.eye(min(step, size - start), size, k=start, dtype=xp.float64)
+        parts.append(sparse.csr_array(sweeps.products(units, forward=forward) != 0))
+    found = sparse.vstack(parts, format="csr")
+    return Pattern(found.T if forward else found)
+
+
+def perturbed(tree: Any, move: float) -> Any:
+    """Return `tree` with its floating-point leaves moved by random numbers, about `move` relative to their elements."""
+    leaves, structure = flatten(tree)
+    moved = []
+    for leaf in leaves:
+        if not is_differentiable(leaf):
+            moved.append(leaf + move if isinstance(leaf, float) else leaf)
+            continue
+        array = as_array(leaf)
+        backend = plugins.backend_of(array)
+        x = host_array(array)
+        xp = plugins.host.namespace
+        noise = move * xp.reshape(random_vector(x.size), x.shape)
+        x = x + noise * xp.where(x == 0, 1.0, xp.abs(x))
+        moved += arrays_of(xp.reshape(x, (-1,)), [(backend.spec(array), backend.device_of(array))])
+    return structure.build(moved)
+
+
+def sparse_jacobian(
+    f: Callable[..., Any], sparsity: Any = None, argnums: int = 0, *, mode: SparseMode = "auto", check: bool = True,
+    format: SparseFormat = "csr", allow_constant: bool = False,
+) -> SparseJacobian:  # fmt: skip
+    """Return the Jacobian of `f` as a function that returns a sparse matrix of SciPy.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a Variable of any shape, or a tree of Variables, real.
+    sparsity : matrix, optional
+        Where the Jacobian may have entries: a sparse array of SciPy, whose stored elements count, zeros, too; or a
+        dense array, whose elements other than zero count. More than needed is allowed. Without it the pattern is found
+        at the first call, by dense Jacobians at two random points near the argument.
+    argnums : int
+        The positional argument to differentiate by: an array, or a tree of arrays, real floating-point.
+    mode : {"auto", "forward", "reverse"}
+        "forward" has a tangent for each group of columns that share no row, "reverse" a cotangent for each group of
+        rows that share no column; all are one batched sweep. "auto" takes the fewer ones (a dense row makes many groups
+        of columns, a dense column of rows), but rows if a gradient is the user's code, as for `jacobian`.
+    check : bool
+        Whether each call compares its result times a vector of random numbers with the product by one more sweep. A
+        `sparsity` that misses an entry is an error then; a pattern that was found is completed. Entries below a
+        thousand rounding errors of the others in their row (reverse mode: column) pass unseen.
+    format : {"csr", "csc", "coo"}
+    allow_constant : bool
+        As for `value_and_grad`.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`, returns a ``scipy.sparse`` array on the host, of float64 (of float32 if all numbers
+        are of at most 32 bits). Rows are the elements of the output, columns those of the argument, in C order; leaves
+        of trees follow each other. Its attributes `sparsity`, `colors` and `mode` say how it is computed.
+
+    Raises
+    ------
+    SparsityError
+        `sparsity` is no matrix, has another shape, or misses an entry; the text names row and column.
+    DtypeError
+        Complex numbers.
+    GradientError
+        A call inside another transform.
+    """
+    return SparseJacobian("sparse_jacobian", f, sparsity, argnums, mode, check, format, allow_constant)
+
+
+def sparse_hessian(
+    f: Callable[..., Any], sparsity: Any = None, argnums: int = 0, *, check: bool = True, format: SparseFormat = "csr",
+    allow_constant: bool = False,
+) -> SparseJacobian:  # fmt: skip
+    """Return the Hessian of `f`, which returns one real number, as a function that returns a sparse matrix of SciPy.
+
+    Parameters and result are those of `sparse_jacobian`, of the gradient of `f`; a sweep over a recorded sweep is for
+    a group of rows. `sparsity` has both triangles.
+    """
+    gradient = grad(f, argnums, allow_constant=allow_constant)
+    return SparseJacobian("sparse_hessian", gradient, sparsity, argnums, "reverse", check, format, allow_constant)

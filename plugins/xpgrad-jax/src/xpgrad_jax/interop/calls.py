@@ -1,0 +1,210 @@
+"""Calls of functions of ours with arrays of the host: a call itself, and its gradients."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import GradientError, ShapeError, StructureError
+from xpgrad.interop.ours import Recorded, values
+from xpgrad.interop.sharing import shared
+from xpgrad.plugin import Device
+from xpgrad.transforms import vjp
+from xpgrad.transforms.leaves import as_leaf, is_array
+from xpgrad_jax import dtypes
+
+Described: Any = jax.ShapeDtypeStruct  # JAX has no type for its constructor
+
+
+class Call:
+    """A function of a list of Variables, and what JAX has to know of it.
+
+    Attributes
+    ----------
+    title : str
+    device : Device
+    vmap_method : str
+    results : list of jax.ShapeDtypeStruct
+    """
+
+    title: str
+    device: Device
+    vmap_method: str
+    results: list[Any]
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the outputs as Variables, differentiable to any order."""
+        raise NotImplementedError
+
+    def evaluated(self, arrays: list[Any]) -> Sequence[Any]:
+        """Return the outputs for arrays on the device, None for zeros."""
+        return values(self.title, self.listed, arrays)
+
+    def called(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the outputs for arrays on the host, as JAX expects them."""
+        given = [shared(np.asarray(x), self.device) for x in arrays]
+        outputs = self.evaluated(given)
+        if len(outputs) != len(self.results):
+            raise StructureError(f"{self.title}: expected {len(self.results)} arrays, got {len(outputs)}")
+        batch = arrays[0].shape[: arrays[0].ndim - self.rank] if arrays else ()
+        return tuple(self._host(y, like, batch) for y, like in zip(outputs, self.results, strict=True))
+
+    rank = 0
+    """Number of axes of the first argument, without those of a batch."""
+
+    def _host(self, y: Any, like: Any, batch: tuple[int, ...]) -> Any:
+        if y is None:
+            return np.zeros((*batch, *like.shape), like.dtype)
+        host = np.asarray(shared(y, xpgrad.get_device("@numpy")))
+        if host.dtype != like.dtype or host.shape[host.ndim - len(like.shape) :] != like.shape:
+            raise ShapeError(
+                f"{self.title}: expected {like.dtype.name} {tuple(like.shape)} as of the first call or in shapes, got "
+                f"{host.dtype.name} {host.shape}"
+            )
+        return host
+
+    def check(self) -> None:
+        """Raise `GradientError` if the function is known to have Variables from elsewhere to differentiate by."""
+
+
+class Forward(Call):
+    """A call of a function of ours.
+
+    Parameters
+    ----------
+    arguments : tuple
+        The leaves of the arguments without arrays, their structure, and where arrays are among the leaves.
+    """
+
+    def __init__(self, title: str, f: Any, arguments: Any, device: Device, vmap_method: str) -> None:
+        self.title, self.f, self.arguments, self.device, self.vmap_method = title, f, arguments, device, vmap_method
+        self.result: Any = None
+        self.captures = False
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the Variables that the function returns, and note the tree in which it does."""
+        leaves, structure, places = self.arguments
+        given = dict(zip(places, inputs, strict=True))
+        args, kwargs = structure.unflatten([given.get(i, leaf) for i, leaf in enumerate(leaves)])
+        pairs, tree = jax.tree_util.tree_flatten_with_path(self.f(*args, **kwargs))
+        which = [is_array(leaf) for _, leaf in pairs]
+        made = [
+            as_leaf(leaf, f"{self.title}: output{jax.tree_util.keystr(path)}")
+            for (path, leaf), n in zip(pairs, which, strict=True) if n
+        ]  # fmt: skip
+        if self.result is None:
+            self.result = tree, [None if n else leaf for (_, leaf), n in zip(pairs, which, strict=True)], which
+        return made
+
+    def build(self, outputs: Sequence[Any]) -> Any:
+        """Return what the function returned, with jax arrays."""
+        tree, rest, which = self.result
+        remaining = iter(outputs)
+        return tree.unflatten([next(remaining) if n else leaf for leaf, n in zip(rest, which, strict=True)])
+
+    def learn(self, arrays: Sequence[Any], shapes: Any) -> None:
+        """Find out shapes and dtypes of the outputs: from `shapes`, or by a call with other numbers."""
+        self.rank = arrays[0].ndim if arrays else 0
+        if shapes is not None:
+            flat: Any = jax.tree.flatten(shapes)
+            leaves, tree = flat
+            self.result = tree, [None] * len(leaves), [True] * len(leaves)
+            self.results = [Described(tuple(x.shape), np.dtype(x.dtype)) for x in leaves]
+        else:
+            samples = [shared(sample(x.shape, x.dtype), self.device) for x in arrays]
+            try:
+                recorded = Recorded(self.title, self.listed, samples, [])
+            except Exception as error:
+                error.add_note(
+                    f"in {self.title}, called with numbers between 1 and 2 to find out what it returns; "
+                    "shapes=jax.ShapeDtypeStruct(...) makes that unnecessary"
+                )
+                raise
+            self.captures = recorded.captures
+            outputs: list[Any] = recorded.outputs
+            backends = [xpgrad.get_device_from_array(y).backend for y in outputs]
+            named = [(y.shape, b.dtype_name(y.dtype)) for y, b in zip(outputs, backends, strict=True)]
+            self.results = [Described(tuple(shape), jnp.dtype(name)) for shape, name in named]
+        self._check_dtypes(x.dtype for x in self.results)
+
+    def at_once(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the outputs for arrays with values, as jax arrays."""
+        outputs = self.evaluated([shared(np.asarray(x), self.device) for x in arrays])
+        host = [shared(y, xpgrad.get_device("@numpy")) for y in outputs]
+        self._check_dtypes(y.dtype for y in host)
+        return [jnp.array(y) for y in host]
+
+    def _check_dtypes(self, given: Iterable[Any]) -> None:
+        for i, dtype in enumerate(given):
+            dtypes.checked(dtype, f"{self.title}: output {i}")
+
+    def check(self) -> None:
+        """Raise `GradientError` if the function has Variables from elsewhere to differentiate by."""
+        if self.captures:
+            raise GradientError(captured(self.title))
+
+
+class Gradient(Call):
+    """The pullback of a call, from its arguments and the cotangents of its floating-point outputs."""
+
+    def __init__(self, call: Call, arrays: Sequence[Any]) -> None:
+        self.call, self.count = call, len(arrays)
+        self.title, self.device = call.title, call.device
+        self.vmap_method = "broadcast_all" if call.vmap_method == "expand_dims" else call.vmap_method
+        self.targets = [i for i, x in enumerate(arrays) if inexact(x)]
+        self.live = [inexact(y) for y in call.results]
+        self.results = [Described(arrays[i].shape, arrays[i].dtype) for i in self.targets]
+        self.rank = arrays[0].ndim
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the gradients as Variables."""
+        primals, seeds = inputs[: self.count], inputs[self.count :]
+
+        def function(*chosen: Variable) -> list[Variable]:
+            given = dict(zip(self.targets, chosen, strict=True))
+            outputs = self.call.listed([given.get(i, x) for i, x in enumerate(primals)])
+            return [y for y, live in zip(outputs, self.live, strict=True) if live]
+
+        _, pullback = vjp(function, *(primals[i] for i in self.targets), allow_constant=True)
+        return [conjugate(g) for g in pullback([conjugate(g) for g in seeds])]
+
+    def evaluated(self, arrays: list[Any]) -> Sequence[Any]:
+        """Return the gradients for arrays."""
+        recorded = Recorded(self.title, self.call.listed, arrays[: self.count], self.targets)
+        if recorded.captures:
+            raise GradientError(captured(self.title))
+        given = iter([conjugate(Variable(g))._array for g in arrays[self.count :]])
+        cotangents = [next(given) if live else None for live in self.live]
+        found = recorded.pull(cotangents, self.targets, accumulate=False)
+        return [None if g is None else conjugate(Variable(g))._array for g in found]
+
+
+def captured(title: str) -> str:
+    """Return the text of the error for Variables from elsewhere."""
+    return (
+        f"{title}: expected a function whose Variables are all arguments, got one that uses another one that requires "
+        "a gradient, which JAX cannot give; pass its array as an argument, or make it with requires_grad=False"
+    )
+
+
+def conjugate(x: Variable) -> Variable:
+    """Return the conjugate of a complex Variable, others unchanged: JAX's cotangents are the conjugates of ours."""
+    return xp.conj(x) if x.node.spec.complex else x
+
+
+def inexact(x: Any) -> bool:
+    """Return whether an array or its description has floating-point numbers."""
+    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
+
+
+def sample(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an array of different numbers between 1 and 2, or of zeros for integers and booleans."""
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return np.zeros(shape, dtype)
+    numbers = 1 + np.modf(np.arange(1, int(np.prod(shape)) + 1) * 0.6180339887498949)[0]
+    return numbers.reshape(shape).astype(dtype)

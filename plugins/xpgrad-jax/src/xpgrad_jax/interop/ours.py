@@ -1,0 +1,138 @@
+"""`function`: functions of ours in JAX's differentiation, by callbacks to the host."""
+
+import contextvars
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad.interop.ours import values
+from xpgrad_jax import dtypes
+from xpgrad_jax.interop.calls import Call, Forward, Gradient, inexact
+from xpgrad_jax.interop.theirs import key_of
+
+METHODS = "sequential", "sequential_unrolled", "broadcast_all", "expand_dims"
+"""Values of `vmap_method` of `jax.pure_callback`."""
+
+
+def function(
+    f: Callable[..., Any], *, device: Any = None, shapes: Any = None, vmap_method: str = "sequential"
+) -> Callable[..., Any]:
+    """Return a function of ours as a function of jax arrays that takes part in JAX's differentiation.
+
+    Parameters
+    ----------
+    f : callable
+        A pure function: it gets Variables, in trees of arguments, and returns a tree of Variables, arrays and other
+        objects.
+    device : as `get_device` takes it, or None
+        Where `f` computes; by default on the host, with NumPy. On a device of JAX, such as ``"@jax"``, JAX traces `f`,
+        which must not depend on values then, and all of JAX's transformations work.
+    shapes : tree of objects with `shape` and `dtype`, optional
+        The result, as `jax.ShapeDtypeStruct`. By default `f` is called once more whenever JAX traces the function, with
+        numbers between 1 and 2, and zeros for integers, to find out.
+    vmap_method : {"sequential", "sequential_unrolled", "broadcast_all", "expand_dims"}
+        How `jax.vmap` calls `f`, as for `jax.pure_callback`: for each member of the batch, or once with an axis in
+        front of all arguments.
+
+    Returns
+    -------
+    callable
+        Takes trees with jax arrays and other objects, which are passed on, and returns a tree with jax arrays.
+
+    Notes
+    -----
+    - It is a `jax.custom_vjp` over a `jax.pure_callback`, within `jax.jit` too: JAX may call `f` more than once, or not
+      at all. Gradients, to any order, are those of reverse mode, which call `f` again; `jax.jvp` raises JAX's error.
+    - `f` runs in a thread of JAX's runtime, with the configuration of xpgrad at the time of tracing. It must not call
+      JAX, which may wait for that thread forever.
+    - An exception within `f` arrives as an error of JAX that contains its text.
+
+    Raises
+    ------
+    TypeError
+        `f` is not callable.
+    ValueError
+        `vmap_method` is not one of these.
+    GradientError
+        When JAX differentiates it: `f` uses Variables from elsewhere that require a gradient.
+    """
+    if not callable(f):
+        raise TypeError(f"interop.jax.function: expected a function, got {type(f).__name__}")
+    if vmap_method not in METHODS:
+        raise ValueError(f"interop.jax.function: expected vmap_method among {', '.join(METHODS)}, got {vmap_method!r}")
+    title = f"interop.jax.function({getattr(f, '__name__', type(f).__name__)})"
+    place = xpgrad.get_device("@numpy" if device is None else device)
+
+    @functools.wraps(f, updated=())
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        pairs, structure = jax.tree_util.tree_flatten_with_path((args, kwargs))
+        for path, leaf in pairs:
+            if isinstance(leaf, Variable):
+                where = jax.tree_util.keystr(path[1:])
+                raise TypeError(
+                    f"{title}: argument {where}: expected a jax array, got a Variable; pass its array, or call the "
+                    "function itself"
+                )
+        leaves = [leaf for _, leaf in pairs]
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
+        arrays = [jnp.asarray(checked(leaves[i], title, pairs[i][0])) for i in places]
+        for i in places:
+            leaves[i] = None
+        call = Forward(title, f, (leaves, structure, places), place, vmap_method)
+        if place.backend.name == "jax":
+            return call.build(values(title, call.listed, arrays))
+        if shapes is None and not traced(arrays):
+            return call.build(call.at_once(arrays))
+        call.learn(arrays, shapes)
+        return call.build(differentiable(call)(*arrays))
+
+    return wrapped
+
+
+def checked(array: Any, title: str, path: Any) -> Any:
+    """Return an array, or raise `DtypeError` if JAX would make another dtype of its own."""
+    dtypes.checked(array.dtype, f"{title}: argument {key_of(path[1])!r}{jax.tree_util.keystr(path[2:])}")
+    return array
+
+
+def differentiable(call: Call) -> Any:
+    """Return a call as a function of jax arrays that JAX can differentiate."""
+
+    def primal(*arrays: Any) -> tuple[Any, ...]:
+        context = contextvars.copy_context()
+
+        def callback(*given: Any) -> tuple[Any, ...]:
+            return context.copy().run(call.called, *given)  # for several threads at once
+
+        if not traced(arrays):
+            return tuple(map(jnp.array, call.called(*arrays)))
+        found = jax.pure_callback(callback, tuple(call.results), *arrays, vmap_method=call.vmap_method)
+        return tuple(found)
+
+    def forward(*arrays: Any) -> tuple[Any, Any]:
+        call.check()
+        return rule(*arrays), arrays  # not the primal: JAX differentiates this for higher orders
+
+    def backward(arrays: Any, gys: Any) -> tuple[Any, ...]:
+        given = [g for g, y in zip(gys, call.results, strict=True) if inexact(y)]
+        gradient = Gradient(call, arrays)
+        found: dict[int, Any] = {}
+        if gradient.targets and given:
+            found = dict(zip(gradient.targets, differentiable(gradient)(*arrays, *given), strict=True))
+        return tuple(found.get(i) for i in range(len(arrays)))
+
+    rule = jax.custom_vjp(primal)
+    rule.defvjp(forward, backward)
+    return rule
+
+
+def traced(arrays: Sequence[Any]) -> bool:
+    """Return whether JAX traces any of `arrays`."""
+    return any(isinstance(x, Tracer) for x in arrays)

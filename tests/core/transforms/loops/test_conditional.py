@@ -1,0 +1,87 @@
+"""`while_loop` against Python's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.building import array, values, variable
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import IterationError, StructureError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import grad, hvp, jvp, while_loop
+
+
+def by_hand(cond: Any, f: Any, c: Any) -> Any:
+    """Return what the loop of the documentation gives."""
+    while cond(c):
+        c = f(c)
+    return c
+
+
+@pytest.mark.parametrize("checkpoints", [None, 1, 4, "all"])
+@pytest.mark.parametrize("limit", [1.0, 1.5, 3.0, 30.0, 1e6])
+def test_values_and_gradients_are_those_of_a_while_loop(device: Any, checkpoints: Any, limit: float) -> None:
+    x, w = variable(device, [0.5, 0.7], "float64"), variable(device, [1.2, 1.1], "float64")
+    cond = lambda c: xp.sum(c["x"]) < limit  # noqa: E731
+    f = lambda c: {"x": c["x"] * (w * 1.0), "n": c["n"] + 1}  # noqa: E731
+    start = {"x": x, "n": Variable(array(device, 0, "int64"))}
+    found, expected = while_loop(cond, f, start, checkpoints=checkpoints), by_hand(cond, f, start)
+    assert values(found["n"]) == values(expected["n"])
+    for order in (False, True):
+        ys = [xp.sum(c["x"] ** 2) for c in (found, expected)]
+        a, b = (xpgrad.grad([y], [x, w], enable_double_backprop=order) for y in ys)
+        if order and values(found["n"]):
+            a, b = (xpgrad.grad([xp.sum(gs[0] * gs[1])], [x, w]) for gs in (a, b))
+        for p, q in zip(a, b, strict=True):
+            assert (p is None) == (q is None)
+            if p is not None:
+                np.testing.assert_allclose(on_host(p), on_host(q), rtol=1e-10)
+
+
+def test_transforms(device: Any) -> None:
+    x = array(device, [0.5, 0.7], "float64")
+    total = lambda loop: lambda x: xp.sum(loop(lambda c: xp.sum(c) < 9, lambda c: c * (1 + x * x), x))  # noqa: E731
+    for transform in (
+        lambda f: [grad(f)(x)], lambda f: jvp(f, (x,), (x,)), lambda f: hvp(f, (x,), (x,)),
+    ):  # fmt: skip
+        for a, b in zip(transform(total(while_loop)), transform(total(by_hand)), strict=True):
+            np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-10)
+
+
+def test_many_steps_keep_few_carries(device: Any) -> None:
+    x = variable(device, 0.0, "float64")
+    y = while_loop(lambda c: c < 999.5, lambda c: c + 1, x)
+    states = y.creator_node.states
+    assert len(states) <= 2 * states[1].step
+    assert states[1].step <= 64
+    assert values(xpgrad.grad([y], [x])[0]) == 1.0
+    y = while_loop(lambda c: c < 999.5, lambda c: c + 1, x, checkpoints=5)
+    assert len(y.creator_node.states) <= 5
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: while_loop(None, lambda c: c, x), TypeError, "expected a function, got NoneType"),
+        (lambda x: while_loop(lambda c: True, 3, x), TypeError, "expected a function, got int"),
+        (lambda x: while_loop(lambda c: c > 0, lambda c: c, x), TypeError, "one boolean, got bool (2,)"),
+        (lambda x: while_loop(lambda c: c[0], lambda c: c, x), TypeError, "one boolean, got float32 ()"),
+        (lambda x: while_loop(lambda c: "yes", lambda c: c, x), TypeError, "one boolean, got str before step 0"),
+        (lambda x: while_loop(lambda c: True, lambda c: c, x, max_steps=7), IterationError, "max_steps=7"),
+        (lambda x: while_loop(lambda c: True, lambda c: c, x, max_steps=-1), ValueError, "negative"),
+        (lambda x: while_loop(lambda c: True, lambda c: c[:1], x), StructureError, "step 0"),
+    ],
+)
+def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error) as caught:
+        call(array(device, [1.0, 2.0]))
+    assert str(caught.value).startswith("while_loop: ")
+    assert words in str(caught.value)
+
+
+def test_exactly_max_steps_are_no_error(device: Any) -> None:
+    x = array(device, 0.0)
+    assert values(while_loop(lambda c: c < 7, lambda c: c + 1, x, max_steps=7)) == 7.0

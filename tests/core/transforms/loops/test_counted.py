@@ -1,0 +1,65 @@
+"""`fori_loop` against a Python loop over a range."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.building import array, values, variable
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import StructureError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import fori_loop
+
+
+@pytest.mark.parametrize("checkpoints", [None, 2, "all"])
+@pytest.mark.parametrize(("lower", "upper"), [(0, 9), (3, 20), (-4, 4), (2, 3)])
+def test_values_and_gradients_are_those_of_a_range(device: Any, lower: int, upper: int, checkpoints: Any) -> None:
+    x, w = (variable(device, [0.3, -0.7], "float64") for _ in range(2))
+
+    def f(i: Any, c: Any) -> Any:
+        return xp.sin(c * w + 0.1 * xp.astype(i, c.dtype)), c[0]
+
+    step = lambda i, c: (f(i, c[0])[0], f(i, c[0])[1] + c[1])  # noqa: E731
+    found = fori_loop(lower, upper, step, (x, x[0] * 0), checkpoints=checkpoints)
+    expected = (x, x[0] * 0)
+    for i in range(lower, upper):
+        expected = step(Variable(array(device, i, "int64")), expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-12)
+    gradients = [xpgrad.grad([xp.sum(c[0]) * c[1]], [x, w]) for c in (found, expected)]
+    for a, b in zip(*gradients, strict=True):
+        np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-12)
+
+
+def test_the_number_is_a_position(device: Any) -> None:
+    xs = variable(device, np.arange(6.0) + 1, "float64")
+    y = fori_loop(0, 6, lambda i, c: c * xs[i], variable(device, 1.0, "float64"))
+    (g,) = xpgrad.grad([y], [xs])
+    np.testing.assert_allclose(on_host(g), 720 / (np.arange(6.0) + 1))
+
+
+def test_bounds_are_read_from_arrays_and_an_empty_range_changes_nothing(device: Any) -> None:
+    x = array(device, 2.0)
+    assert values(fori_loop(0, array(device, 3, "int64"), lambda i, c: c * 2, x)) == 16.0
+    assert values(fori_loop(5, 5, lambda i, c: c * 2, x)) == 2.0
+    assert values(fori_loop(5, 2, lambda i, c: c * 2, x)) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: fori_loop(0, 3, None, x), TypeError, "expected a function, got NoneType"),
+        (lambda x: fori_loop(0.5, 3, lambda i, c: c, x), TypeError, "lower must be an integer, got 0.5"),
+        (lambda x: fori_loop(0, True, lambda i, c: c, x), TypeError, "upper must be an integer"),
+        (lambda x: fori_loop(0, 3, lambda i, c: (c, c), x), StructureError, "the carry that step 0 returned"),
+        (lambda x: fori_loop(0, 3, lambda i, c: xp.stack([c, c]), x), StructureError, "(2, 2)"),
+    ],
+)
+def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error) as caught:
+        call(array(device, [1.0, 2.0]))
+    assert str(caught.value).startswith("fori_loop: ")
+    assert words in str(caught.value)

@@ -1,0 +1,155 @@
+"""`odeint` against SciPy's and jax's integrators, and its gradients against closed forms and differences."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.building import array, variable
+
+import xpgrad
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import DtypeError, IterationError, ShapeError, StructureError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import grad, hvp, jvp, odeint
+
+A = np.asarray([[-0.1, 2.0], [-2.0, -0.1]])
+START = np.asarray([2.0, 0.0])
+TIMES = np.linspace(0.0, 2.0, 4)
+ADJOINTS = [{}, {"adjoint": "continuous"}]
+WAYS = [*ADJOINTS, {"checkpoints": 3}, {"checkpoints": "all"}]
+
+
+@pytest.fixture(params=["@numpy", "@strict:cpu"])
+def device(request: Any) -> xpgrad.Device:
+    """Devices of two libraries: integrations take many steps."""
+    return xpgrad.get_device(request.param)
+
+
+def spiral(y: Any, t: Any, a: Any) -> Any:
+    """The spiral of Chen et al. (2018), with a force."""
+    return xp.matmul(a, y**3) + xp.sin(t) * 0.1
+
+
+def total(ys: Any) -> Any:
+    return xp.sum(ys * ys)
+
+
+def test_the_solution_is_that_of_scipy(device: Any) -> None:
+    integrate = pytest.importorskip("scipy.integrate")
+    known = integrate.solve_ivp(
+        lambda t, y: A @ y**3 + np.sin(t) * 0.1, (0, 2), START, t_eval=TIMES, rtol=1e-11, atol=1e-11
+    ).y.T
+    y0, t, a = (array(device, x, "float64") for x in (START, TIMES, A))
+    found = odeint(spiral, y0, t, a)
+    assert type(found) is type(y0)
+    np.testing.assert_allclose(on_host(found), known, atol=1e-6)
+    np.testing.assert_allclose(on_host(odeint(spiral, y0, list(TIMES), a, rtol=1e-9, atol=1e-9)), known, atol=1e-7)
+    coarse = odeint(spiral, *(array(device, x, "float32") for x in (START, TIMES, A)))
+    assert Variable(coarse).dtype == Variable(array(device, 1.0, "float32")).dtype
+    np.testing.assert_allclose(on_host(coarse), known, atol=5e-2)
+
+
+@pytest.mark.parametrize("options", ADJOINTS)
+def test_gradients_are_those_of_jax(options: Any) -> None:
+    jax = pytest.importorskip("jax")
+    from jax.experimental.ode import odeint as reference
+
+    def loss(y0: Any, t: Any, a: Any) -> Any:
+        return total(odeint(spiral, y0, t, a, rtol=1e-8, atol=1e-8, **options))
+
+    def of_jax(y0: Any, t: Any, a: Any) -> Any:
+        ys = reference(lambda y, t, a: a @ y**3 + jax.numpy.sin(t) * 0.1, y0, t, a, rtol=1e-9, atol=1e-9)
+        return (ys * ys).sum()
+
+    with jax.enable_x64(True):
+        known = jax.grad(of_jax, (0, 1, 2))(START, TIMES, A)
+    for a, b in zip(grad(loss, (0, 1, 2))(START, TIMES, A), known, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_gradients_of_closed_forms(device: Any, options: Any) -> None:
+    y0, rate = variable(device, [1.0, 2.0], "float64"), variable(device, 0.7, "float64")
+    times = variable(device, [0.5, 1.0, 2.0], "float64")
+    ys = odeint(lambda y, t: -rate * y, y0, times, rtol=1e-9, atol=1e-9, **options)  # the rate is captured
+    t = np.asarray([0.0, 0.5, 1.5])
+    np.testing.assert_allclose(on_host(ys), np.exp(-0.7 * t)[:, None] * [1.0, 2.0], rtol=1e-8)
+    gs = [on_host(g) for g in xpgrad.grad([xp.sum(ys)], [y0, rate, times])]
+    decay = np.exp(-0.7 * t)
+    np.testing.assert_allclose(gs[0], [decay.sum()] * 2, rtol=1e-7)
+    np.testing.assert_allclose(gs[1], -3 * (t * decay).sum(), rtol=1e-7)
+    by_time = -0.7 * 3 * decay * [0, 1, 1]
+    np.testing.assert_allclose(gs[2], by_time - [by_time.sum(), 0, 0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_second_derivatives(device: Any, options: Any) -> None:
+    y0 = array(device, [0.5, 0.3], "float64")
+    f = lambda y0: total(odeint(lambda y, t: y * y, y0, [0.0, 1.0], rtol=1e-8, atol=1e-8, **options)[1, ...])  # noqa: E731
+    x, v = on_host(y0), np.asarray([1.0, -2.0])
+    (found,) = hvp(f, (y0,), (array(device, v, "float64"),))
+    # y(1) = x / (1 - x), and the second derivative of its square is 2 (1 + 2 x) / (1 - x) ** 4
+    np.testing.assert_allclose(on_host(found), 2 * (1 + 2 * x) / (1 - x) ** 4 * v, rtol=1e-5)
+
+
+def test_trees_complex_numbers_and_times_that_decrease(device: Any) -> None:
+    ys = odeint(
+        lambda y, t: {"a": y["b"], "b": -y["a"], "z": [1j * y["z"][0]]},
+        {"a": variable(device, 1.0, "float64"), "b": variable(device, 0.0, "float64"),
+         "z": [variable(device, 1.0, "complex128")]},
+        [0.0, -0.5, -1.0],
+    )  # fmt: skip
+    t = np.asarray([0.0, -0.5, -1.0])
+    for found, known in ((ys["a"], np.cos(t)), (ys["b"], -np.sin(t)), (ys["z"][0], np.exp(1j * t))):
+        np.testing.assert_allclose(on_host(found), known, atol=1e-7)
+    z = variable(device, 1.0 + 0.5j, "complex128")
+    for options in WAYS:
+        y = odeint(lambda y, t: (0.2 + 1j) * y * y, z, [0.0, 0.5], rtol=1e-9, atol=1e-9, **options)[1]
+        (g,) = xpgrad.grad([xp.real(y)], [z])
+        derivative = 1 / (1 - (0.2 + 1j) * 0.5 * (1.0 + 0.5j)) ** 2  # of z / (1 - c t z)
+        np.testing.assert_allclose(on_host(g), np.conj(derivative), rtol=1e-6)
+
+
+def test_forward_mode(device: Any) -> None:
+    y0, v = array(device, START, "float64"), array(device, [1.0, 0.5], "float64")
+    a = Variable(array(device, A, "float64"))
+    f = lambda y0: odeint(spiral, y0, [0.0, 1.0], a, rtol=1e-9, atol=1e-9)[1, ...]  # noqa: E731
+    _, tangent = jvp(f, (y0,), (v,))
+    g = grad(lambda y0: xp.sum(f(y0) * Variable(v)))(y0)
+    np.testing.assert_allclose(on_host(xp.sum(Variable(tangent) * v)), on_host(xp.sum(Variable(g) * v)), rtol=1e-6)
+
+
+def test_one_time_gives_the_start(device: Any) -> None:
+    y0 = variable(device, START, "float64")
+    for options in WAYS:
+        ys = odeint(lambda y, t: y, y0, [1.0], **options)
+        np.testing.assert_array_equal(on_host(ys), [START])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda y: odeint(lambda y, t: -1e7 * (y - xp.cos(t)), y, [0, 2], max_steps=300), IterationError, "stiff"),
+        (lambda y: odeint(lambda y, t: y * y, y, [0, 2]), IterationError, "it has come to t=0.5"),
+        (lambda y: odeint(lambda y, t: y + float("nan"), y, [0, 2]), IterationError, "returns NaN"),
+        (lambda y: odeint(lambda y, t: y[0], y, [0, 2]), StructureError, "the derivative that f returned: expected"),
+        (lambda y: odeint(lambda y, t: (y, y), y, [0, 2]), StructureError, "must be like y"),
+        (lambda y: odeint(None, y, [0, 2]), TypeError, "expected a function"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 2, 1]), ValueError, "increase or decrease"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 0]), ValueError, "increase or decrease"),
+        (lambda y: odeint(lambda y, t: y, y, []), ShapeError, "at least one time"),
+        (lambda y: odeint(lambda y, t: y, y, y[0]), ShapeError, "1-D"),
+        (lambda y: odeint(lambda y, t: y, 1, [0, 2]), DtypeError, "floating-point"),
+        (lambda y: odeint(lambda y, t: y, (), [0, 2]), ShapeError, "no arrays"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 2], adjoint="other"), ValueError, "'discrete', 'continuous'"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 2], rtol=-1.0), ValueError, "rtol"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 2], rtol=0, atol=0), ValueError, "both be 0"),
+        (lambda y: odeint(lambda y, t: y, y, [0, 2], max_steps=0), ValueError, "max_steps"),
+    ],
+)
+def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error) as caught:
+        call(variable(device, [1.0, 2.0], "float64"))
+    assert str(caught.value).startswith("odeint: ")
+    assert words in str(caught.value)

@@ -1,0 +1,384 @@
+"""`scan` against the plain loop, with all kinds of checkpoints, and against `jax.lax.scan`."""
+
+import gc
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.building import array, values, variable
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import GraphError, ShapeError, StructureError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import checkpoint, grad, hvp, jvp, scan, value_and_grad
+
+STEPS = 11
+KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
+
+
+def plain(f: Any, carry: Any, xs: Any, length: int | None = None, *, reverse: bool = False, **_: Any) -> Any:
+    """Return what `scan` does, by the loop of its documentation."""
+    n = xs.shape[0] if length is None else length
+    ys = [None] * n
+    for i in reversed(range(n)) if reverse else range(n):
+        carry, ys[i] = f(carry, None if xs is None else xs[i, ...])
+    return carry, None if ys[0] is None else xp.stack(ys)
+
+
+@pytest.fixture
+def leaves(device: Any) -> dict[str, Variable]:
+    rng = np.random.default_rng(0)
+    shapes = {"c": (3,), "xs": (STEPS, 3), "w": (3,)}
+    return {name: variable(device, rng.standard_normal(shape), "float64") for name, shape in shapes.items()}
+
+
+def loss_of(found: Any) -> Variable:
+    carry, ys = found
+    return xp.sum(carry**2) + (0 if ys is None else xp.sum(xp.sin(ys) * ys))
+
+
+def orders(run: Any, leaves: list[Variable]) -> list[Any]:
+    """Return value, gradients and gradients of their norm."""
+    y = loss_of(run())
+    first = xpgrad.grad([y], leaves)
+    recorded = xpgrad.grad([loss_of(run())], leaves, enable_double_backprop=True)
+    norm = sum(xp.sum(g * g) for g in recorded if g is not None)
+    second = xpgrad.grad([norm], leaves)
+    return [None if g is None else on_host(g) for g in (y, *first, *recorded, *second)]
+
+
+def single(x: Any) -> Any:
+    return xp.astype(x, x.__array_namespace__().float32)
+
+
+def assert_same(found: list[Any], expected: list[Any]) -> None:
+    for a, b in zip(found, expected, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("checkpoints", KEPT)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_values_and_gradients_are_those_of_the_plain_loop(leaves: Any, checkpoints: Any, reverse: bool) -> None:
+    c, xs, w = leaves.values()
+    h = w * 2  # computed outside, and an ancestor of the results
+
+    def f(carry: Any, x: Any) -> Any:
+        carry = xp.tanh((w * 0.5) * carry + x * h)
+        return carry, carry * w
+
+    wanted = [c, xs, w, h]
+    found = orders(lambda: scan(f, c, xs, reverse=reverse, checkpoints=checkpoints), wanted)
+    assert_same(found, orders(lambda: plain(f, c, xs, reverse=reverse), wanted))
+
+
+@pytest.mark.parametrize("checkpoints", [None, 2])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_short_loops(leaves: Any, n: int, checkpoints: Any) -> None:
+    c, xs, w = leaves.values()
+    f = lambda carry, x: (xp.sin(carry * x + w), carry * x)  # noqa: E731
+    found = orders(lambda: scan(f, c, xs[:n, ...], checkpoints=checkpoints), [c, xs, w])
+    assert_same(found, orders(lambda: plain(f, c, xs[:n, ...]), [c, xs, w]))
+
+
+def test_trees_of_carries_inputs_and_outputs(device: Any) -> None:
+    rng = np.random.default_rng(1)
+    a, b = (variable(device, rng.standard_normal((2,)), "float64") for _ in range(2))
+    xs = {"u": variable(device, rng.standard_normal((6, 2)), "float64"), "n": array(device, np.arange(6), "int64")}
+
+    def f(carry: Any, x: Any) -> Any:
+        count, (p, q) = carry["count"], carry["pair"]
+        p, q = xp.sin(q * x["u"]), p + xp.astype(x["n"], p.dtype)
+        return {"count": count + x["n"], "pair": (p, q)}, [p * 2, {"n": x["n"] * 2, "none": None}]
+
+    start = {"count": Variable(array(device, 0, "int64")), "pair": (a, b)}
+    carry, ys = scan(f, start, xs)
+    assert values(carry["count"]) == 15
+    assert values(ys[1]["n"]) == [0, 2, 4, 6, 8, 10]
+    assert ys[1]["none"] is None
+    expected, row = start, []
+    for i in range(6):
+        expected, y = f(expected, {name: Variable(x.array[i, ...]) if name == "n" else x[i, ...] for name, x in (
+            ("u", xs["u"]), ("n", Variable(xs["n"])))})  # fmt: skip
+        row.append(y[0])
+    total = lambda c, y: xp.sum(c["pair"][0] * c["pair"][1]) + xp.sum(y**2)  # noqa: E731
+    found = xpgrad.grad([total(carry, ys[0])], [a, b, xs["u"]])
+    known = xpgrad.grad([total(expected, xp.stack(row))], [a, b, xs["u"]])
+    assert_same([on_host(g) for g in found], [on_host(g) for g in known])
+
+
+def test_only_a_length(leaves: Any) -> None:
+    c, _, w = leaves.values()
+    f = lambda carry, x: (xp.sin(carry * w), None)  # noqa: E731
+    carry, ys = scan(f, c, None, 7)
+    assert ys is None
+    known, _ = plain(f, c, None, 7)
+    assert_same([on_host(carry)], [on_host(known)])
+
+
+def test_a_loop_of_no_steps(leaves: Any) -> None:
+    c, xs, _ = leaves.values()
+    state = xpgrad.random.get_state()
+    carry, ys = scan(lambda carry, x: (F.dropout(carry + x), xp.sum(carry)), c, xs[:0, ...])
+    assert values(carry) == values(c)
+    assert ys.shape == (0,)
+    assert xpgrad.random.get_state() == state
+    (g,) = xpgrad.grad([xp.sum(carry)], [c])
+    assert values(g) == [1.0, 1.0, 1.0]
+
+
+def test_arrays_give_arrays_and_what_is_connected_is_a_variable(device: Any) -> None:
+    xs = array(device, [[1.0], [2.0], [3.0], [4.0]])
+    carry, ys = scan(lambda carry, x: (carry + x, carry), xs[0, ...], xs)
+    assert type(carry) is type(ys) is type(xs)
+    w = variable(device, [1.0])
+    carry, ys = scan(lambda carry, x: (carry + x * w, x), xs[0, ...], xs)
+    assert isinstance(carry, Variable)
+    assert carry.requires_grad
+    assert type(ys) is type(xs)
+    with xpgrad.no_backprop_mode():
+        carry, ys = scan(lambda carry, x: (carry + x * w, x), Variable(xs[0, ...]), xs)
+    assert not carry.requires_grad
+
+
+def test_a_carry_that_depends_on_a_parameter_only_later(device: Any) -> None:
+    w = variable(device, [2.0, 3.0], "float64")
+    start = array(device, [1.0, 1.0], "float64"), array(device, [1.0, 1.0], "float64")
+
+    def f(carry: Any, x: Any) -> Any:
+        return (carry[1] + 0, carry[1] * w), carry[0] * 2
+
+    run = lambda loop: loop(f, start, None, 9)  # noqa: E731
+    total = lambda found: xp.sum(found[0][0] * found[0][1]) + xp.sum(found[1] ** 2)  # noqa: E731
+    a, b = (xpgrad.grad([total(run(loop))], [w])[0] for loop in (scan, lambda f, c, xs, n: plain(
+        f, tuple(map(Variable, c)), xs, n)))  # fmt: skip
+    assert_same([on_host(a)], [on_host(b)])
+
+
+@pytest.mark.parametrize("checkpoints", [None, 1, 3])
+def test_random_numbers_are_those_of_the_first_pass(device: Any, checkpoints: Any) -> None:
+    c, xs = variable(device, np.ones(20), "float64"), array(device, np.ones((12, 20)), "float64")
+
+    def f(carry: Any, x: Any) -> Any:
+        carry = F.dropout(carry * x, 0.3)
+        return carry, carry
+
+    found = []
+    for loop in (scan, plain):
+        xpgrad.random.seed(5)
+        carry, ys = loop(f, c, Variable(xs), checkpoints=checkpoints)
+        after = on_host(xpgrad.random.uniform((2,), device=device))
+        found.append([on_host(ys), after, *map(on_host, xpgrad.grad([xp.sum(carry * ys)], [c]))])
+    assert_same(*found)
+
+
+def test_the_mode_of_training_is_that_of_the_first_pass(device: Any) -> None:
+    c = variable(device, np.ones(20), "float64")
+    with xpgrad.using_config("train", False):
+        carry, _ = scan(lambda carry, x: (F.dropout(carry * 2), None), c, None, 6)
+    (g,) = xpgrad.grad([xp.sum(carry)], [c])
+    assert values(g) == [64.0] * 20
+
+
+def test_loops_nest_and_mix_with_checkpoints(leaves: Any) -> None:
+    c, xs, w = leaves.values()
+
+    def nested(inner: Any, around: Any) -> Any:
+        def f(carry: Any, x: Any) -> Any:
+            last, ys = inner(lambda a, b: (xp.sin(a * w + b), a * b), carry, xp.stack([x, carry, x * 2, w]))
+            return around(lambda a: xp.tanh(a * w))(last), ys
+
+        return f
+
+    same = lambda f: f  # noqa: E731
+    wanted = [c, xs, w]
+    expected = orders(lambda: plain(nested(plain, same), c, xs), wanted)
+    assert_same(orders(lambda: scan(nested(scan, checkpoint), c, xs), wanted), expected)
+    whole = checkpoint(lambda c, xs: scan(nested(scan, same), c, xs, checkpoints=2))
+    assert_same(orders(lambda: whole(c, xs), wanted), expected)
+
+
+def test_variables_made_in_the_body_are_no_captures(leaves: Any, device: Any) -> None:
+    c, xs, w = leaves.values()
+
+    def f(carry: Any, x: Any) -> Any:
+        made = Variable(array(device, [1.0, 2.0, 3.0], "float64"))
+        return xp.sin(carry * made + x * (w * made)), None
+
+    assert_same(orders(lambda: scan(f, c, xs), [c, w]), orders(lambda: plain(f, c, xs), [c, w]))
+
+
+def test_what_some_outputs_do_not_need_has_no_gradient(leaves: Any) -> None:
+    c, xs, w = leaves.values()
+    f = lambda carry, x: (xp.sin(carry), x * w)  # noqa: E731
+    carry, ys = scan(f, c, xs)
+    assert xpgrad.grad([xp.sum(carry)], [w])[0] is None or values(xpgrad.grad([xp.sum(carry)], [w])[0]) == [0, 0, 0]
+    (g,) = xpgrad.grad([xp.sum(ys)], [w])
+    np.testing.assert_allclose(on_host(g), on_host(xs).sum(axis=0), rtol=1e-12)
+
+
+def test_complex_numbers(device: Any) -> None:
+    rng = np.random.default_rng(2)
+    c = variable(device, rng.standard_normal(2) + 1j * rng.standard_normal(2), "complex128")
+    xs = variable(device, rng.standard_normal((7, 2)) + 1j * rng.standard_normal((7, 2)), "complex128")
+    f = lambda carry, x: (xp.sin(carry * x) * 0.3, xp.conj(carry) * x)  # noqa: E731
+    total = lambda found: xp.sum(xp.real(found[0] * found[1]))  # noqa: E731
+    a, b = (xpgrad.grad([total(loop(f, c, xs))], [c, xs]) for loop in (scan, plain))
+    assert_same([on_host(g) for g in a], [on_host(g) for g in b])
+
+
+def test_backward_twice_and_released(leaves: Any) -> None:
+    c, xs, w = leaves.values()
+    carry, _ = scan(lambda carry, x: (xp.sin(carry * w + x), None), c, xs)
+    y = xp.sum(carry)
+    y.backward()
+    first = on_host(w.grad)
+    w.cleargrad()
+    y.backward(retain_graph=False)
+    assert_same([on_host(w.grad)], [first])
+    with pytest.raises(GraphError, match="retain_graph=False"):
+        y.backward()
+
+
+def test_parameters_get_their_gradients_and_hooks_are_called_once(leaves: Any) -> None:
+    c, xs, w = leaves.values()
+    seen: list[Any] = []
+    w.register_hook(lambda g: seen.append(on_host(g)))
+    carry, _ = scan(lambda carry, x: (xp.sin(carry * w + x), None), c, xs)
+    xp.sum(carry).backward()
+    assert len(seen) == 1
+    assert_same(seen, [on_host(w.grad)])
+
+
+def test_transforms_around_and_within(leaves: Any) -> None:
+    c, xs, w = (x.array for x in leaves.values())
+
+    def total(loop: Any) -> Any:
+        def f(c: Any, w: Any) -> Any:
+            step = lambda carry, x: (carry - 0.1 * grad(lambda a: xp.sum(xp.sin(a * w) * x))(carry), None)  # noqa: E731
+            return xp.sum(loop(step, c, Variable(xs))[0] ** 2)
+
+        return f
+
+    for transform in (
+        lambda f: value_and_grad(f, (0, 1))(c, w),
+        lambda f: hvp(f, (c, w), (w, c)),
+        lambda f: jvp(f, (c, w), (w, c)),
+        lambda f: [grad(lambda c: jvp(lambda w: f(c, w), (w,), (w,))[1])(c)],
+    ):
+        a, b = transform(total(scan)), transform(total(plain))
+        flat = lambda found: [on_host(x) for part in found for x in (part if type(part) is tuple else (part,))]  # noqa: E731
+        assert_same(flat(a), flat(b))
+
+
+def test_derivatives_are_those_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+    rng = np.random.default_rng(3)
+    c, xs, w = (rng.standard_normal(shape).astype(np.float32) for shape in ((3,), (8, 3), (3, 3)))
+
+    def loss(xp: Any, loop: Any) -> Any:
+        def f(c: Any, w: Any) -> Any:
+            last, ys = loop(lambda c, x: (xp.tanh(w @ c + x), xp.sum(c * x)), c, xs)
+            return xp.sum(last**2) + xp.sum(ys**3)
+
+        return f
+
+    ours, theirs = loss(xp, lambda f, c, xs: scan(f, c, Variable(xs))), loss(jax.numpy, jax.lax.scan)
+    np.testing.assert_allclose(value_and_grad(ours)(c, w)[0], theirs(c, w), rtol=2e-5)
+    for a, b in zip(grad(ours, (0, 1))(c, w), jax.grad(theirs, (0, 1))(c, w), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-4)
+    second = jax.jvp(jax.grad(theirs, (0, 1)), (c, w), (c, w))[1]
+    for a, b in zip(hvp(ours, (c, w), (c, w)), second, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda c, xs: scan(lambda c, x: (c[:1], None), c, xs), StructureError, ("carry", "step 0", "(3,)", "(1,)")),
+        (
+            lambda c, xs: scan(lambda c, x: ({"h": single(c["h"])}, None), {"h": c}, xs),
+            StructureError, ("['h']", "step 0", "float64 (3,)", "float32 (3,)", "cast"),
+        ),
+        (lambda c, xs: scan(lambda c, x: ((c, c), None), c, xs), StructureError, ("carry", "step 0")),
+        (lambda c, xs: scan(lambda c, x: ([c[0]], None), (c, c), xs), StructureError, ("step 0", "tuple with 0, 1")),
+        (lambda c, xs: scan(lambda c, x: (c, x[: 1 + int(c[0].array > 5)]), c * 0, xs + 2), None, ()),
+        (lambda c, xs: scan(lambda c, x: ("carry", None), c, xs), StructureError, ("step 0", "carry")),
+        (lambda c, xs: scan(lambda c, x: c, c, xs), TypeError, ("pair (carry, y)", "Variable", "step 0")),
+        (lambda c, xs: scan(lambda c, x: (c, x, x), c, xs), TypeError, ("pair", "tuple of 3")),
+        (lambda c, xs: scan(None, c, xs), TypeError, ("expected a function", "NoneType")),
+        (lambda c, xs: scan(lambda c, x: (c, x), c), TypeError, ("give length=",)),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, xs, 3), ShapeError, ("length is 3", "11")),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, xs, -1), ValueError, ("negative",)),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, xs, 2.0), TypeError, ("integer", "2.0")),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, (xs, c)), ShapeError, ("11 of xs at [0]", "3 of xs at [1]")),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, c[0]), ShapeError, ("0-d",)),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, xs, checkpoints=0), ValueError, ("at least 1",)),
+        (lambda c, xs: scan(lambda c, x: (c, x), c, xs, checkpoints="some"), TypeError, ("checkpoints",)),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(leaves: Any, call: Any, error: Any, words: tuple[str, ...]) -> None:
+    c, xs, _ = leaves.values()
+    if error is None:
+        call(c, xs)
+        return
+    with pytest.raises(error) as caught:
+        call(c, xs)
+    text = str(caught.value)
+    assert text.startswith("scan: ")
+    for word in words:
+        assert word in text
+
+
+def test_outputs_of_other_shapes_are_named(leaves: Any) -> None:
+    c, xs, _ = leaves.values()
+    steps = iter(range(100))
+    with pytest.raises(StructureError, match=r"scan: the output that step 4 returned: expected float64 \(3,\)"):
+        scan(lambda c, x: (c, x if next(steps) < 4 else x[:1]), c.array, xs.array)
+
+
+def test_a_variable_that_only_later_steps_use_is_named(leaves: Any) -> None:
+    c, xs, w = leaves.values()
+    count = Variable((xs.array * 0)[0, 0, ...])
+
+    def f(carry: Any, x: Any) -> Any:
+        a, i = carry
+        return (xp.sin(a * w if float(i.array) == 5 else a), i + 1), None
+
+    (last, _), _ = scan(f, (c, count), xs)
+    with pytest.raises(GraphError, match=r"scan of f: a step used the Variable .* from outside"):
+        xp.sum(last).backward()
+
+
+def test_memory_is_that_of_a_few_steps() -> None:
+    n = 1500
+    xs = np.zeros((n, 32))
+    w = Variable(np.full(32, 0.5))
+    step = lambda c, x: (xp.tanh(w * c + x), None)  # noqa: E731
+
+    def peak(run: Any) -> int:
+        gc.collect()
+        tracemalloc.start()
+        xp.sum(run()).backward(retain_graph=False)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    def by_hand() -> Any:
+        c = Variable(np.zeros(32))
+        for x in xs:
+            c, _ = step(c, x)
+        return c
+
+    with xpgrad.using_config("detect_mutation", False):
+        plain_peak = peak(by_hand)
+        for checkpoints, limit in ((None, 0.1), (10, 0.1)):
+            assert (
+                peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0])
+                < limit * plain_peak
+            )

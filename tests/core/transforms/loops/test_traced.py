@@ -1,0 +1,197 @@
+"""Loops in compiled functions: one call of the program, with the values and gradients of eager loops."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.building import array, variable
+from tests.devices import device_or_skip
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import CompileWarning
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import checkpoint, fori_loop, grad, hvp, scan, value_and_grad
+from xpgrad.transforms.trees import leaves_in
+
+STEPS = 9
+
+
+@pytest.fixture(params=["@numpy", "@strict:cpu"])
+def data(request: Any) -> Any:
+    """A carry and inputs."""
+    device, rng = xpgrad.get_device(request.param), np.random.default_rng(0)
+    return [array(device, rng.standard_normal(shape), "float64") for shape in ((3,), (STEPS, 3))]
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    for a, b in zip(leaves_in(found), leaves_in(expected), strict=True):
+        np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-11, atol=1e-13)
+
+
+def assert_compiled_as_eager(f: Any, *args: Any, runs: int = 4) -> Any:
+    """Check runs with other values and random numbers, and return the compiled function."""
+    compiled = xpgrad.compile(f)
+    for i in range(runs):
+        given = [x * (1 + 0.1 * i) for x in args]
+        xpgrad.random.seed(i)
+        expected, after = f(*given), xpgrad.random.get_state(Variable(args[0]).device)
+        xpgrad.random.seed(i)
+        assert_same(compiled(*given), expected)
+        assert xpgrad.random.get_state(Variable(args[0]).device) == after
+    return compiled
+
+
+def names(program: Any) -> list[str]:
+    return [call.name for call in program.calls]
+
+
+def dropout(c: Any, xs: Any, **options: Any) -> Any:
+    def f(c: Any, x: Any) -> Any:
+        c = F.dropout(xp.tanh(c + x), 0.5)
+        return c, xp.sum(c * x)
+
+    c, ys = scan(f, c, xs, **options)
+    return xp.sum(c) + xp.sum(ys**2)
+
+
+def nested(c: Any, xs: Any) -> Any:
+    def f(c: Any, x: Any) -> Any:
+        last, ys = scan(lambda d, z: (F.dropout(xp.sin(d * z), 0.2), d), c, xp.stack([x, x * 2, c, c]))
+        return last + x, ys
+
+    c, ys = scan(f, c, xs, reverse=True)
+    return xp.sum(c) + xp.sum(ys**2)
+
+
+@pytest.mark.parametrize("options", [{}, {"checkpoints": 2}, {"checkpoints": "all"}, {"reverse": True}])
+def test_a_scan_and_its_gradient_are_one_call_each(data: Any, options: Any) -> None:
+    compiled = assert_compiled_as_eager(value_and_grad(lambda c, xs: dropout(c, xs, **options), (0, 1)), *data)
+    found = names(compiled.program(*data))
+    assert (found.count("scan"), found.count("vjp of scan"), found.count("draw_all")) == (1, 1, 1)
+    text = str(compiled.program(*data))
+    assert "scan(" in text
+    assert f"steps={STEPS}" in text
+    assert "scan(" in compiled.source(*data)
+
+
+def test_the_number_of_calls_does_not_depend_on_the_steps(data: Any) -> None:
+    c, xs = data
+    counts = []
+    for n in (5, STEPS):
+        compiled = xpgrad.compile(value_and_grad(lambda c, xs: dropout(c, xs), (0, 1)))
+        counts.append(len(compiled.program(c, xs[:n, ...]).calls))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        value_and_grad(nested, (0, 1)),
+        value_and_grad(checkpoint(nested), (0, 1)),
+        value_and_grad(checkpoint(dropout), (0, 1)),
+        lambda c, xs: hvp(lambda c: dropout(c, xs), (c,), (c * 0.3,)),
+        grad(lambda c, xs: xp.sum(grad(nested)(c, xs) ** 2)),
+        lambda c, xs: dropout(c, xs) + nested(c, xs),
+        value_and_grad(lambda c, xs: xp.sum(fori_loop(0, 6, lambda i, c: xp.sin(c * xs[i]) + i * 1.0, c)), (0, 1)),
+        value_and_grad(lambda c, xs: scan(lambda a, x: (a + x, None), c, xs)[0][0], (0, 1)),
+        value_and_grad(lambda c, xs: xp.sum(scan(lambda a, x: (a, x * x), c, xs)[1]), 1),
+        value_and_grad(lambda c, xs: xp.sum(scan(lambda a, x: (a, a * x), c, xs)[1]), 0),
+    ],
+)  # fmt: skip
+def test_values_and_gradients_are_eager_ones(data: Any, f: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        assert_compiled_as_eager(f, *data)
+
+
+def test_parameters_get_their_gradients(data: Any) -> None:
+    c, xs = data
+    w = Variable(c * 0.7)
+
+    def loss(c: Any, xs: Any) -> Any:
+        h = w * 2
+        carry, ys = scan(lambda a, x: (xp.tanh((w * 0.5) * a + x * h), a * w), c, xs)
+        return xp.sum(carry) + xp.sum(ys**2)
+
+    compiled, found = xpgrad.compile(loss), []
+    for f in (loss, compiled, compiled, compiled):
+        w.cleargrad()
+        start = Variable(c)
+        f(start, Variable(xs)).backward()
+        found.append([on_host(w.grad), on_host(start.grad)])
+    for each in found[1:]:
+        assert_same(each, found[0])
+
+
+def test_integers_in_the_carry(data: Any) -> None:
+    def f(c: Any, xs: Any) -> Any:
+        zero = xp.astype(c[0] * 0, c.__array_namespace__().int64)
+        last, count = scan(lambda a, x: ((xp.sin(a[0] * x), a[1] + 1), a[1]), (c, zero), xs)
+        return xp.sum(last[0]), (last[1], count)
+
+    assert_compiled_as_eager(value_and_grad(f, (0, 1), has_aux=True), *data)
+
+
+def test_another_body_is_another_program(data: Any) -> None:
+    c, xs = data
+    turns = iter(range(10))
+
+    def f(c: Any, xs: Any) -> Any:
+        function = (xp.sin, xp.cos)[next(turns) % 2]
+        return xp.sum(scan(lambda a, x: (function(a * x), None), c, xs)[0])
+
+    compiled = xpgrad.compile(f)
+    with pytest.warns(CompileWarning, match="other arguments"):
+        [compiled(c, xs) for _ in range(4)]
+
+
+def test_a_body_that_changes_a_variable_is_unrolled_with_a_warning(data: Any) -> None:
+    c, xs = data
+
+    def make() -> Any:
+        mean = Variable(c * 0)
+
+        def f(c: Any, xs: Any) -> Any:
+            def step(a: Any, x: Any) -> Any:
+                mean.array = mean.array * 0.9 + x.array * 0.1
+                return xp.sin(a * x), a * mean.array[0, ...]
+
+            return xp.sum(scan(step, c, xs)[1])
+
+        return f, mean
+
+    (f, mean), (g, other) = make(), make()
+    compiled = xpgrad.compile(g)
+
+    def run() -> None:
+        for _ in range(3):
+            with xpgrad.no_backprop_mode():
+                assert_same(compiled(c, xs), f(Variable(c), Variable(xs)))
+            assert_same(other, mean)
+
+    with pytest.warns(CompileWarning, match="changes a Variable from outside, so that each of its 9 steps"):
+        run()
+
+
+def test_a_body_that_needs_values_runs_without_a_program(data: Any) -> None:
+    f = lambda c, xs: xp.sum(scan(lambda a, x: (a * x if xp.sum(a) > 0 else a - x, None), c, xs)[0])  # noqa: E731
+    compiled = xpgrad.compile(f)
+    with pytest.warns(CompileWarning, match="the value of a traced array"):
+        assert_same(compiled(*data), f(*map(Variable, data)))
+    with pytest.raises(xpgrad.TraceError, match="the value of a traced array"):
+        xpgrad.compile(f, strict=True)(*data)
+
+
+def test_a_program_of_jax_has_loops() -> None:
+    pytest.importorskip("xpgrad_jax")
+    device = device_or_skip("@jax")
+    c, xs = (variable(device, x, "float32").array for x in ([0.1, 0.2], [[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]))
+    f = value_and_grad(lambda c, xs: xp.sum(scan(lambda a, x: (xp.sin(a * x), None), c, xs)[0]))
+    compiled = xpgrad.compile(f)
+    for _ in range(3):
+        for a, b in zip(leaves_in(compiled(c, xs)), leaves_in(f(c, xs)), strict=True):
+            np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-5)
