@@ -60,16 +60,16 @@ def linear(shape_of: Callable[..., Shape | None]) -> Callable[[Row], Row]:
     def wrap(inner: Row) -> Row:
         @functools.wraps(inner)
         def through(b: Batching, function: Callable[..., Any], x: Any, /, *args: Any, **options: Any) -> Any:
-            later = x.later
-            shape = None if later is None else shape_of(x.shape, *args, **options)
-            if shape is None:
+            later: Later | None = x.later
+            if later is None or (shape := shape_of(x.shape, *args, **options)) is None:
                 return inner(b, function, x, *args, **options)
+            total = later.total
             return b.later(
                 Later(
                     (b.size, *shape),
                     later.like,
                     lambda: inner(b, function, x, *args, **options).values,
-                    lambda: function(later.total(), *args, **options),
+                    lambda: function(total(), *args, **options),
                 )
             )
 
