@@ -11,7 +11,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.levels import around, entered, innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with, config
-from xpgrad.errors import BackendMismatch, DeviceMismatch, GraphError, UnknownArray
+from xpgrad.errors import BackendMismatch, BatchError, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, inside
 from xpgrad.interop.framework import Framework, Tape
@@ -219,13 +219,13 @@ def opened(x: Variable, title: str) -> Array:
 
     Raises
     ------
-    GraphError
+    BatchError
         Within a transformation whose arrays have no values for another framework, such as `vmap`.
     """
     level = around()
     while level is not None:
         if not isinstance(level, (TraceLevel, DualLevel)):
-            raise GraphError(
+            raise BatchError(
                 f"{title}: arrays within {level.title} cannot be passed to another framework; call it outside of "
                 f"{level.title}, for the whole batch, or use the framework's own transformation within the function"
             )

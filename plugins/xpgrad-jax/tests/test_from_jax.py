@@ -12,9 +12,17 @@ import pytest
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable
-from xpgrad.errors import BackendMismatch, CompileWarning, DtypeError, GraphError, TraceError, UnknownArray
+from xpgrad.errors import (
+    BackendMismatch,
+    BatchError,
+    BatchWarning,
+    CompileWarning,
+    DtypeError,
+    TraceError,
+    UnknownArray,
+)
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
-from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jvp, value_and_grad, vmap
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 from xpgrad_jax.interop import from_jax
 
 LIBRARIES: dict[str, Callable[[Any], Any]] = {
@@ -154,12 +162,18 @@ def test_forward_mode_transposes_the_gradient(title: str) -> None:
 
 
 def test_batches_are_refused_with_what_to_do() -> None:
-    f = from_jax(jnp.tanh)
-    for transform in (vmap(f), jacfwd(f), hessian(lambda x: xp.sum(f(x)))):
-        with pytest.raises(
-            GraphError, match=r"from_jax\(tanh\): arrays within \w+ cannot be passed to another framework"
-        ):
-            transform(A)
+    with pytest.raises(BatchError, match=r"from_jax\(tanh\): arrays within vmap cannot be passed to another"):
+        vmap(from_jax(jnp.tanh))(A)
+
+
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
+def test_matrices_of_derivatives(transform: Any) -> None:
+    theirs, ours = (lambda x, f=f: f(x) * x for f in (from_jax(jnp.tanh), xp.tanh))
+    if transform is hessian:
+        theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
+    with pytest.warns(BatchWarning, match="a sweep for each element.* cannot be passed to another framework"):
+        found = transform(theirs)(A)
+    np.testing.assert_allclose(found, transform(ours)(A), rtol=1e-12, atol=1e-15)
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {

@@ -14,9 +14,17 @@ import torch
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable
-from xpgrad.errors import BackendMismatch, CompileWarning, GraphError, TraceError, UnknownArray
+from xpgrad.errors import (
+    BackendMismatch,
+    BatchError,
+    BatchWarning,
+    CompileWarning,
+    GraphError,
+    TraceError,
+    UnknownArray,
+)
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
-from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jvp, value_and_grad, vmap
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 from xpgrad_torch.interop import from_torch
 
 
@@ -287,12 +295,18 @@ def test_forward_mode_transposes_the_gradient(title: str) -> None:
 
 
 def test_batches_are_refused_with_what_to_do() -> None:
-    f = from_torch(torch.tanh)
-    for transform in (vmap(f), jacfwd(f), hessian(lambda x: xp.sum(f(x)))):
-        with pytest.raises(
-            GraphError, match=r"from_torch\(tanh\): arrays within \w+ cannot be passed to another framework"
-        ):
-            transform(A)
+    with pytest.raises(BatchError, match=r"from_torch\(tanh\): arrays within vmap cannot be passed to another"):
+        vmap(from_torch(torch.tanh))(A)
+
+
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
+def test_matrices_of_derivatives(transform: Any) -> None:
+    theirs, ours = (lambda x, f=f: f(x) * x for f in (from_torch(torch.tanh), xp.tanh))
+    if transform is hessian:
+        theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
+    with pytest.warns(BatchWarning, match="a sweep for each element.* cannot be passed to another framework"):
+        found = transform(theirs)(A)
+    np.testing.assert_allclose(found, transform(ours)(A), rtol=1e-12, atol=1e-15)
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {

@@ -10,7 +10,7 @@ import pytest
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable
-from xpgrad.errors import BackendMismatch, GraphError, UnknownArray
+from xpgrad.errors import BackendMismatch, BatchError, GraphError, UnknownArray
 from xpgrad.interop.foreign import call, place_of
 from xpgrad.interop.framework import Framework, Run, Tape
 from xpgrad.interop.ours import Recorded
@@ -121,7 +121,7 @@ def test_arguments_are_checked(door: Callable[..., Any]) -> None:
 
 def test_a_batch_is_refused(door: Callable[..., Any]) -> None:
     with pytest.raises(
-        GraphError, match="door: arrays within vmap cannot be passed to another framework; call it outs"
+        BatchError, match="door: arrays within vmap cannot be passed to another framework; call it outs"
     ):
         vmap(lambda x: door(x, A)[0])(np.ones((2, 3)))
 
