@@ -15,7 +15,7 @@ from xpgrad.types import WHOLE, Shape
 @linear(totals.reshaped)
 def reshape(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any, **options: Any) -> Any:
     """Return members of another shape."""
-    given = (int(shape),) if isinstance(shape, WHOLE) else tuple(shape)
+    given: Shape = (int(shape),) if isinstance(shape, WHOLE) else tuple(shape)
     return b.restored(function(x.values, shape=(x.values.shape[0], *_completed(given, x.size)), **options))
 
 
