@@ -46,7 +46,7 @@ def special(
         _describe(body, names, "" if of_complex else ", real", note)
         return promoted(
             _in_single_precision(
-                elementwise(same_dtype=True, label=None, extension="special", **refused, **rules)(body)
+                elementwise(same_dtype=True, label=None, extension="special", linear=(), **refused, **rules)(body)
             ),
             of_complex,
         )

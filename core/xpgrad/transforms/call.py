@@ -11,8 +11,9 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.leaves import alias, as_leaf, cotangents, real_scalar, requires_grad, root, variables_in
-from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves, where
+from xpgrad.transforms.containers import is_array_like
+from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root, variables_in
+from xpgrad.transforms.trees import Structure, flatten, map_leaves
 
 OUTSIDE, WITHIN, RECORDED = range(3)
 _inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
@@ -42,11 +43,13 @@ class Mode:
         As Variables: one of the arguments is a Variable, or the call is made inside another transform.
     recorded : bool
         Connected to the graph that the arguments belong to.
+    within : bool
+        The call is made inside another transform, which may ask for other derivatives.
     """
 
     def __init__(self, *arguments: Any) -> None:
         inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
-        self.variables = bool(inside or found)
+        self.variables, self.within = bool(inside or found), bool(inside)
         self.recorded = inside == RECORDED or (recording() and requires_grad(found))
 
     def computed(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -89,7 +92,7 @@ class Argument:
         self, value: Any, mode: Mode, what: str, make: Callable[[Variable, Mode], Variable] | None = None
     ) -> None:
         leaves, self.structure = flatten(value)
-        variables = [as_leaf(x, what + where(path)) for x, path in zip(leaves, self.structure.paths(), strict=True)]
+        variables = as_leaves(leaves, self.structure, what)
         self.counts = [x._node.spec.differentiable for x in variables]
         if not any(self.counts) and (self.structure.kind is None or leaves):
             got = ", ".join(sorted({repr(x._node.spec) for x in variables}))
@@ -155,7 +158,7 @@ class Call:
         self.roots = [x for argument in self.arguments for x in argument.roots]
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
-        self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
+        self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
         result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -184,7 +187,7 @@ class Call:
 
     def number(self) -> Variable:
         """Return the single output, which must be one real number."""
-        if self.structure.kind is not None:
+        if self.structure.kind is not None and not is_array_like(self.structure.kind):
             raise TypeError(
                 f"{self.name}: the function must return one number, got {self.structure.kind.__name__}; for a number "
                 "and other outputs use has_aux=True"
@@ -224,10 +227,7 @@ def with_aux(name: str, result: Any) -> tuple[Any, Any]:
 def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Variable], Structure]:
     """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
-    outputs = [
-        as_leaf(y, f"{name}: what the function returned{where(path)}")
-        for y, path in zip(leaves, structure.paths(), strict=True)
-    ]
+    outputs = as_leaves(leaves, structure, f"{name}: what the function returned")
     differ = (y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, outputs, strict=True))
     if leaves and not any(differ) and not allow_constant:
         got = ", ".join(sorted({repr(y._node.spec) for y in outputs}))
@@ -263,11 +263,7 @@ def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[
     found: list[Variable] = []
     for i, (argument, tangent) in enumerate(zip(arguments, tangents, strict=True)):
         what = f"{name}: tangent {i}"
-        references = iter(argument.roots)
-        leaves = argument.structure.leaves_of(tangent, what)
-        for leaf, path, counts in zip(leaves, argument.structure.paths(), argument.counts, strict=True):
-            if counts:
-                found += cotangents(LEAF, leaf, [next(references)], what + where(path))
+        found += cotangents(argument.structure, tangent, argument.roots, what, argument.counts)
     return found
 
 

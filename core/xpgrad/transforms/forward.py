@@ -189,9 +189,13 @@ class _Run:
         level = self.level
         if not level.holds(y._array):  # an array from outside, returned as it is
             return y, None
-        ((primal, tangent),) = left(level, [Output(y, level.output_port())])
+        if not (level.entries and y._node.requires_grad):
+            array = y._array
+            tangent = None if array.tangent is None else constant_variable(array.tangent)
+            return _own(constant_variable(array.primal), seen), None if tangent is None else _own(tangent, seen)
+        ((primal, change),) = left(level, [Output(y, level.output_port())])
         assert primal is not None
-        return _own(primal, seen), None if tangent is None else _own(tangent, seen)
+        return _own(primal, seen), None if change is None else _own(change, seen)
 
     def _tangent_left(self, y: Variable, seen: set[int]) -> Variable:
         """Return the tangent of an output as a Variable outside."""
@@ -212,7 +216,7 @@ class _Run:
 
 
 def _outside(x: Variable, mode: Mode) -> Variable:
-    return x if mode.recorded else constant_variable(x._array)
+    return x if mode.recorded or not x._node.requires_grad else constant_variable(x._array)
 
 
 def _own(x: Variable, seen: set[int]) -> Variable:

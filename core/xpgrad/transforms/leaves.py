@@ -1,6 +1,6 @@
 """The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.checks import same_place, spec_of
@@ -10,7 +10,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
-from xpgrad.transforms.trees import Structure, leaves_in, where
+from xpgrad.transforms.trees import Path, Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
 
 
@@ -58,8 +58,14 @@ def requires_grad(variables: Iterable[Variable]) -> bool:
     return any(x._node.requires_grad for x in variables)
 
 
-def as_leaf(leaf: Any, what: str) -> Variable:
+def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     """Return a leaf as a Variable; a scalar becomes a 0-d array, a Python scalar on the current device.
+
+    Parameters
+    ----------
+    leaf : object
+    what, path : str and tuple
+        How messages call the tree, and where in it the leaf is.
 
     Raises
     ------
@@ -68,10 +74,13 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     """
     if isinstance(leaf, Variable):
         if leaf._array is None:
-            raise UnknownArray(f"{what}: the Variable is uninitialised; set its array first")
+            raise UnknownArray(f"{what}{where(path)}: the Variable is uninitialised; set its array first")
         return inside(leaf)
+    if type(leaf) in plugins.by_type:
+        plugins.by_type[type(leaf)].check(leaf)
+        return constant_variable(leaf)
     if not plugins.is_scalar(leaf):
-        spec_of(leaf, what)
+        spec_of(leaf, f"{what}{where(path)}")
         return constant_variable(leaf)
     backend = plugins.backend_of_scalar(leaf)
     if backend is not None:
@@ -80,25 +89,64 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     return constant_variable(device.backend.restore(device.backend.asarray(leaf, device=device.handle)))
 
 
-def cotangents(structure: Structure, tree: Any, references: list[Variable], what: str) -> list[Variable]:
+def as_leaves(leaves: Iterable[Any], structure: Structure, what: str) -> list[Variable]:
+    """Return what `as_leaf` does for each leaf of a tree, whose path follows `what` in errors."""
+    return _as_leaves(leaves, _titles(structure, what))
+
+
+def _titles(structure: Structure, what: str) -> Callable[[int], str]:
+    """Return what gives the text for a leaf in errors, which takes longer than what the leaf is needed for."""
+    return lambda i: what + where(list(structure.paths())[i])
+
+
+def _as_leaves(leaves: Iterable[Any], title: Callable[[int], str]) -> list[Variable]:
+    found: list[Variable] = []
+    for i, leaf in enumerate(leaves):
+        if type(leaf) is Variable and leaf._array is not None:
+            found.append(inside(leaf))
+        elif type(leaf) in plugins.by_type:
+            found.append(constant_variable(leaf))
+        else:
+            found.append(as_leaf(leaf, title(i)))
+    return found
+
+
+def cotangents(
+    structure: Structure, tree: Any, references: list[Variable], what: str, counts: Sequence[bool] | None = None
+) -> list[Variable]:
     """Return the leaves of `tree` as Variables, each of shape, dtype and device of its reference.
+
+    Parameters
+    ----------
+    structure : Structure
+    tree : tree
+    references : list of Variable
+    what : str
+        At the beginning of errors.
+    counts : sequence of bool, optional
+        Which leaves have a reference, by default all; the others are ignored.
 
     Raises
     ------
     StructureError, GradientError
-        The structure differs, or shape, dtype or device of a leaf; the text begins with `what`.
+        The structure differs, or shape, dtype or device of a leaf.
     """
-    given = structure.leaves_of(tree, what)
-    found = []
-    for leaf, reference, path in zip(given, references, structure.paths(), strict=True):
+    given, places = list(structure.leaves_of(tree, what)), None
+    if counts is not None and not all(counts):
+        places = [i for i, n in enumerate(counts) if n]
+        given = [given[i] for i in places]
+    titles = _titles(structure, what)
+    title = titles if places is None else lambda i: titles(places[i])
+    for i, (leaf, reference) in enumerate(zip(given, references, strict=True)):
         spec = reference._node.spec
-        if plugins.is_scalar(leaf) and not spec.shape:
-            leaf = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
-        made = as_leaf(leaf, f"{what}{where(path)}")
-        if not same_place(made._node.spec, spec):
+        if not spec.shape and plugins.is_scalar(leaf):
+            given[i] = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
+    found = _as_leaves(given, title)
+    for i, (made, reference) in enumerate(zip(found, references, strict=True)):
+        spec = reference._node.spec
+        if made._node.spec is not spec and not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {reference.device}, got {got}; convert it")
-        found.append(made)
+            raise GradientError(f"{title(i)}: expected {spec!r} on {reference.device}, got {got}; convert it")
     return found
 
 

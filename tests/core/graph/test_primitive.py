@@ -9,6 +9,7 @@ import xpgrad.array_api as xp
 from xpgrad import Variable, primitive
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.general import plan_for
+from xpgrad.transforms import jvp
 
 
 def test_the_shape_of_a_result_may_depend_on_values() -> None:
@@ -65,3 +66,26 @@ def test_argument_that_rules_would_take_for_something_else_is_refused(name):
     body, rule = f"lambda xp, x, {name}, /: x * {name}", f"lambda xp, gy, {name}: gy * {name}"
     with pytest.raises(xpgrad.PluginError, match=f"the rule of x asks for {name}, which is an argument and what rules"):
         primitive(x=eval(rule))(eval(body))
+
+
+@pytest.mark.parametrize("linear", [("z",), ("scale",), "x", ["x"]])
+def test_linear_inputs_must_be_a_tuple_of_inputs_with_rules(linear):
+    with pytest.raises(xpgrad.PluginError, match="linear must be a tuple of the names of inputs that have rules"):
+
+        @primitive(x=lambda xp, gy, scale: gy * scale, linear=linear)
+        def scaled(xp, x, /, scale):
+            return x * scale
+
+
+def test_what_is_declared_linear_is_applied_to_tangents():
+    calls = []
+
+    @primitive(x=lambda xp, gy, scale: gy * scale, linear=("x",))
+    def scaled(xp, x, /, scale):
+        calls.append(x)
+        return x * scale
+
+    x, t = np.ones(2), np.full(2, 3.0)
+    assert jvp(lambda x: scaled(x, 2.0), (x,), (t,))[1].tolist() == [6.0, 6.0]
+    assert calls[0] is x
+    assert calls[1] is t

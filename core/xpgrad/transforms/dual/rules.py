@@ -25,28 +25,20 @@ def row(*names: str) -> Callable[[Row], Row]:
     return add
 
 
-def _total(base: Backend, parts: Sequence[Any]) -> Any:
-    """Return the sum of those parts that are not None."""
-    found = [base.restore(part) for part in parts if part is not None]
-    total = found[0] if found else None
-    for part in found[1:]:
-        total = base.restore(base.xp.add(total, part))
-    return total
-
-
 @row("affine", "convolution", "transposed_convolution")
 def connection(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
     """Return the sum of the products with each tangent; that of the bias is broadcast."""
     (x, W, _), (tx, tW, tb) = primals, tangents
-    bias = None
-    if tb is not None:
+    if tx is None and tW is None:
         axes = (1, tb.shape[0], *(1,) * (len(y.shape) - 2))
-        bias = base.xp.broadcast_to(base.xp.reshape(tb, shape=axes), shape=y.shape)
-    first = None if tx is None else kernel(tx, W, None, **parameters)
-    second = None if tW is None else kernel(x, tW, None, **parameters)
-    return _total(base, (first, second, bias))
+        return base.restore(base.xp.broadcast_to(base.xp.reshape(tb, shape=axes), shape=y.shape))
+    first = None if tW is None else kernel(x, tW, tb, **parameters)
+    second = None if tx is None else kernel(tx, W, tb if tW is None else None, **parameters)
+    if first is None or second is None:
+        return second if first is None else first
+    return base.restore(base.xp.accumulate(first, second))
 
 
 @row("windows")

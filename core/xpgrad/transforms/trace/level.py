@@ -170,7 +170,7 @@ class TraceLevel(Level):
         holder = x if number is None else number
         kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
         entered: Any = None if x._array is None else self.input(x._array, Source(kind, holder))
-        inside = root(entered, x.requires_grad)  # no constructor, which another level may have entered
+        inside = root(entered, x.requires_grad)
         if x._node.extra is not None:
             extra = inside._node.own_extra()
             extra.name, extra.hooks = x._node.extra.name, x._node.extra.hooks

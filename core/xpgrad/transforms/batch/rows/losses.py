@@ -10,10 +10,10 @@ from xpgrad.types import Array
 
 
 @gradient_row("special.expit.x", "tanh.x")
-def elementwise_x(b: Batching, function: Callable[..., Any], gy: Any, *values: Any) -> Any:
-    """Return the gradient of an elementwise function, whose kernel takes arrays of one shape."""
-    gx = function(*map(b.front, (gy, *values)))
-    return gx if gx is NotImplemented else b.made(gx)
+def of_one_shape(b: Batching, function: Callable[..., Any], /, *arrays: Any) -> Any:
+    """Return the gradient of an elementwise function, from arrays of one shape; kernels do not broadcast them."""
+    gx = function(*map(b.front, arrays))
+    return gx if gx is NotImplemented else b.made(b.base.restore(gx))
 
 
 @gradient_row("softmax.x", "log_softmax.x")

@@ -1,0 +1,139 @@
+"""Functions with gradients of the user's in forward mode: `custom_vjp`, `FunctionNode`, and implicit functions."""
+
+import numpy as np
+import pytest
+from tests.building import array
+
+from xpgrad import FunctionNode, Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import GradientError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import custom_linear_solve, custom_root, custom_vjp, grad, hvp, jvp, linearize
+
+X, T = np.array([0.3, 0.7]), np.array([1.0, -2.0])
+
+
+@pytest.fixture
+def point(device):
+    """A point and a direction."""
+    return array(device, X, "float64"), array(device, T, "float64")
+
+
+def with_gradient(factor):
+    """The sine with a derivative that is `factor` times the true one."""
+
+    @custom_vjp
+    def sine(x):
+        return xp.sin(x)
+
+    sine.defvjp(lambda x: (xp.sin(x), (x, xp.cos(x))), lambda kept, gy: (gy * xp.cos(kept[0]) * factor,))
+    return sine
+
+
+class Sine(FunctionNode):
+    """The sine with a derivative that is 3 times the true one, computed by the library."""
+
+    def forward(self, inputs):
+        (x,) = inputs
+        self.library = x.__array_namespace__() if hasattr(x, "__array_namespace__") else np
+        self.retain_inputs((0,))
+        return (self.library.sin(x),)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        (x,) = self.get_retained_inputs()
+        return (3 * xp.cos(x) * grad_outputs[0],)
+
+
+class Outside(Sine):
+    def backward(self, target_input_indexes, grad_outputs):
+        (x,) = self.get_retained_inputs()
+        return (Variable(self.library.cos(x.array) * grad_outputs[0].array),)
+
+
+USERS = {"custom_vjp": with_gradient(3.0), "FunctionNode": lambda x: Sine().apply((x,))[0]}
+
+
+@pytest.mark.parametrize("f", USERS.values(), ids=USERS)
+def test_the_tangent_agrees_with_the_users_gradient(point, f):
+    x, t = point
+    y, tangent = jvp(f, (x,), (t,))
+    np.testing.assert_allclose(on_host(y), np.sin(X))
+    np.testing.assert_allclose(on_host(tangent), 3 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(hvp(lambda x: xp.sum(f(x)), (x,), (t,))[0]), -3 * np.sin(X) * T)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(jvp(f, (x,), (t,))[1]))(x)), -3 * np.sin(X) * T)
+    np.testing.assert_allclose(on_host(jvp(lambda x: jvp(f, (x,), (t,))[1], (x,), (t,))[1]), -3 * np.sin(X) * T * T)
+
+
+def test_a_rule_of_defjvp_gives_the_tangent(point):
+    x, t = point
+    sine = with_gradient(3.0)
+    sine.defjvp(lambda primals, tangents: (xp.sin(primals[0]), 5 * xp.cos(primals[0]) * tangents[0]))
+    np.testing.assert_allclose(on_host(jvp(sine, (x,), (t,))[1]), 5 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(jvp(lambda x: jvp(sine, (x,), (t,))[1], (x,), (t,))[1]), -5 * np.sin(X) * T * T)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(sine(x)))(x)), 3 * np.cos(X))
+
+
+def test_defjvp_is_enough_where_no_gradient_is_asked(point):
+    x, t = point
+
+    @custom_vjp
+    def f(tree, count):
+        return {"y": tree["x"] ** count, "n": count}
+
+    def rule(primals, tangents):
+        (tree, count), (change, nothing) = primals, tangents
+        assert nothing is None
+        return f.function(tree, count), {"y": count * tree["x"] ** (count - 1) * change["x"], "n": None}
+
+    f.defjvp(rule)
+    y, tangent = jvp(lambda x: f({"x": x}, 3)["y"], (x,), (t,))
+    np.testing.assert_allclose([on_host(y), on_host(tangent)], [X**3, 3 * X**2 * T])
+    f.defjvp(lambda primals, tangents: primals[0]["x"])
+    with pytest.raises(TypeError, match=r"custom_vjp of f: the rule of defjvp must return \(output, tangent\)"):
+        jvp(lambda x: f({"x": x}, 3)["y"], (x,), (t,))
+
+
+def test_a_gradient_that_cannot_be_transposed_is_an_error_that_names_defjvp(point):
+    x, t = point
+    with pytest.raises(GradientError, match=r"Outside: its gradient is computed outside of the graph.*defjvp"):
+        jvp(lambda x: Outside().apply((x,))[0], (x,), (t,))
+    unfinished = custom_vjp(xp.sin)
+    with pytest.raises(GradientError, match=r"call defvjp\(forward, backward\), or defjvp\(rule\)"):
+        jvp(unfinished, (x,), (t,))
+
+
+def cube_root(a):
+    def newton(f, x):
+        for _ in range(40):
+            x = x - f(x) / (3 * x * x)
+        return x
+
+    return custom_root(lambda x: x**3 - a, xp.ones_like(a), newton, lambda g, y: y / g(xp.ones_like(y)))
+
+
+def solution(b):
+    return custom_linear_solve(lambda x: (2 + b * b) * x, b, lambda f, b: b / f(xp.ones_like(b)), symmetric=True)
+
+
+@pytest.mark.parametrize("f", [cube_root, solution])
+def test_tangents_of_solutions_are_solutions_of_linear_equations(point, f):
+    x, t = point
+    _, tangent = jvp(f, (x,), (t,))
+    np.testing.assert_allclose(on_host(tangent), on_host(linearize(f, x)[1](t)))
+    expected = on_host(linearize(lambda x: grad(lambda x: xp.sum(f(x)))(x), x)[1](t))
+    np.testing.assert_allclose(on_host(hvp(lambda x: xp.sum(f(x)), (x,), (t,))[0]), expected)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(jvp(f, (x,), (t,))[1]))(x)), expected)
+    np.testing.assert_allclose(on_host(jvp(lambda x: jvp(f, (x,), (t,))[1], (x,), (t,))[1]), expected * T)
+
+
+def test_the_search_of_a_root_is_not_differentiated(point):
+    x, t = point
+    steps = []
+
+    def once(f, start):
+        steps.append(f(start))
+        return cube_root(Variable(x))
+
+    f = lambda a: custom_root(lambda x: x**3 - a, a, once, lambda g, y: y / g(xp.ones_like(y)))  # noqa: E731
+    np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), T * X ** (-2 / 3) / 3)
+    assert steps[0]._array.tangent is None

@@ -1,0 +1,282 @@
+"""`jvp` and `hvp`: forward mode."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from tests.building import array, place, values, variable
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import EscapedArray, GradientError
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import checkpoint, grad, hvp, jvp, linearize, stop_gradient
+
+
+def outputs(x, p):
+    return {"y": xp.sin(x) * p["a"], "z": xp.sum(x * x)}
+
+
+@pytest.fixture
+def primals(device):
+    return array(device, [0.3, 0.7], "float64"), {"a": array(device, [2.0, 3.0], "float64")}
+
+
+@pytest.fixture
+def point(device):
+    """A point and a direction."""
+    return array(device, [0.3, 0.7], "float64"), array(device, [1.0, -2.0], "float64")
+
+
+def test_jvp(device, primals):
+    tangents = array(device, [1.0, -2.0], "float64"), {"a": array(device, [0.5, 0.25], "float64")}
+    out, tangent = jvp(outputs, primals, tangents)
+    x, a, t, b = np.array([0.3, 0.7]), np.array([2.0, 3.0]), np.array([1.0, -2.0]), np.array([0.5, 0.25])
+    np.testing.assert_allclose(on_host(out["y"]), np.sin(x) * a)
+    np.testing.assert_allclose(on_host(tangent["y"]), np.cos(x) * a * t + np.sin(x) * b)
+    np.testing.assert_allclose(on_host(tangent["z"]), 2 * (x * t).sum())
+    assert place(tangent["y"]) == place(primals[0])
+
+
+def test_jvp_of_what_does_not_matter_is_zero(device):
+    x = array(device, [1.0, 2.0])
+    out, tangent, aux = jvp(lambda x, n: (xp.ones_like(x), n), (x, 2.0), (x, 0.0), has_aux=True)
+    assert values(out) == [1.0, 1.0]
+    assert values(tangent) == [0.0, 0.0]
+    assert aux == 2.0
+
+
+def test_jvp_takes_none_for_integers(device):
+    n = array(device, [1, 0], "int64")
+    x = array(device, [1.0, 2.0])
+    _, tangent = jvp(lambda p: xp.take(p["x"], p["n"]) * 3, ({"x": x, "n": n},), ({"x": x, "n": None},))
+    assert values(tangent) == [6.0, 3.0]
+
+
+def test_jvp_of_complex_numbers_is_the_directional_derivative(device):
+    z, t = array(device, [1 + 2j], "complex128"), array(device, [0.5 - 1j], "complex128")
+    _, tangent = jvp(lambda z: z * xp.conj(z) * z, (z,), (t,))
+    a, b = 1 + 2j, 0.5 - 1j
+    np.testing.assert_allclose(on_host(tangent), [2 * abs(a) ** 2 * b + a * a * np.conj(b)])
+
+
+def test_jvp_can_be_differentiated(device):
+    x, t = array(device, [0.3], "float64"), array(device, [2.0], "float64")
+    f = lambda x: xp.sum(jvp(xp.sin, (x,), (t,))[1])  # noqa: E731
+    np.testing.assert_allclose(on_host(grad(f)(x)), -2 * np.sin([0.3]))
+    v = Variable(t)
+    _, tangent = jvp(xp.sin, (x,), (v,))
+    xp.sum(tangent).backward()
+    np.testing.assert_allclose(on_host(v.grad), np.cos([0.3]))
+
+
+def test_hvp(device):
+    x, v = array(device, [1.0, 2.0], "float64"), array(device, [3.0, 5.0], "float64")
+    product, other = hvp(lambda x, y: xp.sum(x**3 * y), (x, x), (v, xp.zeros_like(Variable(v)).array))
+    assert values(product) == [6.0 * 3, 6.0 * 4 * 5]
+    assert values(other) == [3.0 * 3, 3.0 * 4 * 5]
+    assert place(product) == place(x)
+
+
+def test_hvp_of_a_linear_function_is_zero(device):
+    x = array(device, [1.0, 2.0])
+    assert values(hvp(xp.sum, (x,), (x,))[0]) == [0.0, 0.0]
+
+
+def test_wrong_calls_are_refused(device):
+    x = array(device, [1.0, 2.0])
+    with pytest.raises(TypeError, match="jvp: primals must be a tuple"):
+        jvp(xp.sin, x, x)
+    with pytest.raises(TypeError, match="hvp: primals must be a tuple"):
+        hvp(xp.sum, x, x)
+    with pytest.raises(TypeError, match="jvp: expected a tuple of 1 tangents"):
+        jvp(xp.sin, (x,), x)
+    with pytest.raises(GradientError, match=r"jvp: tangent 0: expected float32 \(2,\)"):
+        jvp(xp.sin, (x,), (array(device, [1.0]),))
+    with pytest.raises(GradientError, match="hvp: the function must return one number"):
+        hvp(xp.sin, (x,), (x,))
+
+
+X, T = np.array([0.3, 0.7]), np.array([1.0, -2.0])
+
+
+def in_loop(x):
+    for _ in range(3):
+        x = xp.sin(x) * x if x[0] > 0 else x
+    return x
+
+
+def assigned(x):
+    y = xp.zeros_like(x)
+    y[0] = x[1] * 2
+    return y
+
+
+def without_graph(x):
+    with xpgrad.no_backprop_mode():
+        y = x * 1
+    return x * y
+
+
+CONSTANTS = {
+    "stop_gradient": lambda x: x * stop_gradient(x),
+    "array": lambda x: x * Variable(x.array),
+    "raw array": lambda x: x * x.array,
+    "no_backprop_mode": without_graph,
+}
+
+
+@pytest.mark.parametrize("f", CONSTANTS.values(), ids=CONSTANTS)
+def test_what_is_constant_in_a_graph_has_no_tangent(point, f):
+    x, t = point
+    np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), X * T)
+    np.testing.assert_allclose(on_host(linearize(f, x)[1](t)), X * T)
+
+
+SAME = {
+    "loop": in_loop,
+    "assignment": assigned,
+    "checkpoint": checkpoint(lambda x: xp.sin(x) * x),
+    "compiled": xpgrad.compile(lambda x: xp.sin(x) * x),
+    "raw": lambda x: xp.asarray(stop_gradient(x)) * x,
+    "softmax": lambda x: F.softmax(xp.reshape(x, (1, 2))),
+    "gradient within": lambda x: grad(lambda y: xp.sum(y**3 * x))(x),
+    "several": lambda x: xp.unstack(xp.stack([x, x * x]))[1],
+    "decomposition": lambda x: xp.linalg.eigvalsh(xp.linalg.outer(x, x)),
+}
+
+
+@pytest.mark.parametrize("f", SAME.values(), ids=SAME)
+def test_it_agrees_with_the_pullback_of_the_pullback(point, f):
+    x, t = point
+    np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), on_host(linearize(f, x)[1](t)))
+
+
+def test_inner_tangents_do_not_leak(device):
+    one, three = array(device, 1.0, "float64"), array(device, 3.0, "float64")
+    assert values(jvp(lambda x: x * jvp(lambda y: x + y, (one,), (one,))[1], (three,), (one,))[1]) == 1.0
+    assert values(jvp(lambda x: jvp(lambda y: x * y, (one,), (one,))[1], (three,), (one,))[1]) == 1.0
+    assert values(jvp(lambda x: jvp(lambda y: x * y, (x,), (one,))[1], (three,), (one,))[1]) == 1.0
+    third = jvp(lambda x: jvp(lambda y: jvp(lambda z: z**4, (y,), (one,))[1], (x,), (one,))[1], (three,), (one,))
+    assert values(third[1]) == 24 * 3.0
+
+
+def test_captured_variables_get_gradients_of_the_tangent(device, point):
+    x, t = point
+    w = variable(device, [2.0, 3.0], "float64")
+    _, tangent = jvp(lambda x: xp.sum(xp.sin(x * w)), (Variable(x),), (Variable(t),))
+    tangent.backward()
+    a = X * [2.0, 3.0]
+    np.testing.assert_allclose(on_host(w.grad), np.cos(a) * T - X * T * [2.0, 3.0] * np.sin(a))
+
+
+def test_a_backward_computation_within_gives_gradients_of_the_primals(device, point):
+    x, t = point
+    w = variable(device, [2.0, 3.0], "float64")
+
+    def f(x):
+        y = xp.sum(xp.sin(x * w))
+        y.backward()
+        return y
+
+    jvp(f, (x,), (t,))
+    np.testing.assert_allclose(on_host(w.grad), X * np.cos(X * [2.0, 3.0]))
+
+
+def test_mixes_of_three_orders_are_equal(point):
+    x, t = point
+    f = lambda x: xp.sum(xp.exp(xp.sin(x) * x) / x)  # noqa: E731
+    along = lambda f: lambda x: jvp(f, (x,), (t,))[1]  # noqa: E731
+    slope = lambda f: lambda x: xp.sum(grad(f)(x) * t)  # noqa: E731
+    expected = on_host(slope(slope(slope(f)))(Variable(x)))
+    for first in along, slope:
+        for second in along, slope:
+            for third in along, slope:
+                np.testing.assert_allclose(on_host(first(second(third(f)))(Variable(x))), expected)
+
+
+def test_a_program_may_contain_it_and_be_differentiated(point):
+    x, t = point
+    step = xpgrad.compile(lambda x, t: jvp(lambda x: xp.sin(x) * x, (x,), (t,))[1])
+    expected = (np.cos(X) * X + np.sin(X)) * T
+    for _ in range(3):
+        np.testing.assert_allclose(on_host(step(x, t)), expected)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(step(x, t)))(x)), (2 * np.cos(X) - X * np.sin(X)) * T)
+
+
+def test_random_numbers_and_averages_are_those_of_a_call_without_tangents(device):
+    ones = array(device, np.ones((4, 3)), "float64")
+    xpgrad.random.seed(3)
+    expected = values(F.dropout(Variable(ones), 0.5))
+    xpgrad.random.seed(3)
+    y, tangent = jvp(lambda x: F.dropout(x, 0.5), (ones,), (ones,))
+    assert values(y) == values(tangent) == expected
+    given = [array(device, each, "float64") for each in (np.arange(12.0).reshape(4, 3) ** 2, np.ones(3), np.zeros(3))]
+    averages = [variable(device, each, "float64", requires_grad=False) for each in (np.zeros(3), np.ones(3))]
+    again = [variable(device, each, "float64", requires_grad=False) for each in (np.zeros(3), np.ones(3))]
+    normalized = lambda x, mean, var: F.batch_normalization(  # noqa: E731
+        x, given[1], given[2], running_mean=mean, running_var=var
+    )
+    x, t = given[0], array(device, np.arange(12.0).reshape(4, 3) % 5, "float64")
+    _, tangent = jvp(lambda x: normalized(x, *averages), (x,), (t,))
+    np.testing.assert_allclose(on_host(tangent), on_host(linearize(lambda x: normalized(x, *again), x)[1](t)))
+    assert [values(each) for each in averages] == [values(each) for each in again] != [[0.0] * 3, [1.0] * 3]
+
+
+def test_results_share_no_memory_with_arguments_or_each_other(point):
+    x, t = point
+    y, tangent = jvp(lambda x: (x, x, x[:1]), (x,), (t,))
+    found = [*y, *tangent]
+    if isinstance(x, np.ndarray):
+        assert not any(np.shares_memory(each, given) for each in found for given in (x, t))
+        assert not any(np.shares_memory(a, b) for i, a in enumerate(found) for b in found[:i])
+    assert [values(each) for each in tangent] == [T.tolist(), T.tolist(), [1.0]]
+
+
+def test_a_loop_needs_the_memory_of_one_step():
+    def loop(x):
+        for _ in range(500):
+            x = xp.sin(x) * 1.01
+        return x
+
+    x = np.ones(10_000)
+    jvp(loop, (x,), (x,))
+    tracemalloc.start()
+    try:
+        jvp(loop, (x,), (x,))
+        assert tracemalloc.get_traced_memory()[1] < 12 * x.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_auxiliary_results_leave_as_their_primals(point):
+    x, t = point
+    _, _, aux = jvp(lambda x: (x * 2, {"v": x * 3, "a": (x * 4).array, "s": "kept"}), (x,), (t,), has_aux=True)
+    np.testing.assert_allclose([on_host(aux["v"]), on_host(aux["a"])], [X * 3, X * 4])
+    assert aux["s"] == "kept"
+
+
+def test_arrays_that_escape_are_refused(point):
+    x, t = point
+    kept = []
+    jvp(lambda x: kept.append(x) or x * 1, (x,), (t,))
+    for use in (lambda y: y * 2, lambda y: y._array * 2, lambda y: jvp(lambda x: x * y, (x,), (t,))):
+        with pytest.raises(EscapedArray, match="jvp: an array of a call that has ended was used"):
+            use(kept[0])
+    assert "of a call that has ended" in repr(kept[0]._array)
+
+
+def test_arrays_in_forward_mode_are_read_only(point):
+    x, t = point
+    with pytest.raises(TypeError, match="jvp: an array in forward mode cannot be written to"):
+        jvp(lambda x: x.array.__setitem__(0, 1.0), (x,), (t,))
+
+
+def test_a_number_that_does_not_end_the_derivative_is_a_warning(point):
+    x, t = point
+    with pytest.warns(xpgrad.GraphEndWarning, match="a number was taken out of a Variable"):
+        _, tangent = jvp(lambda x: x * float(x[0]), (x,), (t,))
+    np.testing.assert_allclose(on_host(tangent), 0.3 * T)
+    jvp(lambda x: x * float(x.array[0]), (x,), (t,))
