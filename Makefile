@@ -91,9 +91,9 @@ $(BIN)/pip:
 
 # What each check certifies again. jax compiles for every shape, dask plans every block: their certificates take longer
 # than all else together, so that a check runs the part of the suite that is about the contract, and a share of all; the
-# same of the arrays that compiled functions record.
+# same of the arrays of transformations.
 CERTIFY ?= numpy chx strict torch
-CERTIFY_IN_PART ?= jax dask trace
+CERTIFY_IN_PART ?= jax dask trace batch dual
 
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax

@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[1]
 CERTIFICATES = ROOT / "docs" / "conformance"
 BUILT_IN = "numpy", "chx"
 FROM_PLUGINS = "strict", "torch", "jax", "dask"
-FIRST = {"jax": "@jax:cpu:0", "dask": "@dask", "trace": "trace(numpy)"}
-TRACE = "trace"
-"""The arrays that `xpgrad.compile` records, over NumPy's: run in part only."""
+FIRST = {"jax": "@jax:cpu:0", "dask": "@dask", "trace": "trace(numpy)", "batch": "batch(numpy)", "dual": "dual(numpy)"}
+TRANSFORMATIONS = "trace", "batch", "dual"
+"""The arrays of compile, vmap and jvp, over NumPy's: run in part only."""
 CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
@@ -63,7 +63,9 @@ def main() -> int:
     whole = options.backends if options.backends or options.part else [*BUILT_IN, *FROM_PLUGINS]
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
-        python = installed(place, [name for name in (*whole, *options.part) if name not in (*BUILT_IN, TRACE)])
+        python = installed(
+            place, [name for name in (*whole, *options.part) if name not in (*BUILT_IN, *TRANSFORMATIONS)]
+        )
         good = [certified(name, python, place, write=options.write) for name in whole]
         good += [passed_in_part(name, python, place) for name in options.part]
     if options.write:

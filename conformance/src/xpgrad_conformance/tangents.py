@@ -6,7 +6,7 @@ are compared with differences of its reference.
 
 import functools
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,21 @@ from xpgrad.testing.differences import random_values
 from xpgrad.transforms.dual.backend import DualBackend
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.types import Array, Kernel
-from xpgrad_conformance.members import IMMUTABLE, MISSING_IN_CALLS, chosen, required
+from xpgrad_conformance.members import EXPECTED_IN_CALLS, IMMUTABLE, MISSING_IN_CALLS, chosen, required
 
 WITHOUT = 4
 """One of so many arrays that enter has no tangent."""
 MISSING = {**MISSING_IN_CALLS, **IMMUTABLE}
-EXPECTED: dict[str, str] = {}
+PROVIDES: frozenset[str] = frozenset()
+"""What the base may lack."""
+TAKEN = "what is taken out of a Variable is the primal, another array each time"
+EXPECTED = {
+    **EXPECTED_IN_CALLS,
+    "R04[*": TAKEN,
+    "T08[*": TAKEN,
+    "T12[*": TAKEN,
+    "V24[*": "forward mode asks a user's function for its gradient at once",
+}
 
 
 class TangentsBackend(DualBackend):
@@ -38,7 +47,7 @@ class TangentsBackend(DualBackend):
         level: Any = self.level()
         place = self.base.device_for(device.handle)
         primal = self._placed(array, place)
-        if array.dtype.kind not in "fc" or chosen(array, level.number, WITHOUT):
+        if level.at_rest or array.dtype.kind not in "fc" or chosen(array, level.number, WITHOUT):
             return self.constant(primal)
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(array)))
         tangent = random_values(array.shape, array.dtype.kind == "c", rng).astype(array.dtype)
@@ -53,6 +62,15 @@ class TangentsBackend(DualBackend):
         array.level.check()
         base = self.base
         return base.copy(array.primal) if base is plugins.host else base.to_host(array.primal)
+
+    def resting(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Return ``function(*args)``, where arrays that enter from the host have no tangents."""
+        level: Any = self.level()
+        level.at_rest = True
+        try:
+            return function(*args)
+        finally:
+            level.at_rest = False
 
     def tangent_on_host(self, array: Array) -> Array | None:
         """Return a copy of the tangent on the host, or None."""
@@ -72,7 +90,7 @@ class TangentsLevel(DualLevel):
 
     def __init__(self, number: int) -> None:
         super().__init__("conform")
-        self.number = number
+        self.number, self.at_rest = number, False
 
     def backend(self, base: Backend) -> TangentsBackend:
         """Return the backend of this level over `base`."""

@@ -22,8 +22,10 @@ EXPECTED = {
     "F03[*": BELOW,
     "R02[*": "what is unpickled is not of the function that is traced",
 }
+PROVIDES: frozenset[str] = frozenset()
+"""What the base may lack."""
 
 
-def level(member: int) -> TraceLevel:
+def level(number: int) -> TraceLevel:
     """Return the function in which a check runs."""
     return TraceLevel("conform", strict=False)

@@ -30,18 +30,21 @@ class Transformation(NamedTuple):
         ``level(number)`` returns the level for a check; the number is another one for each check.
     missing, expected : mapping
         As in `Capabilities`, in addition to those of the base.
+    provides : frozenset of str
+        What it has even where the base lacks it.
     """
 
     over: Callable[[Backend, int], Backend]
     level: Callable[[int], Level]
     missing: Mapping[str, str]
     expected: Mapping[str, str]
+    provides: frozenset[str]
 
 
 TRANSFORMATIONS = {
-    "trace": Transformation(trace.over, traced.level, traced.MISSING, traced.EXPECTED),
-    "batch": Transformation(members.over, members.level, members.MISSING, members.EXPECTED),
-    "dual": Transformation(tangents.over, tangents.level, tangents.MISSING, tangents.EXPECTED),
+    "trace": Transformation(trace.over, traced.level, traced.MISSING, traced.EXPECTED, traced.PROVIDES),
+    "batch": Transformation(members.over, members.level, members.MISSING, members.EXPECTED, members.PROVIDES),
+    "dual": Transformation(tangents.over, tangents.level, tangents.MISSING, tangents.EXPECTED, tangents.PROVIDES),
 }
 NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 """The name of a backend of transformed arrays: the transformation, and the name of the base."""
@@ -52,7 +55,8 @@ def transformed(name: str, base: Backend) -> Backend:
     """Return the backend of a transformation's arrays over those of `base`, registered by its name."""
     kind, given = TRANSFORMATIONS[name], base.capabilities
     backend = kind.over(base, depth_of(base) + 1)
-    missing, expected = {**given.missing, **kind.missing}, {**given.expected, **kind.expected}
+    missing = {fact: why for fact, why in {**given.missing, **kind.missing}.items() if fact not in kind.provides}
+    expected = {**given.expected, **kind.expected}
     backend.declared = Capabilities(missing, given.missing_on, given.tolerances, expected)
     return registered(backend)
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Variable, backward, grad, using_device
-from xpgrad.testing.arrays import inner, on_host
+from xpgrad.testing.arrays import inner, is_floating, on_host
 from xpgrad.testing.differences import derivative, random_values
 from xpgrad_conformance.subject import RTOL
 from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits
 from xpgrad_conformance.table.scenario import WIDE, Scenario
+from xpgrad_conformance.tangents import TangentsBackend
 
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
 GRADIENT_ATOL = {
@@ -41,11 +42,41 @@ def assert_value(s: Scenario) -> None:
         assert_near(on_host(y), reference, rtol, f"output {i}")
         same = (y.node.shape, y.node.dtype, y.node.device) == (tuple(y.array.shape), y.array.dtype, s.device)
         assert same, f"output {i} is {s.describe(y)}, but its node says {y.node.spec!r} on {y.node.device}"
+    _assert_tangents(s, arrays)
     _assert_unchanged(s, arrays)
     with using_device(s.device):  # some libraries' own operators, which some cases use, compute on the current device
         from_raw = s.call(s.arrays())
     for i, (y, again) in enumerate(zip(ys, from_raw, strict=True)):
         assert_same_bits(on_host(y), on_host(again), f"output {i} from Variables and from raw arrays")
+
+
+def _assert_tangents(s: Scenario, arrays: Sequence[Any]) -> None:
+    """Compare tangents of outputs with differences of the reference along those of the inputs, if arrays have any."""
+    backend = s.device.backend
+    if not isinstance(backend, TangentsBackend) or s.case.order == 0:
+        return
+    given = [backend.tangent_on_host(x) for x in arrays]
+    if all(t is None for t in given) or s.variant.same:
+        return
+    directions = [None if t is None else t.astype(WIDE[t.dtype.name]) for t in given]
+    for i, y in enumerate(backend.resting(s.call, s.variables(arrays))):
+        if not is_floating(y.array):
+            continue
+        tangent = backend.tangent_on_host(y._array)
+        gy = s.cotangents([y])[0]
+
+        def loss(t: float, i: int = i, gy: Any = gy) -> float:
+            moved = [x if d is None else x.astype(d.dtype) + t * d for x, d in zip(s.inputs, directions, strict=True)]
+            return float(inner(gy, s.reference(moved)[i]))
+
+        numeric = derivative(loss)
+        analytic = 0.0 if tangent is None else float(inner(gy, tangent))
+        scale = 0.0 if tangent is None else float(np.sum(np.abs(gy) * np.abs(tangent)))
+        bound = s.tolerance(GRADIENT_RTOL) * (scale + abs(numeric)) + GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        assert abs(analytic - numeric) <= bound, (
+            f"the tangent of output {i} is {analytic:.10g} along a random cotangent, but {numeric:.10g} by differences "
+            f"of the reference (allowed distance {bound:.2g})"
+        )
 
 
 def assert_gradient(s: Scenario) -> None:
