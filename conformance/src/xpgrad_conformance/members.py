@@ -110,7 +110,7 @@ def _computed(backend: Backend, name: str, /, *args: Any, **parameters: Any) -> 
 
 def chosen(x: Any, number: int, one_in: int) -> bool:
     """Return whether an array is one of so many; equal arrays are in one check."""
-    return (zlib.crc32(np.ascontiguousarray(x)) + number) % one_in == 0
+    return (zlib.crc32(np.ascontiguousarray(x).tobytes()) + number) % one_in == 0
 
 
 def varied(x: Any, number: int) -> Any:

@@ -40,7 +40,7 @@ class TangentsBackend(DualBackend):
         primal = self._placed(array, place)
         if array.dtype.kind not in "fc" or chosen(array, level.number, WITHOUT):
             return self.constant(primal)
-        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(array)))
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(array).tobytes()))
         tangent = random_values(array.shape, array.dtype.kind == "c", rng).astype(array.dtype)
         return self.kind(level, primal, self._placed(tangent, place))
 
