@@ -34,6 +34,10 @@ def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, .
 
     push = _by_rule if rule.pushforward is not None else _by_transposition
     made, shape, tangents = called_with(backprop_mode(True), push, parts, rule, inputs, filled)
+    around = None if parts.level.outer is None else parts.level.outer.tangents
+    if around is not None:  # the primals have tangents of that level, which agree with the user's gradient, too
+        below = around.custom_output(rule, filled(map(parts.primal_of, inputs)))
+        made = made if below is NotImplemented else _leaves(rule, below)[0]
     arrays: list[Array] = []
     outputs: list[Variable] = []
     for y, t in zip(made, tangents, strict=True):

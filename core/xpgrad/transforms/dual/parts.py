@@ -46,13 +46,31 @@ class Parts:
         if isinstance(array, DualArray) and array.level is self.level:
             t = array.tangent
             return self.level.constant(array.primal), None if t is None else self.level.constant(t)
+        if isinstance(array, DualArray):
+            return self._split_inner(array)
         if not hasattr(array, "batching"):
             return array, None
         primal, t = self._split(array.values)
         kind, batching, batched = type(array), array.batching, array.batched
         return kind(batching, primal, batched), None if t is None else kind(batching, t, batched)
 
+    def _split_inner(self, array: DualArray) -> tuple[Array, Array | None]:
+        """Return the parts of an array of a level in forward mode within this one."""
+        dual, (primal, t) = array.level.dual, self._split(array.primal)
+        if array.tangent is None:
+            return dual(primal, None), None if t is None else dual(t, None)
+        inner, change = self._split(array.tangent)
+        if t is None and change is not None:
+            t = plugins.backend_of(primal).xp.zeros_like(primal)
+        return dual(primal, inner), None if t is None else dual(t, change)
+
     def _join(self, primal: Any, t: Any) -> Array:
+        if isinstance(primal, DualArray) and primal.level is not self.level:
+            inner, change = primal.tangent, t.tangent
+            if inner is not None or change is not None:
+                zeros = plugins.backend_of(primal.primal).xp.zeros_like(primal.primal)
+                inner = self._join(zeros if inner is None else inner, zeros if change is None else change)
+            return primal.level.dual(self._join(primal.primal, t.primal), inner)
         if not hasattr(primal, "batching"):
             return self.level.dual(primal.primal, t.primal)
         if primal.batched != t.batched:  # members that share one of the two get their own

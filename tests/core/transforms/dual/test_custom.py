@@ -158,3 +158,10 @@ def test_members_of_batches_have_the_tangents_of_the_users_gradient(point):
     for constant in (stop_gradient, lambda a: a.array):
         product = vmap(lambda a, constant=constant: a * constant(a))
         np.testing.assert_allclose(on_host(jvp(product, (x,), (t,))[1]), X * T)
+
+
+@pytest.mark.parametrize("f", USERS.values(), ids=USERS)
+def test_the_primal_within_has_the_tangent_around(point, f):
+    x, t = point
+    np.testing.assert_allclose(on_host(jvp(lambda x: jvp(f, (x,), (t,))[0], (x,), (t,))[1]), 3 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(jvp(f, (x,), (t,))[0]))(x)), 3 * np.cos(X))
