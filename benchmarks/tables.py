@@ -33,7 +33,7 @@ NAMES = COLUMNS | {
 """What the contestants are called in sentences."""
 ABSOLUTE = "x.nbytes", "MB", "B/op", "ratio"
 """Units of what is not given as a ratio to `h`."""
-WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT"
+WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT", "SCAN"
 DERIVATIVES = {"JACOBIAN": "jax", "HESSIAN": "jax", "EXAMPLES": "t", "JVP": "plain"}
 """Workloads beyond a gradient, and the contestant that the ratios of each are to."""
 BASES = {"t": "`torch.func`", "jax": "`jax.jit`", "plain": "plain call"}

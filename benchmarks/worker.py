@@ -29,6 +29,7 @@ MODULES = {
     "HESSIAN": "matrices",
     "EXAMPLES": "examples",
     "JVP": "tangents",
+    "SCAN": "scan",
     "COMPILE": "programs",
 }
 """Where each workload is defined: an entry of that module's WORKLOADS."""

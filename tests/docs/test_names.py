@@ -47,24 +47,25 @@ ROOTS: dict[str, Any] = CLASSES | {
 }
 GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
 """Of entry points: no modules."""
-OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch"}
+OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch", "xarray"}
 """Libraries whose names are not looked up."""
 WORDS = {
-    "CHANGELOG.md": "align brentq deepcopy reindex sortby xp.device_of xp.spec_of xpgrad.Varible",
+    "CHANGELOG.md": "DataArray Dataset align brentq deepcopy reindex rolling sortby xp.device_of xp.spec_of"
+    " xpgrad.Varible",
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
     " xpgrad_npu",
     "compile.md": "cc clang cupy gcc",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
-    "interop.md": "xp.array xp.lib",  # what other libraries ask for in vain
+    "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
     "scaling.md": "freeze gc",
     "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
-    "transforms.md": "aux least_squares resize_",
+    "transforms.md": "aux least_squares resize_ sol",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""
 OF_THEIR_LIBRARIES = {"interop.md"}

@@ -163,9 +163,10 @@ class Ranked:
 def fit(a: Any, b: Any) -> bool:
     """Return whether arrays broadcast to one that is not too large."""
     try:
-        return len(np.broadcast_shapes(a.shape, b.shape)) <= 3 and math.prod(np.broadcast_shapes(a.shape, b.shape)) <= MOST
+        shape = np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         return False
+    return len(shape) <= 3 and math.prod(shape) <= MOST
 
 
 def _applies(step: Step, a: Any) -> bool:

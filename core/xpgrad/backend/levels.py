@@ -90,7 +90,7 @@ class Level(ABC):
         """Note that a number is taken out of a Variable over `array`."""
 
     def note_snapshot(self) -> None:
-        """Note that the function may repeat the random numbers that it draws from now on; those around it do so, too."""
+        """Note that the function may repeat the random numbers that it draws from now on, here and in levels around."""
         if self.outer is not None:
             self.outer.note_snapshot()
 

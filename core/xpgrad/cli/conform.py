@@ -26,7 +26,9 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 
 @click.command()
 @click.argument("backend", metavar="NAME|DEVICE")
-@click.option("--over", metavar="NAME", help="For trace, batch, dual: the backend of the arrays within. [default: numpy]")
+@click.option(
+    "--over", metavar="NAME", help="For trace, batch, dual: the backend of the arrays within. [default: numpy]"
+)
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")

@@ -12,7 +12,7 @@ FROM = "from_"
 
 
 def names() -> list[str]:
-    """Return the names of the installed doors, and of their functions: ``torch``, ``from_torch``."""
+    """Return the names of the installed doors, and of their functions: ``NAME``, ``from_NAME``."""
     found = {point.name for point in points([GROUP])}
     return sorted(found | {f"{FROM}{name}" for name in found})
 

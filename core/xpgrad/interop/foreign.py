@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.device import Device
-from xpgrad.backend.levels import around, entered
+from xpgrad.backend.levels import around, entered, innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with, config
-from xpgrad.errors import BackendMismatch, DeviceMismatch, GraphError, UnknownArray
+from xpgrad.errors import BackendMismatch, BatchError, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, constant_variable, inside
 from xpgrad.interop.framework import Framework, Tape
 from xpgrad.transforms.call import recording
+from xpgrad.transforms.dual.array import DualArray
+from xpgrad.transforms.dual.level import DualLevel
+from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.level import TraceLevel
@@ -49,7 +52,7 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
             raise UnknownArray(f"{title}: {place_of(paths[i])}: the Variable is uninitialised; set its array first")
         if isinstance(leaf, Variable) or (is_array(leaf) and not framework.owns(leaf)):
             inputs[i] = leaf if isinstance(leaf, Variable) else constant_variable(leaf)
-    variables = list(inputs.values())
+    variables = [inside(x) for x in inputs.values()]
     raw = [opened(x, title) for x in variables]
     home = _home(title, raw, paths, list(inputs)) or framework.backend.default_device
     foreign = []
@@ -66,17 +69,17 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
         return f(*positional, **named)
 
     recorded = recording()
-    active = [i for i, x in enumerate(variables) if recorded and x._node.requires_grad]
+    active = [i for i, x in enumerate(variables) if (recorded and x._node.requires_grad) or has_tangent(x)]
     try:
-        run = framework.run(f, filled, foreign, active, recorded)
+        run = framework.run(f, filled, foreign, active, recorded or bool(active))
     except Exception as error:
         got = ", ".join(f"{plugins.backend_of(a).spec(a)!r}" for a in raw) or "no arrays"
         error.add_note(f"in {title}, called with {got}")
         raise
     results: Sequence[Variable | None] = []
     if run.tape is not None:
-        homes = [Home(home, inside=True)] * len(run.tape.outputs)
-        node = ForeignFunction(title, framework, run.tape, homes, device, result=True)
+        homes = [Home(home, traced=True)] * len(run.tape.outputs)
+        node = ForeignFunction(title, framework, run.tape, homes, result=True)
         results = node.connected([variables[i] for i in active])
     made: list[Any] = []
     for leaf, place in zip(run.leaves, run.places, strict=True):
@@ -90,27 +93,26 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
 
 
 class Home(NamedTuple):
-    """Where an array goes, and whether it enters the transformations that are active, as for `compile`.
-
-    What the framework's function captured is not in them.
-    """
+    """Where an array goes, and whether it enters a trace in which the others are, unlike what a function captured."""
 
     device: Device
-    inside: bool
+    traced: bool
 
     @classmethod
     def of(cls, spec: Any) -> "Home":
         """Return where the array of a spec is."""
-        backend = spec.backend
-        while issubclass(backend.array_types[0], TracedArray):
+        backend, traced = spec.backend, False
+        while isinstance(backend, TransformedBackend):
+            traced = traced or issubclass(backend.array_types[0], TracedArray)
             backend = backend.base
-        return cls(backend.device_for(spec.device), backend is not spec.backend)
+        return cls(backend.device_for(spec.device), traced)
 
 
 class ForeignFunction(FunctionNode):
-    """A call of another framework's function.
+    """A call of another framework's function, which has been made: the outputs are those of its tape.
 
-    A class, because its inputs and outputs are those of a user's function, and its gradients are not ours.
+    A class, because its inputs and outputs are those of a user's function, and its gradients are not ours. Forward mode
+    transposes them.
 
     Parameters
     ----------
@@ -119,21 +121,18 @@ class ForeignFunction(FunctionNode):
     tape : Tape
     homes : list of Home
         Where the outputs go.
-    device : Device or None
-        As for `call`.
     result : bool
         Whether the outputs are those of the user's function.
     """
 
     of_library = True
+    transposes = True
 
-    def __init__(
-        self, title: str, framework: Framework, tape: Tape, homes: "Sequence[Home]", device: Device | None, *,
-        result: bool,
-    ) -> None:  # fmt: skip
-        self.title, self.framework, self.homes, self.device, self.result = title, framework, homes, device, result
+    def __init__(self, title: str, framework: Framework, tape: Tape, homes: Sequence[Home], *, result: bool) -> None:
+        self.title, self.framework, self.homes, self.result = title, framework, homes, result
         self.tape: Tape | None = tape
         self.captured = tape.captured  # kept alive: sweeps store their gradients
+        self.present = [i for i, y in enumerate(tape.outputs) if y is not None]
 
     @property
     def label(self) -> str:
@@ -141,46 +140,64 @@ class ForeignFunction(FunctionNode):
         return self.title
 
     def connected(self, inputs: Sequence[Variable]) -> list[Variable | None]:
-        """Return the outputs, connected to `inputs` and what the tape captured."""
-        tape: Any = self.tape
-        present = [i for i, y in enumerate(tape.outputs) if y is not None]
-        arrays = tuple(self._left(tape.outputs[i], self.homes[i]) for i in present)
-        variables = [*inputs, *self.captured]
-        self._kept_inputs = dict.fromkeys(range(len(variables)))  # also for those who look whether they are changed
-        self._kept_outputs = dict.fromkeys(range(len(arrays)))
-        self.present = present
+        """Return the outputs, connected to `inputs` and what the tape captured; None for those that do not exist."""
+        captured = map(inside, self.captured) if isinstance(innermost(), DualLevel) else self.captured
+        found = dict(zip(self.present, self.apply([*inputs, *captured]), strict=True))
+        return [found.get(i) for i in range(len(self.homes))]
+
+    def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Return the outputs that exist; the inputs may be of several libraries."""
+        variables = [x if isinstance(x, Variable) else outside(x) for x in inputs]
+        arrays = tuple(x._array for x in variables)
         if config.debug:
             inspection.note(self)
-        results = self._connect(variables, tuple(x._array for x in variables), arrays, recording=True)
-        found = dict(zip(present, results, strict=True))
-        return [found.get(i) for i in range(len(tape.outputs))]
+        return self._connect(variables, arrays, self._forward(arrays), recording=recording())
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the outputs of the tape."""
+        if self.tape is None:
+            raise self._released()
+        self.retain_inputs(range(len(inputs)))  # also for those who look whether they are changed
+        self.retain_outputs(range(len(self.present)))
+        level = next((x.recording.level for x in inputs if isinstance(x, TracedArray)), None)
+        outputs = []
+        for i in self.present:
+            array = self.framework.leave(self.tape.outputs[i], self.homes[i].device, result=self.result)
+            outputs.append(level.enter(array) if level is not None and self.homes[i].traced else array)
+        return tuple(outputs)
+
+    def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
+        return tuple(outputs)  # gradients may be of several libraries
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients that the framework computes."""
         if self.tape is None:
-            raise GraphError(f"{self.label}: its tape was released by a sweep with retain_graph=False")
+            raise self._released()
         given: list[Variable | None] = [None] * len(self.tape.outputs)
         for place, g in zip(self.present, grad_outputs, strict=True):
             given[place] = g
         cotangents = [
-            None if g is None else self.framework.enter(opened(g, self.label), None if y is None else self._at(y))
-            for g, y in zip(given, self.tape.outputs, strict=True)
+            None if g is None else self._cotangent(g, y) for g, y in zip(given, self.tape.outputs, strict=True)
         ]
         targets = target_input_indexes
         homes = [Home.of(self.inputs[i].spec) for i in targets]
-        if not recording():
+        dual = any(node.spec.backend.carries_tangents for node in self.inputs)
+        if not recording() and not dual:
             found = zip(self.tape.pull(cotangents, targets), homes, strict=True)
-            return tuple(None if g is None else outside(self._left(g, home)) for g, home in found)
+            return tuple(None if g is None else self._gradient(g, home) for g, home in found)
         tape = self.tape.pulled(cotangents, targets)
-        node = ForeignFunction(f"gradient of {self.title}", self.framework, tape, homes, self.device, result=False)
+        node = ForeignFunction(f"gradient of {self.title}", self.framework, tape, homes, result=False)
         return tuple(node.connected([*self.get_retained_inputs(), *(g for g in given if g is not None)]))
 
-    def _left(self, array: Array, home: "Home") -> Array:
-        left = self.framework.leave(array, home.device, result=self.result)
-        return entered(left) if home.inside else left
+    def _cotangent(self, g: Variable, y: Any) -> Array:
+        return self.framework.enter(opened(g, self.label), self.framework.backend.device_of(y))
 
-    def _at(self, array: Array) -> Device:
-        return self.framework.backend.device_of(array)
+    def _gradient(self, g: Array, home: Home) -> Variable:
+        array = self.framework.leave(g, home.device, result=False)
+        return outside(entered(array) if home.traced else array)
+
+    def _released(self) -> GraphError:
+        return GraphError(f"{self.label}: its tape was released by a sweep with retain_graph=False")
 
     def release(self) -> None:
         """Drop the tape."""
@@ -197,27 +214,37 @@ def outside(array: Array) -> Variable:
 def opened(x: Variable, title: str) -> Array:
     """Return the array of a Variable without the transformations that are active.
 
-    A traced array gives its values, and there is no program then: another framework's calls cannot be in one.
+    A dual number gives its primal, because forward mode transposes the gradient. A traced array gives its values, and
+    there is no program then: another framework's calls cannot be in one.
 
     Raises
     ------
-    GraphError
+    BatchError
         Within a transformation whose arrays have no values for another framework, such as `vmap`.
     """
     level = around()
     while level is not None:
-        if not isinstance(level, TraceLevel):
-            raise GraphError(
+        if not isinstance(level, (TraceLevel, DualLevel)):
+            raise BatchError(
                 f"{title}: arrays within {level.title} cannot be passed to another framework; call it outside of "
-                f"{level.title}, or use the framework's own transformation within the function"
+                f"{level.title}, for the whole batch, or use the framework's own transformation within the function"
             )
         level = level.outer
     array = x._array
-    while isinstance(array, TracedArray):
-        array.recording.level.check()
-        array.recording.fail(f"{title} was called", "call it outside of the compiled function")
-        array = array.values
+    while isinstance(array, (TracedArray, DualArray)):
+        if isinstance(array, TracedArray):
+            array.recording.level.check()
+            array.recording.fail(f"{title} was called", "call it outside of the compiled function")
+            array = array.values
+        else:
+            array = array.primal
     return array
+
+
+def has_tangent(x: Variable) -> bool:
+    """Return whether a Variable is of floating-point numbers, within forward mode."""
+    spec: Any = x._node.spec
+    return bool(spec.backend.carries_tangents and spec.differentiable)
 
 
 def place_of(path: Path) -> str:

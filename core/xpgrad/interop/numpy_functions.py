@@ -8,6 +8,7 @@ from xpgrad.interop import (
     numpy_chapters,
     numpy_edits,
     numpy_equations,
+    numpy_lib,
     numpy_mathematics,
     numpy_matrices,
     numpy_reductions,
@@ -17,7 +18,8 @@ from xpgrad.interop.numpy_arguments import TABLE, refuse_function
 from xpgrad.interop.numpy_creation import creator
 
 CHAPTERS = (
-    numpy_chapters, numpy_edits, numpy_equations, numpy_mathematics, numpy_matrices, numpy_reductions, numpy_shapes,
+    numpy_chapters, numpy_edits, numpy_equations, numpy_lib, numpy_mathematics, numpy_matrices, numpy_reductions,
+    numpy_shapes,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
@@ -47,4 +49,5 @@ def call(lead: Variable, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 def title(func: Any) -> str:
     """Return the name of a function of NumPy within the package: ``linalg.solve``."""
     chapter = str(func.__module__).partition(".")[2]
-    return f"{chapter}.{func.__name__}" if chapter in ("linalg", "fft") else str(func.__name__)
+    named = ("linalg", "fft", "lib.stride_tricks")
+    return f"{chapter}.{func.__name__}" if chapter in named else str(func.__name__)

@@ -14,7 +14,7 @@ from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable
 
-EXTENSIONS = {"special": "xpgrad.special"}
+EXTENSIONS = {"lib": "xpgrad.interop.numpy_lib", "special": "xpgrad.special"}
 """Namespaces beyond the standard, and their modules, which load when they are first used."""
 _SWAPPED = {  # ``ndarray < v`` calls ``np.less(ndarray, v)``
     "less": comparison.greater,
@@ -95,7 +95,7 @@ def _refuse_operand(ufunc: Any, x: Any) -> NoReturn:
 
 
 class _Additions:
-    """`special`, and the functions of NumPy and `xpgrad.ops` beyond the standard: `pad`, `einsum`, ..."""
+    """`special`, `lib`, and the functions of NumPy and `xpgrad.ops` beyond the standard: `pad`, `einsum`, ..."""
 
     def names(self) -> set[str]:
         from xpgrad.interop.names import beyond_names  # the tables again

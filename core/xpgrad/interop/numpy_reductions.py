@@ -65,6 +65,21 @@ def _position(function: Function) -> Function:
     return lambda a, axis=None, out=REFUSED, *, keepdims=False: function(a, axis=axis, keepdims=bool(given(keepdims)))
 
 
+def _nan_position(function: Function, least: float) -> Function:
+    return _position(lambda a, axis, keepdims: function(_present(a, axis, least), axis=axis, keepdims=keepdims))
+
+
+def _present(a: Any, axis: Any, least: float) -> Any:
+    """Return `a` with `least` in place of NaN; ValueError if there is nothing else along `axis`, as for NumPy."""
+    a = as_variable(a)
+    if not a.node.spec.differentiable:
+        return a
+    missing = xp.isnan(a)
+    if bool(xp.any(xp.all(missing, axis=axis))):
+        raise ValueError("All-NaN slice encountered")
+    return xp.where(missing, least, a)
+
+
 def _scan(function: Function) -> Function:
     return lambda a, axis=None, dtype=None, out=REFUSED: function(
         flat(a) if axis is None or not a.ndim else a, axis=axis or 0, dtype=dtype_like(a, dtype)
@@ -112,6 +127,8 @@ ROWS: dict[str, Function] = {
     "nanstd": _moment(masks.nan_deviation, REFUSED),
     "argmax": _position(xp.argmax),
     "argmin": _position(xp.argmin),
+    "nanargmax": _nan_position(xp.argmax, -float("inf")),
+    "nanargmin": _nan_position(xp.argmin, float("inf")),
     "cumsum": _scan(xp.cumulative_sum),
     "cumprod": _scan(xp.cumulative_prod),
     "nancumsum": _scan(ops.nancumsum),

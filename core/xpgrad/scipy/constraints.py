@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 from scipy.sparse.linalg import LinearOperator
 
@@ -18,6 +19,8 @@ from xpgrad.transforms.vectors import arrays_of
 from xpgrad.types import Array
 
 INFINITY = float("inf")
+MAKE: Any = scipy.optimize  # checkers infer types from defaults
+OPERATOR: Any = LinearOperator
 
 
 def bounds_of(bounds: Any, unknowns: Unknowns, name: str) -> Bounds | None:
@@ -36,7 +39,7 @@ def bounds_of(bounds: Any, unknowns: Unknowns, name: str) -> Bounds | None:
         return None
     if isinstance(bounds, Bounds):
         sides = [_side(side, unknowns, f"{name}: bounds.{which}") for which, side in _sides(bounds)]
-        return Bounds(*sides, keep_feasible=bounds.keep_feasible)
+        return MAKE.Bounds(*sides, keep_feasible=bounds.keep_feasible)
     lower, upper = _pair(bounds, unknowns, name)
     return Bounds(
         unknowns.spread(lower, -INFINITY, f"{name}: lower bounds"),
@@ -147,10 +150,10 @@ def _nonlinear(constraint: Any, unknowns: Unknowns, device: Any, compiled: bool,
         def product(p: Array) -> Array:
             return along(x, plugins.host.namespace.reshape(p, (-1,)), multipliers)
 
-        return LinearOperator((len(x), len(x)), matvec=product, rmatvec=product, dtype=x.dtype)
+        return OPERATOR((len(x), len(x)), matvec=product, rmatvec=product, dtype=x.dtype)
 
     further = {"hess": hessian} if second else {}
-    return NonlinearConstraint(
+    return MAKE.NonlinearConstraint(
         _residuals(f, unknowns, device), constraint.lb, constraint.ub, jac=_jac(f, unknowns, device),
         keep_feasible=constraint.keep_feasible, **further,
     )  # fmt: skip

@@ -82,7 +82,8 @@ def least_squares(
             shown.step(float(0.5 * xp.sum(vector**2)))
             return vector
 
-        found = scipy.optimize.least_squares(
+        solve: Any = scipy.optimize.least_squares  # checkers infer types from its defaults
+        found = solve(
             watched, unknowns.vector, matrix, method=method, ftol=ftol, xtol=xtol, gtol=gtol, x_scale=scale, loss=loss,
             f_scale=f_scale, max_nfev=max_nfev, tr_solver=tr_solver, tr_options=dict(tr_options or {}),
             args=args if isinstance(args, tuple) else (args,), callback=_callback(callback, unknowns), **further,

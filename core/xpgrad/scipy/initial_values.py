@@ -105,7 +105,8 @@ def solve_ivp(
             shown.step(float(t))
             return values(y, time(t), *args)
 
-        found = scipy.integrate.solve_ivp(
+        solve: Any = scipy.integrate.solve_ivp  # checkers infer types from its defaults
+        found = solve(
             derivative, t_span, unknowns.vector, method=method, t_eval=t_eval, dense_output=dense_output,
             events=_events(events, unknowns, time, args), rtol=_tolerance(rtol, unknowns, "rtol"),
             atol=_tolerance(atol, unknowns, "atol"), first_step=first_step, max_step=max_step, **further,

@@ -11,15 +11,8 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.leaves import (
-    alias,
-    as_leaves,
-    cotangents,
-    real_scalar,
-    requires_grad,
-    root,
-    variables_in,
-)
+from xpgrad.transforms.containers import is_array_like
+from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root, variables_in
 from xpgrad.transforms.trees import Structure, flatten, map_leaves
 
 OUTSIDE, WITHIN, RECORDED = range(3)
@@ -50,11 +43,13 @@ class Mode:
         As Variables: one of the arguments is a Variable, or the call is made inside another transform.
     recorded : bool
         Connected to the graph that the arguments belong to.
+    within : bool
+        The call is made inside another transform, which may ask for other derivatives.
     """
 
     def __init__(self, *arguments: Any) -> None:
         inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
-        self.variables = bool(inside or found)
+        self.variables, self.within = bool(inside or found), bool(inside)
         self.recorded = inside == RECORDED or (recording() and requires_grad(found))
 
     def computed(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -163,7 +158,7 @@ class Call:
         self.roots = [x for argument in self.arguments for x in argument.roots]
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
-        self.watch = Watch([x._node for x in self.roots], self.mode.recorded)
+        self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
         result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
@@ -192,7 +187,7 @@ class Call:
 
     def number(self) -> Variable:
         """Return the single output, which must be one real number."""
-        if self.structure.kind is not None:
+        if self.structure.kind is not None and not is_array_like(self.structure.kind):
             raise TypeError(
                 f"{self.name}: the function must return one number, got {self.structure.kind.__name__}; for a number "
                 "and other outputs use has_aux=True"

@@ -10,7 +10,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
-from xpgrad.transforms.trees import Structure, leaves_in, where
+from xpgrad.transforms.trees import Path, Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
 
 
@@ -58,8 +58,14 @@ def requires_grad(variables: Iterable[Variable]) -> bool:
     return any(x._node.requires_grad for x in variables)
 
 
-def as_leaf(leaf: Any, what: str) -> Variable:
+def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     """Return a leaf as a Variable; a scalar becomes a 0-d array, a Python scalar on the current device.
+
+    Parameters
+    ----------
+    leaf : object
+    what, path : str and tuple
+        How messages call the tree, and where in it the leaf is.
 
     Raises
     ------
@@ -68,10 +74,13 @@ def as_leaf(leaf: Any, what: str) -> Variable:
     """
     if isinstance(leaf, Variable):
         if leaf._array is None:
-            raise UnknownArray(f"{what}: the Variable is uninitialised; set its array first")
+            raise UnknownArray(f"{what}{where(path)}: the Variable is uninitialised; set its array first")
         return inside(leaf)
+    if type(leaf) in plugins.by_type:
+        plugins.by_type[type(leaf)].check(leaf)
+        return constant_variable(leaf)
     if not plugins.is_scalar(leaf):
-        spec_of(leaf, what)
+        spec_of(leaf, f"{what}{where(path)}")
         return constant_variable(leaf)
     backend = plugins.backend_of_scalar(leaf)
     if backend is not None:

@@ -1,15 +1,18 @@
 """Trees: nested dictionaries, lists, tuples, named tuples and dataclasses, flattened and rebuilt.
 
-Any other object is a leaf; None is a tree without leaves. A field of a dataclass that is declared with
-``field(metadata={"static": True})`` belongs to the structure: names, sizes, functions.
+So are `DataArray` and `Dataset` of xarray, whose labels belong to the structure. Any other object is a leaf; None is a
+tree without leaves. A field of a dataclass that is declared with ``field(metadata={"static": True})`` belongs to the
+structure: names, sizes, functions.
 """
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.errors import StructureError
+from xpgrad.transforms.containers import Container, container_of
 
 Path = tuple[Any, ...]
 
@@ -43,7 +46,7 @@ class Structure:
             return next(leaves)
         if self.kind is type(None):
             return None
-        children = [child._built(leaves) for child in self.children]
+        children = [next(leaves) if child is LEAF else child._built(leaves) for child in self.children]
         if issubclass(self.kind, dict):
             made = copy.copy(self.empty)
             made.update(zip(self.keys, children, strict=True))
@@ -52,17 +55,25 @@ class Structure:
             return self.kind(*children)
         if issubclass(self.kind, (tuple, list)):
             return self.kind(children)
+        container = container_of(self.kind)
+        if container is not None:
+            return container.build(self.empty, children)
         made = copy.copy(self.empty)
         for name, child in zip(self.keys, children, strict=True):
             object.__setattr__(made, name, child)  # the dataclass may be frozen
         return made
 
-    def paths(self, path: Path = ()) -> Iterator[Path]:
-        """Yield the path to each leaf."""
+    def paths(self, path: Path = ()) -> list[Path]:
+        """Return the path to each leaf."""
         if self.kind is None:
-            yield path
+            return [path]
+        found: list[Path] = []
         for key, child in zip(self.keys, self.children, strict=True):
-            yield from child.paths((*path, key))
+            if child is LEAF:
+                found.append((*path, key))
+            else:
+                found += child.paths((*path, key))
+        return found
 
     def leaves_of(self, tree: Any, what: str, path: Path = ()) -> list[Any]:
         """Return the leaves of `tree`, which must have this structure, in the order of the structure.
@@ -83,8 +94,18 @@ class Structure:
         if found.keys() != set(self.keys):
             wanted, got = (", ".join(map(repr, keys)) or "nothing" for keys in (self.keys, found))
             raise StructureError(f"{what}{where(path)}: expected {self.kind.__name__} with {wanted}; got {got}")
-        children = zip(self.keys, self.children, strict=True)
-        return [leaf for key, child in children for leaf in child.leaves_of(found[key], what, (*path, key))]
+        container = container_of(self.kind)
+        if container is not None and not container.fits(tree, self.empty):
+            raise StructureError(
+                f"{what}{where(path)}: expected the labels of {_labels(self.empty)}, got others: {_labels(tree)}"
+            )
+        leaves: list[Any] = []
+        for key, child in zip(self.keys, self.children, strict=True):
+            if child is LEAF:
+                leaves.append(found[key])
+            else:
+                leaves += child.leaves_of(found[key], what, (*path, key))
+        return leaves
 
 
 LEAF = Structure()
@@ -103,14 +124,17 @@ def _flattened(tree: Any, leaves: list[Any]) -> Structure:
         return LEAF
     kind, keys, children = opened
     empty = None
-    if kind is not type(None) and not issubclass(kind, (tuple, list)):
+    container = container_of(kind)
+    if container is not None:
+        empty = container.emptied(tree)
+    elif kind is not type(None) and not issubclass(kind, (tuple, list)):
         empty = copy.copy(tree)
         for key in keys:
             if issubclass(kind, dict):
                 empty[key] = None
             else:
                 object.__setattr__(empty, key, None)
-    return Structure(kind, keys, tuple(_flattened(child, leaves) for child in children), empty)
+    return Structure(kind, keys, tuple([_flattened(child, leaves) for child in children]), empty)
 
 
 def leaves_in(tree: Any) -> Iterator[Any]:
@@ -138,14 +162,36 @@ def where(path: Path) -> str:
 
 def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
     """Return type, keys and children of a container; None for a leaf."""
-    if tree is None:
-        return type(None), (), ()
-    kind = type(tree)
-    if isinstance(tree, dict):
-        return kind, tuple(tree), tuple(tree.values())
-    if isinstance(tree, (tuple, list)):
+    kind: Any = type(tree)
+    container = _container(kind)
+    if container is None:
+        return None
+    if container is tuple:
         return kind, tuple(range(len(tree))), tuple(tree)
-    if dataclasses.is_dataclass(kind):
-        names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
-        return kind, names, tuple(getattr(tree, name) for name in names)
-    return None
+    if container is dict:
+        return kind, tuple(tree), tuple(tree.values())
+    if container is type(None):
+        return kind, (), ()
+    if isinstance(container, Container):
+        keys = container.keys(tree)
+        return kind, keys, tuple(container.child(tree, key) for key in keys)
+    names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+    return kind, names, tuple(getattr(tree, name) for name in names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _container(kind: type) -> type | Container | None:
+    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
+
+    A type of another library is treated as its `Container` says.
+    """
+    if kind is type(None):
+        return kind
+    for container in (dict, tuple):
+        if issubclass(kind, (tuple, list) if container is tuple else container):
+            return container
+    return object if dataclasses.is_dataclass(kind) else container_of(kind)
+
+
+def _labels(tree: Any) -> str:
+    return f"{type(tree).__name__} {dict(tree.sizes)}"

@@ -14,9 +14,17 @@ import torch
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import Variable
-from xpgrad.errors import BackendMismatch, CompileWarning, GraphError, TraceError, UnknownArray
+from xpgrad.errors import (
+    BackendMismatch,
+    BatchError,
+    BatchWarning,
+    CompileWarning,
+    GraphError,
+    TraceError,
+    UnknownArray,
+)
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
-from xpgrad.transforms import checkpoint, grad, hvp, value_and_grad
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 from xpgrad_torch.interop import from_torch
 
 
@@ -133,7 +141,7 @@ def test_trees_integers_none_and_other_objects_pass() -> None:
     assert (found["none"], found["name"]) == (None, "a")
     assert found["flag"].dtype == bool
     (found["max"][0] + xp.sum(found["y"])).backward()
-    np.testing.assert_allclose(x.grad, 3 + (A == A.max()))
+    np.testing.assert_allclose(x.grad, 3 + (A.max() == A))
 
 
 def test_outputs_without_cotangents() -> None:
@@ -268,6 +276,39 @@ def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
         xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
 
 
+FORWARD: dict[str, Callable[[Any], Any]] = {
+    "jvp": lambda f: jvp(f, (A, A + 1), (A * 2, A - 1))[1],
+    "jvp by one argument": lambda f: jvp(lambda x: f(x, A), (A,), (A + 3,))[1],
+    "jvp of jvp": lambda f: jvp(lambda x: jvp(f, (x, A), (A, A * 2))[1], (A,), (A + 3,))[1],
+    "gradient of jvp": lambda f: grad(lambda x: xp.sum(jvp(f, (x, A + 1), (x * 2, A))[1]))(A),
+    "jvp of gradient": lambda f: jvp(grad(lambda x: xp.sum(f(x, x) ** 2)), (A,), (A + 1,))[1],
+    "hvp": lambda f: hvp(lambda x: xp.sum(f(x, A) ** 2), (A,), (A + 1,))[0],
+    "gradient of hvp": lambda f: grad(lambda v: xp.sum(hvp(lambda x: xp.sum(f(x, x) ** 2), (A,), (v,))[0] ** 2))(A),
+}
+
+
+@pytest.mark.parametrize("title", FORWARD)
+def test_forward_mode_transposes_the_gradient(title: str) -> None:
+    theirs = from_torch(lambda x, y: (torch.tanh(x) * y).sum(0))
+    expected = FORWARD[title](lambda x, y: xp.sum(xp.tanh(x) * y, axis=0))
+    np.testing.assert_allclose(FORWARD[title](theirs), expected, rtol=1e-12)
+
+
+def test_batches_are_refused_with_what_to_do() -> None:
+    with pytest.raises(BatchError, match=r"from_torch\(tanh\): arrays within vmap cannot be passed to another"):
+        vmap(from_torch(torch.tanh))(A)
+
+
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
+def test_matrices_of_derivatives(transform: Any) -> None:
+    theirs, ours = (lambda x, f=f: f(x) * x for f in (from_torch(torch.tanh), xp.tanh))
+    if transform is hessian:
+        theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
+    with pytest.warns(BatchWarning, match="a sweep for each element.* cannot be passed to another framework"):
+        found = transform(theirs)(A)
+    np.testing.assert_allclose(found, transform(ours)(A), rtol=1e-12, atol=1e-15)
+
+
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no function": (lambda: from_torch(3), TypeError, "from_torch: expected a module or a function, got int"),
     "no module": (
@@ -277,7 +318,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: from_torch(torch.sin, device="@numpy"), BackendMismatch, "expected a device of PyTorch.*got '@numpy'",
     ),
     "uninitialised": (
-        lambda: from_torch(torch.sin)(Variable()), UnknownArray, r"from_torch\(sin\): argument 0: the Variable is unini",
+        lambda: from_torch(torch.sin)(Variable()), UnknownArray, r"from_torch\(sin\): argument 0: the Variable is un",
     ),
     "two devices": (
         lambda: from_torch(torch.add)(Variable(A), other=Variable(torch.ones(3))), BackendMismatch,

@@ -89,7 +89,7 @@ def test_transforms_of_torch_func(title: str) -> None:
 
 
 def test_an_empty_batch_is_an_error() -> None:
-    with pytest.raises(ValueError, match="expected a batch with members for torch.vmap, got an empty one"):
+    with pytest.raises(ValueError, match=r"expected a batch with members for torch.vmap, got an empty one"):
         torch.vmap(function(lambda x: x))(torch.zeros(0, 2))
 
 
@@ -214,7 +214,7 @@ def test_torch_compile_breaks_the_graph() -> None:
 
 
 def test_wrong_arguments_are_errors_that_say_where() -> None:
-    with pytest.raises(TypeError, match="interop.torch.function: expected a function, got int"):
+    with pytest.raises(TypeError, match=r"interop.torch.function: expected a function, got int"):
         function(3)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(TypeError, match=r"argument 1 at \['w'\]: expected a tensor, got a Variable; pass its array"):
         function(lambda x, y: x)(torch.ones(1), {"w": Variable(np.ones(1))})

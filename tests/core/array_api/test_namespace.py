@@ -83,7 +83,7 @@ def additions(halves):
     section = DOCUMENTED.partition("### Beyond the standard")[2].partition("\n## ")[0]
     of_numpy = re.findall(r"`(\w+)`", section.partition("These functions of NumPy are")[2].partition(":")[2])
     assert len(of_numpy) == len(set(of_numpy)) > 50
-    return {"special", *halves, *ops.__all__, *of_numpy}
+    return {"lib", "special", *halves, *ops.__all__, *of_numpy}
 
 
 @pytest.mark.parametrize(("word", "halves"), [("array_api", ["float16"]), ("numpy", ["float16"]), ("strict", [])])

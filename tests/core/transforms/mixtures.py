@@ -1,4 +1,4 @@
-"""Compositions of transformations, written once for xpgrad and for JAX: each takes and returns functions of one array."""
+"""Compositions of transformations, written once for xpgrad and for JAX, as functions of one array."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -56,7 +56,8 @@ def of_jax() -> Library:
         return f
 
     return Library(
-        jax.numpy, jax.numpy.asarray, jax.numpy.asarray, jax.grad, jax.jvp, jax.vmap, jax.jacrev, jax.hessian, same, same,
+        jax.numpy, jax.numpy.asarray, jax.numpy.asarray, jax.grad, jax.jvp, jax.vmap, jax.jacrev, jax.hessian, same,
+        same,
     )  # fmt: skip
 
 

@@ -212,9 +212,13 @@ def test_second_derivatives_of_a_function_that_takes_numbers_are_refused():
         return xp.sum(x) * float(x[0])
 
     x = np.asarray(START)
-    for transform in (hessian(f), grad(lambda x: xp.sum(grad(f)(x)))):
-        with pytest.raises(GradientError, match="does not depend on argument 0, because a number was taken"):
-            transform(x)
+    with pytest.raises(GradientError, match="does not depend on argument 0, because a number was taken"):
+        grad(lambda x: xp.sum(grad(f)(x)))(x)
+    with (
+        pytest.warns(GraphEndWarning),
+        pytest.raises(GradientError, match="does not depend on argument 0, because a number was taken"),
+    ):
+        hessian(f)(x)
     with (
         pytest.warns(GraphEndWarning),
         pytest.raises(GradientError, match="hvp: the gradient of the function does not"),

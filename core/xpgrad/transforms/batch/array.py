@@ -67,7 +67,8 @@ class BatchArray:
     __array_priority__ = 1000
 
     def __init__(self, batching: "Batching", values: Array, batched: bool) -> None:
-        self.batching, self.values, self.batched, self.later = batching, values, batched, None
+        self.batching, self.values, self.batched = batching, values, batched
+        self.later: Later | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name != "values":

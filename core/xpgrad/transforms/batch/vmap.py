@@ -200,11 +200,12 @@ def _in_chunks(
 ) -> tuple[list[Result], Structure]:
     """Return what `Arguments.called` does, computed for at most `chunk` members at a time."""
     stops = [*range(chunk, batch.size, chunk), batch.size]
-    states = random.snapshot({x.device for x in batch.leaves if isinstance(x, Variable)})
+    devices = {x.device for x in batch.leaves if isinstance(x, Variable)}
+    states = random.snapshot(devices) if randomness == "same" else None
     first = batch.part(0, stops[0]).called(f, out_axes, randomness)
     parts = [first]
     for start, stop in pairwise(stops):
-        replayed = random.replaying(states) if randomness == "same" else {}
+        replayed = {} if states is None else random.replaying(states)
         parts.append(called_with(replayed, batch.part(start, stop).called, f, out_axes, randomness))
     structure = parts[0][1]
     joined: list[Result] = []

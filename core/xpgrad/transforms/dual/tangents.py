@@ -165,9 +165,12 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
         rule = rule_of(definition, base, x)
         getters = [_getter(backend, definition, name) for name in definition.asks[x]]
         rows.append((definition.inputs.index(x), None if rule is identity else rule, getters))
+    is_product = definition.kernel.name == "multiply"
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
         shape, dtype = y.shape, y.dtype
+        if is_product and tangents[0] is tangents[1] and primals[0] is primals[1] and tangents[0].dtype == dtype:
+            return restore(xp.multiply(tangents[0], xp.add(primals[0], primals[0])))  # of a square: one product
         total, owned = None, False
         for i, rule, getters in rows:
             t = tangents[i]

@@ -77,7 +77,7 @@ class Rows:
 
 
 def specs_of(call: Call) -> Iterator[Spec]:
-    """Yield the specs of the outputs, of the roots, and of the values between them."""
+    """Yield the specs of the outputs, of the roots, and of the values between them, which get cotangents."""
     seen: set[FunctionBase] = set()
     waiting = [x._node for x in [*call.outputs, *call.roots]]
     while waiting:
@@ -86,4 +86,4 @@ def specs_of(call: Call) -> Iterator[Spec]:
         f = node.live_creator()
         if f is not None and f not in seen:
             seen.add(f)
-            waiting.extend(each for each in f.inputs or () if each is not None)
+            waiting.extend(each for each in f.inputs or () if each is not None and each.requires_grad)

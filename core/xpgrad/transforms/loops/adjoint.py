@@ -1,9 +1,9 @@
 """The continuous adjoint: gradients of a solution by an integration backward in time.
 
-Source: Pontryagin et al., The Mathematical Theory of Optimal Processes (1962); Chen et al., Neural Ordinary Differential
-Equations, NeurIPS 2018, algorithm 2.
+Source: Chen et al., Neural Ordinary Differential Equations, NeurIPS 2018, algorithm 2.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +29,7 @@ def continuous(
     surroundings = Surroundings({x.device for x in y})
     captures = Captures()
     captures.add(_traced(rhs, y, moments[0]), lambda: surroundings.again(None, _traced, rhs, y, moments[0]))
-    solutions = called_with(backprop_mode(False), _solved, rhs, y, moments, control)
+    solutions: list[list[Variable]] = called_with(backprop_mode(False), _solved, rhs, y, moments, control)
     node = Adjoint(rhs, moments, control, len(y), surroundings)
     inputs = [*y, *(variable_over(each, None) for each in captures.nodes)]
     if not any(x._node.requires_grad for x in inputs):
@@ -50,7 +50,7 @@ def _solved(
     """Return the solution at all times after the first one, without a graph."""
     y = [constant_variable(x._array) for x in y]
     k, found = rhs(y, moments[0]), []
-    for start, end in zip(moments[:-1], moments[1:], strict=True):
+    for start, end in itertools.pairwise(moments):
         y, k = integrated(rhs, y, k, control, start, end)
         found.append(y)
     return found
@@ -95,7 +95,7 @@ class Adjoint(FunctionNode):
         solutions = self.get_retained_outputs()
         count = self.count
         a: list[Variable] | None = None
-        totals = [zeros_of(node.spec) for node in captured]  # type: ignore[arg-type]  # captured nodes have arrays
+        totals = [zeros_of(node.spec) for node in captured]
 
         def derivative(leaves: list[Any], t: float) -> list[Any]:
             """Return the derivatives of the solution, the adjoint, and the gradients of what is captured."""
@@ -134,7 +134,7 @@ class Adjoint(FunctionNode):
 
         def run() -> list[Variable]:
             y, k, found = list(roots), self.rhs(list(roots), self.moments[0]), list[Variable]()
-            for start, end in zip(self.moments[:-1], self.moments[1:], strict=True):
+            for start, end in itertools.pairwise(self.moments):
                 y, k = integrated(self.rhs, y, k, control, start, end)
                 found += y
             return found
@@ -142,5 +142,3 @@ class Adjoint(FunctionNode):
         ys = transforming(run)
         border = [x._node for x in roots] + list(self.inputs[self.count :])
         return swept(ys, list(grad_outputs), border, recorded=True)
-
-

@@ -4,11 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from xpgrad import array_api
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import IterationError
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.batch.array import BatchArray
+from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.loops.packing import Packing
 from xpgrad.transforms.trees import Structure, flatten, where
+from xpgrad.types import Array
 
 SAME = "the carry must keep its structure, shapes, dtypes and devices at each step; cast or reshape it"
 
@@ -145,6 +150,7 @@ class Conditional(Body):
     ) -> None:  # fmt: skip
         super().__init__("while_loop", structure, carry)
         self.cond, self.f, self.max_steps = cond, f, max_steps
+        self._by_member = False  # whether members of a batch may differ in the number of their steps
 
     @property
     def title(self) -> str:
@@ -158,14 +164,19 @@ class Conditional(Body):
         """Return the carry after the steps from `start` to `end`, or to the last one, and the step reached."""
         f, build, carried = self.f, self.carry.build, self.carry.leaves
         for step in range(start, end):
-            tree = build(leaves)
-            if not again and not self.goes_on(tree, step):
-                return leaves, step
-            leaves = carried(f(tree), step)
+            tree, mask = build(leaves), None
+            if not again or self._by_member:
+                goes_on, mask = self._condition(tree, step)
+                if not again and not goes_on:
+                    return leaves, step
+            found = carried(f(tree), step)
+            if mask is not None:
+                found = [array_api.where(mask, new, old) for new, old in zip(found, leaves, strict=True)]
+            leaves = found
         return leaves, end
 
-    def goes_on(self, tree: Any, step: int) -> bool:
-        """Return the value of the condition before a step.
+    def _condition(self, tree: Any, step: int) -> tuple[bool, Variable | None]:
+        """Return whether the loop goes on for any member of a batch, and for which, if these differ.
 
         Raises
         ------
@@ -174,20 +185,37 @@ class Conditional(Body):
         IterationError
             It is true after `max_steps`.
         """
-        found = self.cond(tree)
+        found, mask = self.cond(tree), None
         if type(found) is not bool:
             try:
                 x = as_leaf(found, "while_loop: the condition")
-                spec = x._node.spec
-                fits = spec.shape == () and spec.backend.is_kind(spec.dtype, "bool")
-                got = repr(spec)
             except TypeError:
-                fits, got = False, type(found).__name__
-            if not fits:
-                raise TypeError(f"while_loop: the condition must be one boolean, got {got} before step {step}")
-            found = bool(x)
+                raise self._no_condition(type(found).__name__, step) from None
+            spec = x._node.spec
+            if spec.shape or not spec.backend.is_kind(spec.dtype, "bool"):
+                raise self._no_condition(repr(spec), step)
+            found, by_member = any_member(x._array)
+            if by_member:
+                self._by_member, mask = True, x
         if found and self.max_steps is not None and step >= self.max_steps:
             raise IterationError(
                 f"while_loop: the condition is still true after max_steps={self.max_steps} steps; raise max_steps"
             )
-        return found
+        return found, mask
+
+    @staticmethod
+    def _no_condition(got: str, step: int) -> TypeError:
+        return TypeError(f"while_loop: the condition must be one boolean, got {got} before step {step}")
+
+
+def any_member(x: Array) -> tuple[bool, bool]:
+    """Return whether a boolean is true for any member of the batches around, and whether it is one for each member."""
+    by_member = False
+    while isinstance(x, (BatchArray, DualArray)):
+        if isinstance(x, DualArray):
+            x = x.primal
+            continue
+        by_member, batched, x = by_member or x.batched, x.batched, x.values
+        if batched:
+            x = plugins.backend_of(x).xp.any(x)
+    return bool(x), by_member

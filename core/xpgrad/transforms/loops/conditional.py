@@ -42,8 +42,9 @@ def while_loop(
 
     Notes
     -----
-    The number of steps is a constant in derivatives. Gradients, random numbers, types and other errors are those of
-    `scan`.
+    The number of steps is a constant in derivatives. Within `vmap`, the loop goes on until the condition is false for
+    all members; a member for which it is false stays as it is. Gradients, random numbers, types and other errors are
+    those of `scan`.
     """
     check_function("while_loop", cond)
     check_function("while_loop", f)

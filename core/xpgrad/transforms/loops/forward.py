@@ -207,5 +207,7 @@ class _First:
             found = iter(self.node.connected(self.start, self.inputs, list(self.captures.nodes), arrays))
             made = [next(found) if w else constant_variable(a) for a, w in zip(results, wanted, strict=True)]
         else:
-            made = [*self.start, *map(constant_variable, outputs)] if not steps else list(map(constant_variable, results))
+            made = (
+                [*self.start, *map(constant_variable, outputs)] if not steps else list(map(constant_variable, results))
+            )
         return Looped(made[: len(last)], made[len(last) :], steps)

@@ -4,6 +4,7 @@ No well-kept library does this for every library of the Array API standard: diff
 are torch's, and SciPy's solvers take NumPy's arrays and have no derivatives.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -68,8 +69,8 @@ def odeint(
     Notes
     -----
     Sizes of steps are constants in derivatives. Gradients by `t` are those of the exact solution,
-    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by a time at first order only. In each step numbers
-    are read to control the error, so that a compiled function with an integration runs without a program.
+    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by a time at first order only. In each step
+    numbers are read to control the error, so that a compiled function with an integration runs without a program.
     """
     check_function("odeint", f)
     if adjoint not in ADJOINTS:
@@ -106,7 +107,7 @@ def _discrete(
         return []
     k = rhs(y, moments[0])
     found = []
-    for start, end in zip(moments[:-1], moments[1:], strict=True):
+    for start, end in itertools.pairwise(moments):
         y, k = integrated(rhs, y, k, control, start, end, checkpoints)
         found.append(y)
     return found
@@ -134,7 +135,7 @@ def _times(t: Any, rhs: RightHandSide) -> tuple[list[float], Variable | None]:
         given = [float(times._array[i]) for i in range(shape[0])]
     if not given:
         raise ShapeError("odeint: t must have at least one time, the first, got none")
-    pairs = list(zip(given[:-1], given[1:], strict=True))
+    pairs = list(itertools.pairwise(given))
     if not all(map(math.isfinite, given)) or not (all(a < b for a, b in pairs) or all(a > b for a, b in pairs)):
         raise ValueError("odeint: t must increase or decrease from each time to the next; sort it, each time once")
     return given, times

@@ -1,10 +1,8 @@
 """A loop in a program: one call, which runs the program of its body at each step on arrays of the library."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.loops.rows import joined, stacked
 from xpgrad.transforms.loops.schedule import split
@@ -43,10 +41,6 @@ class Plan:
     kept: tuple[int, ...] = ()
     checkpoints: int | None = None
 
-    def place(self, step: int) -> int:
-        """Return the row of a step."""
-        return self.steps - 1 - step if self.reverse else step
-
 
 class Steps(Composite):
     """The program of one step: from the carry, the rows, and the values from outside.
@@ -55,10 +49,20 @@ class Steps(Composite):
     ----------
     program : Program
     plan : Plan
+
+    Attributes
+    ----------
+    backend : Backend
+        The library of its arrays.
+    restore : callable
+        Its method.
     """
 
     def __init__(self, program: Program, plan: Plan) -> None:
         self.program, self.plan = program, plan
+        backend = program.backend
+        assert backend is not None  # there is at least one array
+        self.backend, self.restore = backend, backend.restore
         self._options: Options | None = None
         self._run: Run | None = None
 
@@ -90,18 +94,11 @@ class Steps(Composite):
             self._run = self._made(Options(exact=True))
         return self._run
 
-    @property
-    def backend(self) -> Backend:
-        """The library of its arrays."""
-        backend = self.program.backend
-        assert backend is not None  # there is at least one array
-        return backend
-
-    def row(self, arrays: Sequence[Array], step: int) -> Iterator[Array]:
-        """Yield the rows of a step."""
-        place, restore = self.plan.place(step), self.backend.restore
-        for array in arrays:
-            yield restore(array[place, ...])
+    def row(self, arrays: Sequence[Array], step: int) -> list[Array]:
+        """Return the rows of a step."""
+        plan, restore = self.plan, self.restore
+        place = plan.steps - 1 - step if plan.reverse else step
+        return [restore(array[place, ...]) for array in arrays]
 
 
 class Collected:
@@ -115,7 +112,7 @@ class Collected:
     def add(self, row: Sequence[Array]) -> None:
         """Add the row of the next step."""
         self._rows.append(row)
-        if len(self._rows) == ROWS:
+        if len(self._rows) >= ROWS:
             self._join()
 
     def _join(self) -> None:
@@ -149,7 +146,8 @@ def forward(*arrays: Array, body: Steps, steps: int) -> tuple[Array, ...]:
             kept.add(carry)
         found = run(*carry, *body.row(rows, step), *outside)
         carry = tuple(found[: plan.carries])
-        outputs.add(found[plan.carries :])
+        if len(found) > plan.carries:
+            outputs.add(found[plan.carries :])
     return (*carry, *outputs.arrays(), *kept.arrays())
 
 
@@ -192,14 +190,17 @@ class Pull(Steps):
         super().__init__(program, plan)
         self.carries, self.rows, self.captured = carries, rows, captured
         self.present, self.counts = tuple(present), counts
+        self._complete = all(self.present)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pull) and self.present == other.present and Steps.__eq__(self, other)
 
     __hash__ = object.__hash__
 
-    def gradients(self, found: Sequence[Array]) -> list[Array | None]:
+    def gradients(self, found: Sequence[Array]) -> Sequence[Array | None]:
         """Return the gradients of one step, None for zeros."""
+        if self._complete:
+            return found
         remaining = iter(found)
         return [next(remaining) if there else None for there in self.present]
 
@@ -216,15 +217,18 @@ class Backward:
 
         self.kept, self.rows = take(plan.carries), take(plan.rows)
         self.outside, self.outside_vjp = take(vjp.counts[0]), take(vjp.counts[1])
-        self.carry, self.outputs = take(len(vjp.carries)), take(vjp.counts[2])
+        self.carry: Sequence[Array] = take(len(vjp.carries))
+        self.outputs = take(vjp.counts[2])
         self.totals: list[Array | None] = [None] * len(vjp.captured)
+        self._vjp, self._add = vjp.run, body.backend.xp.add
         self.parts = Collected(not plan.reverse)  # they come from the last step to the first
 
     def run(self) -> tuple[Array, ...]:
         """Return the gradients."""
         plan = self.body.plan
         restore = self.body.backend.restore
-        stack = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in enumerate(plan.kept)]
+        kept = enumerate(plan.kept)
+        stack: list[tuple[int, Sequence[Array]]] = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in kept]
         end = self.steps
         while stack:
             start, carry = stack[-1]
@@ -255,18 +259,16 @@ class Backward:
     def _pull(self, carry: Sequence[Array], step: int) -> None:
         """Continue the cotangents through a step."""
         vjp = self.vjp
-        cotangents = [*self.carry, *vjp.row(self.outputs, step)]
-        found = vjp.gradients(vjp.run(*carry, *vjp.row(self.rows, step), *self.outside_vjp, *cotangents))
+        cotangents = vjp.row(self.outputs, step) if self.outputs else ()
+        found = vjp.gradients(self._vjp(*carry, *vjp.row(self.rows, step), *self.outside_vjp, *self.carry, *cotangents))
         carries, rows = len(vjp.carries), len(vjp.rows)
         self.carry = self._filled(found[:carries], vjp.carries)
-        self.parts.add(self._filled(found[carries : carries + rows], vjp.rows))
+        if rows:
+            self.parts.add(self._filled(found[carries : carries + rows], vjp.rows))
+        totals = self.totals
         for i, g in enumerate(found[carries + rows :]):
-            held = self.totals[i]
-            self.totals[i] = g if held is None else held if g is None else self._added(held, g)
-
-    def _added(self, a: Array, b: Array) -> Array:
-        backend = self.body.backend
-        return backend.restore(backend.xp.add(a, b))
+            held = totals[i]
+            totals[i] = g if held is None else held if g is None else vjp.restore(self._add(held, g))
 
     def _filled(self, gradients: Sequence[Array | None], specs: Sequence[Spec]) -> list[Array]:
         return [self._zeros(spec) if g is None else g for g, spec in zip(gradients, specs, strict=True)]

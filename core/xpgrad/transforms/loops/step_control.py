@@ -87,8 +87,8 @@ class StepControl:
         where = f"from t={start:.6g} to {end:.6g} it has come to t={t:.6g}"
         if steps >= self.max_steps:
             raise IterationError(
-                f"odeint: {where} in max_steps={self.max_steps} steps, the last of size {self.size:.3g}; the problem may "
-                "be stiff: loosen rtol and atol, raise max_steps, or take a solver for stiff problems"
+                f"odeint: {where} in max_steps={self.max_steps} steps, the last of size {self.size:.3g}; the problem "
+                "may be stiff: loosen rtol and atol, raise max_steps, or take a solver for stiff problems"
             )
         if self.size < 4 * self.eps * max(abs(t), abs(end - start) * 1e-3) or not self.size > 0:
             raise IterationError(

@@ -9,7 +9,6 @@ from xpgrad.backend import random
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import CompileWarning
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
 from xpgrad.transforms.capture import Trace
@@ -63,6 +62,7 @@ class _Recorded:
     rows: list[Any]
     slices: list[Variable]
     roots: list[Variable]
+    outputs: list[Variable]
     trace: Trace
     part: Part
     gradients: list[Any]
@@ -116,10 +116,10 @@ class _Traced:
             made.roots = _roots(made.carry, self.wanted)
             made.slices = _roots(made.rows, self.wanted_rows)
             if not recording():
-                outputs = run()
-                made.trace = _Unrecorded(outputs)
+                made.outputs = run()
                 return
             made.trace = Trace(run, [*made.roots, *made.slices])
+            made.outputs = made.trace.outputs
             if pulled:
                 self._sweep(made)
 
@@ -132,7 +132,7 @@ class _Traced:
     def _sweep(self, made: _Recorded) -> None:
         """Record the gradients of a step."""
         outputs, made.cotangents = [], []
-        for y, wants in zip(made.trace.outputs, [*self.wanted, *self.wanted_outputs], strict=True):
+        for y, wants in zip(made.outputs, [*self.wanted, *self.wanted_outputs], strict=True):
             if not wants:
                 continue
             base = self.backend.base
@@ -154,7 +154,7 @@ class _Traced:
             before = list(self.wanted), list(self.wanted_outputs)
             made = self._step(pulled=False)
             self._check(made, state)
-            found = [y._node.requires_grad for y in made.trace.outputs]
+            found = [y._node.requires_grad for y in made.outputs]
             count = len(self.wanted)
             self.wanted = [a or b for a, b in zip(self.wanted, found[:count], strict=True)]
             self.wanted_outputs = found[count:]
@@ -180,7 +180,7 @@ class _Traced:
         if any(value not in inside for call in made.part.calls for value in call.writes):
             raise NoProgram("the body writes to an array from outside")
         kind = self.backend.kind
-        if any(type(x._array) is not kind for x in made.trace.outputs):
+        if any(type(x._array) is not kind for x in made.outputs):
             raise NoProgram("the body returns arrays of another library")
 
     def _restore(self, state: list[Any]) -> None:
@@ -204,7 +204,7 @@ class _Traced:
             needed.update(dict.fromkeys(value for value in call.operands() if value not in known))
         needed.update(dict.fromkeys(v for v in values_in(tuple(outputs)) if v not in known))
         used = dict(made.part.used)
-        for x in made.trace.outputs:
+        for x in made.outputs:
             used.setdefault(x._array.value, x._array.values)
         outside = [self.backend.kind(self.recording, value, used[value]) for value in needed]
         count = len(inputs) - len(further)
@@ -217,7 +217,7 @@ class _Traced:
         connected = recording() and any((*self.wanted, *self.wanted_outputs))
         made = self._step(pulled=False)
         name = self.body.title
-        outputs = [y._array.value for y in made.trace.outputs]
+        outputs = [y._array.value for y in made.outputs]
         program, outside, drawn = self._program(name, made, outputs)
         plan = self._plan(drawn, kept=connected)
         body = Steps(program, plan)
@@ -257,10 +257,7 @@ class _Traced:
         carries = [x.value.spec for x, wants in zip(made.carry, self.wanted, strict=True) if wants]
         rows = [x.value.spec for x, wants in zip(made.rows, self.wanted_rows, strict=True) if wants]
         base = self.backend.base
-        captured = [
-            base.spec_for(node.spec.shape, node.spec.dtype, node.spec.device)  # type: ignore[union-attr]  # it has an array
-            for node in self.captures.nodes
-        ]
+        captured = [base.spec_for(node.spec.shape, node.spec.dtype, node.spec.device) for node in self.captures.nodes]
         counts = outside, len(used), sum(self.wanted_outputs)
         present = [g is not None for g in made.gradients]
         return Pull(program, plan, carries, rows, captured, present, counts), used
@@ -286,7 +283,9 @@ class _Traced:
             recording.drawn[key] = values
         return [self.backend.kind(recording, v, a) for v, a in zip(values, arrays, strict=True)]
 
-    def _called(self, name: str, function: Callable[..., Any], arrays: Sequence[Any], more: dict[str, Any]) -> list[Any]:
+    def _called(
+        self, name: str, function: Callable[..., Any], arrays: Sequence[Any], more: dict[str, Any]
+    ) -> list[Any]:
         """Call a function of the library's arrays, record that, and return its results."""
         recording, named = self.recording, {**more, "steps": self.steps}
         for x in arrays:
@@ -296,13 +295,6 @@ class _Traced:
         args = tuple(x.value for x in arrays)
         recording.add(name, function, args, named, values, single=False, draws=self.effects)
         return [self.backend.kind(recording, v, a) for v, a in zip(values, found, strict=True)]
-
-
-class _Unrecorded:
-    """What a step returned where no graph is recorded."""
-
-    def __init__(self, outputs: list[Variable]) -> None:
-        self.outputs, self.captured = outputs, list[VariableNode]()
 
 
 class TracedLoop(FunctionNode):

@@ -51,7 +51,8 @@ class SparseJacobian:
         scipy_sparse(name)
         documented(f, name)(self)
         self._name, self._f, self._argnums, self._check, self._format = name, f, argnums, check, format
-        self._asked, self._allow_constant = mode, allow_constant
+        self._asked: SparseMode = mode
+        self._allow_constant = allow_constant
         self._known = sparsity is not None
         self._pattern = None if sparsity is None else pattern_of(sparsity, name)
         self._colouring: Colouring | None = None

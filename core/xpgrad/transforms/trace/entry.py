@@ -9,6 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import global_config, switches
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.constants import Constant, contents, items, same, same_items
 from xpgrad.transforms.trace.level import Source
@@ -127,7 +128,8 @@ def _places(w: Writer, structure: Structure, place: str) -> Iterator[str]:
 def _child(w: Writer, structure: Structure, place: str, key: Any) -> str:
     """Return the expression of a child of a container."""
     if structure.kind is None or not issubclass(structure.kind, (dict, list, tuple)):
-        return f"{place}.{key}"
+        container = None if structure.kind is None else container_of(structure.kind)
+        return f"{place}.{key}" if container is None else f"{w.name(container.child)}({place}, {w.name(key)})"
     return f"{place}[{key!r}]" if type(key) in (str, int) else f"{place}[{w.name(key)}]"
 
 
@@ -177,6 +179,10 @@ def _open(w: Writer, structure: Structure, place: str, places: list[str]) -> Non
 
 def _check_rest(w: Writer, structure: Structure, place: str) -> None:
     """Add a check of the fields of a dataclass that belong to its structure."""
+    container = None if structure.kind is None else container_of(structure.kind)
+    if container is not None:
+        w.fail_if(f"not {w.name(container.same)}({place}, {w.name(structure.empty)})")
+        return
     rest = {name: value for name, value in vars(structure.empty).items() if name not in structure.keys}
     for name, value in rest.items():
         w.names["same"] = same

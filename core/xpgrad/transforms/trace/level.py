@@ -11,6 +11,7 @@ from xpgrad.backend.levels import Level
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, variable_over
+from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
 from xpgrad.transforms.trace.program import Value
@@ -169,7 +170,7 @@ class TraceLevel(Level):
         holder = x if number is None else number
         kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
         entered: Any = None if x._array is None else self.input(x._array, Source(kind, holder))
-        inside = Variable(entered, requires_grad=x.requires_grad)
+        inside = root(entered, x.requires_grad)
         if x._node.extra is not None:
             extra = inside._node.own_extra()
             extra.name, extra.hooks = x._node.extra.name, x._node.extra.hooks

@@ -14,7 +14,6 @@ from tests.devices import lacking
 
 import xpgrad
 from xpgrad import Device, Variable, transforms
-from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.subject import RTOL
@@ -29,12 +28,14 @@ Pattern = tuple[bool, ...]
 
 REFUSED: dict[str, tuple[str, ...]] = {
     "the shape of a result depends on values": (
-        *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
-        *("union1d", "setdiff1d", "bincount", "bincount-weights"),
+        *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values", "nunique"),
+        *("union1d", "setdiff1d", "bincount", "bincount-weights", "repeat-counts"),
+        *("getitem-mask", "getitem-condition", "apply_where", "apply_where-fill"),
     ),
-    "the call seeds the random numbers": ("F.dropout",),
 }
-"""The cases that cannot be batched, with the reasons. All others must be."""
+"""The cases that cannot be batched, with the reasons, and raise. All others must be."""
+SEEDED = "F.dropout"
+"""Seeds the random numbers, of which each member has its own."""
 WITHOUT_BATCH = {name: reason for reason, names in REFUSED.items() for name in names}
 
 

@@ -11,7 +11,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import IterationError, StructureError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, hvp, jvp, while_loop
+from xpgrad.transforms import grad, hvp, jvp, vmap, while_loop
 
 
 def by_hand(cond: Any, f: Any, c: Any) -> Any:
@@ -85,3 +85,30 @@ def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> N
 def test_exactly_max_steps_are_no_error(device: Any) -> None:
     x = array(device, 0.0)
     assert values(while_loop(lambda c: c < 7, lambda c: c + 1, x, max_steps=7)) == 7.0
+
+
+@pytest.mark.parametrize("checkpoints", [None, 2, "all"])
+def test_members_of_a_batch_end_at_their_own_steps(device: Any, checkpoints: Any) -> None:
+    w = variable(device, 1.3, "float64")
+    rows = np.abs(np.random.default_rng(0).standard_normal((4, 3))) + 0.1
+    batch = array(device, rows, "float64")
+
+    def f(c: Any) -> Any:
+        end = lambda c: xp.sum(c) < 50  # noqa: E731
+        return xp.sum(while_loop(end, lambda c: c * w + c**2 * 0.01, c, checkpoints=checkpoints) ** 2)
+
+    members = [Variable(array(device, row, "float64")) for row in rows]
+    values_, gradients = [on_host(f(x)) for x in members], [on_host(grad(f)(x)) for x in members]
+    by_weight = on_host(xpgrad.grad([sum(map(f, members))], [w])[0])
+    assert len({values(while_loop(lambda c: xp.sum(c[0]) < 50, lambda c: (c[0] * 1.3, c[1] + 1), (
+        x, x[0] * 0))[1]) for x in members}) > 1  # fmt: skip
+    ones = array(device, np.ones((4, 3)), "float64")
+    for found, known in (
+        (vmap(f)(batch), values_),
+        (vmap(grad(f))(batch), gradients),
+        (grad(lambda x: xp.sum(vmap(f)(x)))(batch), gradients),
+        (jvp(vmap(f), (batch,), (ones,))[1], np.sum(gradients, axis=1)),
+        (vmap(lambda x, t: jvp(f, (x,), (t,))[1])(batch, ones), np.sum(gradients, axis=1)),
+        (xpgrad.grad([xp.sum(vmap(f)(Variable(batch)))], [w])[0], by_weight),
+    ):
+        np.testing.assert_allclose(on_host(found), known, rtol=1e-9)

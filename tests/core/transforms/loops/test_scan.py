@@ -14,7 +14,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError, ShapeError, StructureError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hvp, jvp, scan, value_and_grad
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, scan, value_and_grad, vmap
 
 STEPS = 11
 KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
@@ -49,6 +49,10 @@ def orders(run: Any, leaves: list[Variable]) -> list[Any]:
     norm = sum(xp.sum(g * g) for g in recorded if g is not None)
     second = xpgrad.grad([norm], leaves)
     return [None if g is None else on_host(g) for g in (y, *first, *recorded, *second)]
+
+
+def single(x: Any) -> Any:
+    return xp.astype(x, x.__array_namespace__().float32)
 
 
 def assert_same(found: list[Any], expected: list[Any]) -> None:
@@ -298,7 +302,7 @@ def test_derivatives_are_those_of_jax() -> None:
     [
         (lambda c, xs: scan(lambda c, x: (c[:1], None), c, xs), StructureError, ("carry", "step 0", "(3,)", "(1,)")),
         (
-            lambda c, xs: scan(lambda c, x: ({"h": xp.astype(c["h"], c["h"].__array_namespace__().float32)}, None), {"h": c}, xs),
+            lambda c, xs: scan(lambda c, x: ({"h": single(c["h"])}, None), {"h": c}, xs),
             StructureError, ("['h']", "step 0", "float64 (3,)", "float32 (3,)", "cast"),
         ),
         (lambda c, xs: scan(lambda c, x: ((c, c), None), c, xs), StructureError, ("carry", "step 0")),
@@ -374,4 +378,29 @@ def test_memory_is_that_of_a_few_steps() -> None:
     with xpgrad.using_config("detect_mutation", False):
         plain_peak = peak(by_hand)
         for checkpoints, limit in ((None, 0.1), (10, 0.1)):
-            assert peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0]) < limit * plain_peak
+            assert (
+                peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0])
+                < limit * plain_peak
+            )
+
+
+@pytest.mark.parametrize("checkpoints", [None, 2])
+def test_batches_around_and_within(leaves: Any, checkpoints: Any) -> None:
+    c, xs, w = leaves.values()
+    cs = xp.stack([c, c * 2, c - 1]).array
+
+    def total(loop: Any) -> Any:
+        def f(c: Any, xs: Any) -> Any:
+            step = lambda a, x: (xp.tanh(w * 0.5 * a + x), a * x)  # noqa: E731
+            return loss_of(loop(step, c, xs, checkpoints=checkpoints))
+
+        return f
+
+    for transform in (
+        lambda f: (vmap(f, in_axes=(0, None))(cs, xs.array),),
+        lambda f: vmap(grad(f, (0, 1)), in_axes=(0, None))(cs, xs.array),
+        lambda f: grad(lambda a, b: xp.sum(vmap(f, in_axes=(0, None))(a, b)), (0, 1))(cs, xs.array),
+        lambda f: xpgrad.grad([xp.sum(vmap(f, in_axes=(0, None))(Variable(cs), xs))], [w, xs]),
+        lambda f: (hessian(f)(c.array, xs.array),),
+    ):
+        assert_same([on_host(x) for x in transform(total(scan))], [on_host(x) for x in transform(total(plain))])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.building import array, variable
+from tests.devices import device_or_skip
 
 import xpgrad
 import xpgrad.functions as F
@@ -13,7 +14,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import CompileWarning
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, fori_loop, grad, hvp, scan, value_and_grad
+from xpgrad.transforms import checkpoint, fori_loop, grad, hvp, jvp, scan, value_and_grad, vmap
 from xpgrad.transforms.trees import leaves_in
 
 STEPS = 9
@@ -145,8 +146,7 @@ def test_another_body_is_another_program(data: Any) -> None:
 
     compiled = xpgrad.compile(f)
     with pytest.warns(CompileWarning, match="other arguments"):
-        for _ in range(4):
-            compiled(c, xs)
+        [compiled(c, xs) for _ in range(4)]
 
 
 def test_a_body_that_changes_a_variable_is_unrolled_with_a_warning(data: Any) -> None:
@@ -166,11 +166,15 @@ def test_a_body_that_changes_a_variable_is_unrolled_with_a_warning(data: Any) ->
 
     (f, mean), (g, other) = make(), make()
     compiled = xpgrad.compile(g)
-    with pytest.warns(CompileWarning, match="changes a Variable from outside, so that each of its 9 steps"):
+
+    def run() -> None:
         for _ in range(3):
             with xpgrad.no_backprop_mode():
                 assert_same(compiled(c, xs), f(Variable(c), Variable(xs)))
             assert_same(other, mean)
+
+    with pytest.warns(CompileWarning, match="changes a Variable from outside, so that each of its 9 steps"):
+        run()
 
 
 def test_a_body_that_needs_values_runs_without_a_program(data: Any) -> None:
@@ -182,11 +186,23 @@ def test_a_body_that_needs_values_runs_without_a_program(data: Any) -> None:
         xpgrad.compile(f, strict=True)(*data)
 
 
-def test_a_program_of_jax_has_loops(request: Any) -> None:
-    device = request.getfixturevalue("monkeypatch") and pytest.importorskip("xpgrad_jax") and xpgrad.get_device("@jax")
+def test_a_program_of_jax_has_loops() -> None:
+    pytest.importorskip("xpgrad_jax")
+    device = device_or_skip("@jax")
     c, xs = (variable(device, x, "float32").array for x in ([0.1, 0.2], [[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]))
     f = value_and_grad(lambda c, xs: xp.sum(scan(lambda a, x: (xp.sin(a * x), None), c, xs)[0]))
     compiled = xpgrad.compile(f)
     for _ in range(3):
         for a, b in zip(leaves_in(compiled(c, xs)), leaves_in(f(c, xs)), strict=True):
             np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-5)
+
+
+def test_batches_and_forward_mode_in_a_program(data: Any) -> None:
+    w = Variable(data[0] * 0.7)
+    loss = lambda c, x: xp.sum(scan(lambda a, x: (xp.sin(a * w + x), None), c, x)[0])  # noqa: E731
+    for f in (
+        lambda c, xs: vmap(loss, in_axes=(0, None))(xs[:4, ...], xs),
+        lambda c, xs: jvp(loss, (c, xs), (xs[0, ...], xs)),
+        lambda c, xs: vmap(checkpoint(lambda x: xp.sum(xp.sin(x * w))))(xs),
+    ):
+        assert_compiled_as_eager(f, *data, runs=3)

@@ -95,17 +95,8 @@ def test_all_colours_and_the_check_are_one_batch(mode):
 
 
 def test_a_function_that_refuses_batches_takes_a_sweep_for_each_colour():
-    class Square(xpgrad.FunctionNode):
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            return (np.square(memoryview(inputs[0])),)  # of NumPy's arrays only
-
-        def backward(self, indexes, grad_outputs):
-            (x,) = self.get_retained_inputs()
-            return (2 * x * grad_outputs[0],)
-
     def square(x):
-        return Square().apply((x,))[0]
+        return x**2 * len(memoryview(x.array)) / 8  # of NumPy's arrays only
 
     for mode in ("auto", "reverse", "forward"):
         with pytest.warns(BatchWarning, match="sparse_jacobian: computed by a sweep for each color") as caught:

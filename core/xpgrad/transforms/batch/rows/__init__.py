@@ -16,9 +16,10 @@ from xpgrad.transforms.batch.rows import (
     scattering,
     searching,
     shapes,
+    totals,
 )
 
 __all__ = [
     "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "losses", "networks",
-    "products", "reductions", "scattering", "searching", "shapes",
+    "products", "reductions", "scattering", "searching", "shapes", "totals",
 ]  # fmt: skip

@@ -7,11 +7,11 @@ from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
 
 ELEMENTWISE = (
-    *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert"),
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert"),
     *("bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign"),
     *("cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot"),
     *("imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp"),
-    *("logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative"),
+    *("logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "negative"),
     *("nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign", "signbit"),
     *("sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where"),
 )

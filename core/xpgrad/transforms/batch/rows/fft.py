@@ -29,7 +29,7 @@ def along_axes(
 ) -> Any:  # fmt: skip
     """Return a transform along several axes; by default all of a member, or the last ones with `s`."""
     if axes is None and s is not None:
-        axes = range(x.ndim - len(s), x.ndim)
+        axes = tuple(range(x.ndim - len(s), x.ndim))
     return b.made(function(x.values, s=s, axes=b.axes(axes, x.ndim), norm=norm))
 
 

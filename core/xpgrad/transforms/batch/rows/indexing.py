@@ -62,13 +62,20 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
         lead = 0 if adjacent else width  # arrays that are apart come first, and the hidden axis is behind them
         order = (lead, *(i + (i >= lead) for i in range(ndim)))
         return Place((slice(None), *opened), order)
-    aligned = [b.aligned(item, width) for item in items]
+    aligned = [_aligned(b, item, width) for item in items]
     if not front:
         order = (start, *(i + (i >= start) for i in range(ndim)))
         return Place(tuple(aligned), order)
     members = b.base.restore(b.xp.reshape(b.counted(b.size, arrays[0]), shape=(b.size, *(1,) * width)))
     order = (0, *range(width + 1, width + 1 + start), *range(1, width + 1), *range(width + 1 + start, ndim + 1))
     return Place((members, *aligned), order)
+
+
+def _aligned(b: Batching, item: Any, width: int) -> Any:
+    """Return an item with index arrays of one axis at least: PyTorch takes 0-d ones for integers."""
+    if type(item) is b.kind and not item.batched and not item.ndim:
+        return b.led(item)
+    return b.aligned(item, width)
 
 
 def _complete(index: Index, shape: Shape) -> list[Any]:

@@ -8,7 +8,9 @@ from xpgrad.array_api.linear_algebra import free_axes, summed_axes
 from xpgrad.errors import ShapeError
 from xpgrad.transforms.batch.array import Later
 from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import row
+from xpgrad.transforms.batch.rows.totals import product
 from xpgrad.types import Array
 
 
@@ -24,7 +26,8 @@ def matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> An
         return b.made(b.base.restore(_shared_by(b, function, x1.values, x2.values)))
     ndim = max(x1.ndim, x2.ndim)
     if ndim == x1.ndim == x2.ndim > 1:
-        return b.made(function(x1.values, x2.values))
+        v1, v2 = x1.values, x2.values
+        return product(b, v1, v2, (x1.shape[0], x2.shape[1])) if ndim == 2 else b.made(function(v1, v2))
     a, c = _as_matrices(b, x1, ndim, first=True), _as_matrices(b, x2, ndim, first=False)
     return b.made(_without(b, function(a, c), x1.ndim == 1, x2.ndim == 1))
 
@@ -87,7 +90,7 @@ def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: An
     if not (x1.batched and x2.batched):
         return matmul(b, b.xp.matmul, type(x1)(b, transpose(x1.values), x1.batched), x2)
     v1, v2 = x1.values, x2.values
-    if v1.dtype != v2.dtype:
+    if v1.dtype != v2.dtype or v1.shape[1] != v2.shape[1]:
         return b.made(b.xp.matmul(transpose(v1), v2))
     size, rows, n1 = v1.shape
     n2 = v2.shape[2]
@@ -99,6 +102,19 @@ def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: An
         return function(b.shaped(v1, (size * rows, n1)), b.shaped(v2, (size * rows, n2)))
 
     return b.later(Later((size, n1, n2), v1, values, total))
+
+
+@row("multiply")
+def multiply(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
+    """Return products; those of a column and a row are of matrices."""
+    kind = b.kind
+    if type(x1) is kind and type(x2) is kind and x1.batched and x2.batched:
+        shape1, shape2 = x1.shape, x2.shape
+        if len(shape1) == 2 and shape1[1] == 1 < shape1[0] and (1, *shape2)[-2:-1] == (1,) and len(shape2) in (1, 2):
+            columns = shape2[-1]
+            v1, v2 = x1.values, b.shaped(x2.values, (b.size, 1, columns))
+            return product(b, v1, v2, (shape1[0], columns), lambda: function(v1, v2))
+    return elementwise(b, function, x1, x2)
 
 
 @row("affine")
@@ -141,7 +157,7 @@ def tensordot(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *,
     inner = math.prod(inner1)
     v1 = b.shaped(v1, (b.size, math.prod(x1.shape[a] for a in free1), inner))
     v2 = b.shaped(v2, (b.size, inner, math.prod(x2.shape[a] for a in free2)))
-    return b.made(b.shaped(b.xp.matmul(v1, v2), (b.size, *shape)))
+    return product(b, v1, v2, shape)
 
 
 @row("vecdot", "linalg.vecdot", "linalg.cross")
@@ -159,4 +175,5 @@ def outer(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any
     """Return the products of each element of a vector with each of another."""
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
-    return b.made(b.xp.multiply(x1.values[..., :, None], x2.values[..., None, :]))
+    v1, v2 = x1.values[..., :, None], x2.values[..., None, :]
+    return product(b, v1, v2, (*x1.shape, *x2.shape), lambda: b.xp.multiply(v1, v2))

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.batch.array import BatchArray
+from xpgrad.transforms.batch.array import BatchArray, Later
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.indexing import Place, is_mask, place
 from xpgrad.transforms.batch.rows.table import row
-from xpgrad.types import Index
+from xpgrad.types import Array, Index
 
 
 @row("setitem")
@@ -46,8 +46,51 @@ def laid(b: Batching, u: Any, where: Place) -> Any:
 @row("scatter_add")
 def scatter_add(b: Batching, function: Callable[..., Any], spec: Any, parts: Sequence[tuple[Index, Any]], /) -> Any:
     """Return zeros of `spec` for each member, with values added at indices."""
-    outer = b.base.spec_for((b.size, *spec.shape), spec.dtype, spec.device)
     inner = b.base.spec_for(spec.shape, spec.dtype, spec.device)
+    everything = [_for_total(b, index, u) for index, u in parts]
+    like = next((u.values for _, u in parts if type(u) is b.kind and u.dtype == spec.dtype), None)
+    if like is None or None in everything:
+        return b.made(_scattered(b, function, spec, parts, inner))
+    return b.later(
+        Later(
+            (b.size, *spec.shape),
+            like,
+            lambda: _scattered(b, function, spec, parts, inner),
+            lambda: b.base.restore(function(inner, everything)),
+        )
+    )
+
+
+def _for_total(b: Batching, index: Index, u: Any) -> tuple[Index, Array] | None:
+    """Return an index and the values of all members to be added there, or None if an index cannot say that."""
+    items = index if type(index) is tuple else (index,)
+    if type(u) is not b.kind:
+        return None
+    if not _differs(b, index):
+        return _opened(b, index), b.base.restore(b.xp.sum(b.front(u), axis=0, dtype=u.dtype, keepdims=False))
+    places = [i for i, item in enumerate(items) if type(item) is b.kind]
+    arrays = [items[i] for i in places]
+    before, behind = places[0], items[places[-1] + 1 :]
+    apart = len(places) <= places[-1] - before
+    if apart or any(type(item) is not slice for item in items[:before]) or any(map(_unsuitable, behind)):
+        return None
+    if any(b.base.is_kind(item.dtype, "bool") for item in arrays):
+        return None
+    ndim = max(item.ndim for item in arrays)
+    values = b.front(u)  # the members of the arrays are axes of the result in their place
+    values = b.permuted(values, (*range(1, before + 1), 0, *range(before + 1, len(values.shape))))
+    return (*items[:before], *[b.aligned(item, ndim) for item in arrays], *behind), values
+
+
+def _unsuitable(item: Any) -> bool:
+    return type(item) is not slice and item is not Ellipsis
+
+
+def _scattered(
+    b: Batching, function: Callable[..., Any], spec: Any, parts: Sequence[tuple[Index, Any]], inner: Any
+) -> Array:
+    """Return zeros for each member with values added."""
+    outer = b.base.spec_for((b.size, *spec.shape), spec.dtype, spec.device)
     alike = [(_opened(b, index), b.opened(u)) for index, u in parts if not (u.batched or _differs(b, index))]
     made = []
     for index, u in parts:
@@ -57,7 +100,7 @@ def scatter_add(b: Batching, function: Callable[..., Any], spec: Any, parts: Seq
     total = b.base.restore(function(outer, made))
     if alike:
         total = b.base.restore(b.xp.add(total, b.base.restore(function(inner, alike))))
-    return b.made(total)
+    return total
 
 
 def _opened(b: Batching, index: Index) -> Index:

@@ -58,7 +58,9 @@ def searchsorted(
         x2 = b.same(b.base.asarray(x2, dtype=x1.dtype, device=b.base.handle_of(x1.values)))
     wanted = b.made(b.front(x2))
     found = places(b, b.front(x1), b.flat(wanted), side == "right")
-    return b.made(b.reshaped(b.made(found), x2.shape))
+    empty = [b.base.namespace.zeros((0,), dtype=x.dtype, device=b.base.handle_of(x.values)) for x in (x1, wanted)]
+    dtype = b.base.restore(function(*empty, side=side, sorter=None)).dtype  # which differs between libraries
+    return b.made(b.base.namespace.astype(b.reshaped(b.made(found), x2.shape), dtype, copy=False))
 
 
 def places(b: Batching, lines: Array, wanted: Array, right: bool) -> Array:

@@ -5,14 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows import totals
 from xpgrad.transforms.batch.rows.table import row
+from xpgrad.transforms.batch.rows.totals import linear
 from xpgrad.types import WHOLE, Shape
 
 
 @row("reshape")
+@linear(totals.reshaped)
 def reshape(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any, **options: Any) -> Any:
     """Return members of another shape."""
-    given = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
+    given: Shape = (int(shape),) if isinstance(shape, WHOLE) else tuple(shape)
     return b.restored(function(x.values, shape=(x.values.shape[0], *_completed(given, x.size)), **options))
 
 
@@ -35,6 +38,7 @@ def broadcast_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: An
 
 
 @row("permute_dims")
+@linear(totals.permuted)
 def permute_dims(b: Batching, function: Callable[..., Any], x: Any, /, axes: tuple[int, ...]) -> Any:
     """Return members with their axes permuted."""
     return b.restored(function(x.values, axes=(0, *b.axes(axes, x.ndim))))
@@ -116,6 +120,7 @@ def unstack(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int =
 
 
 @row("matrix_transpose", "linalg.matrix_transpose")
+@linear(totals.transposed)
 def matrix_transpose(b: Batching, function: Callable[..., Any], x: Any, /) -> Any:
     """Return the transposes of matrices."""
     return b.restored(function(b.matrix(x)))

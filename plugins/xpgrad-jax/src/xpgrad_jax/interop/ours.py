@@ -12,6 +12,7 @@ from jax.core import Tracer
 
 import xpgrad
 from xpgrad import Variable
+from xpgrad.interop.foreign import place_of
 from xpgrad.interop.ours import values
 from xpgrad_jax import dtypes
 from xpgrad_jax.interop.calls import Call, Forward, Gradient, inexact
@@ -75,10 +76,9 @@ def function(
         pairs, structure = jax.tree_util.tree_flatten_with_path((args, kwargs))
         for path, leaf in pairs:
             if isinstance(leaf, Variable):
-                where = jax.tree_util.keystr(path[1:])
                 raise TypeError(
-                    f"{title}: argument {where}: expected a jax array, got a Variable; pass its array, or call the "
-                    "function itself"
+                    f"{title}: {place_of(tuple(map(key_of, path)))}: expected a jax array, got a Variable; pass its "
+                    "array, or call the function itself"
                 )
         leaves = [leaf for _, leaf in pairs]
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
@@ -98,7 +98,7 @@ def function(
 
 def checked(array: Any, title: str, path: Any) -> Any:
     """Return an array, or raise `DtypeError` if JAX would make another dtype of its own."""
-    dtypes.checked(array.dtype, f"{title}: argument {key_of(path[1])!r}{jax.tree_util.keystr(path[2:])}")
+    dtypes.checked(array.dtype, f"{title}: {place_of(tuple(map(key_of, path)))}")
     return array
 
 

@@ -112,9 +112,9 @@ class _Ours(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the tensors and the outputs, in whose memory our graph is, so that PyTorch notices changes; and our graph.
+        """Keep our graph, and the tensors and outputs, in whose memory it is, so that PyTorch notices changes.
 
-        The latter is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
+        The graph is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
         """
         call, _, *tensors = inputs
         kept = torch.empty(0)

@@ -11,6 +11,7 @@ from tests.core.transforms.batch.rows.one_by_one import Case, compare
 import xpgrad
 from xpgrad import Variable, ops, random
 from xpgrad import array_api as xp
+from xpgrad import functions as F
 from xpgrad.backend.kernels import table
 from xpgrad.errors import BatchError
 from xpgrad.testing.arrays import on_host
@@ -118,10 +119,22 @@ def test_chunks_draw_the_same_numbers_on_request(device):
     assert values(random.uniform((), device=device)) == first[1]  # as if all members had been computed at once
 
 
+@pytest.mark.parametrize("randomness", ["same", "different"])
+def test_a_program_draws_what_the_function_does_for_chunks(randomness):
+    f = vmap(lambda x: F.dropout(x), chunk_size=2, randomness=randomness)
+    program, x = xpgrad.compile(f), np.ones((5, 8))
+    for _ in range(2):
+        random.seed(1)
+        expected = f(x)
+        random.seed(1)
+        np.testing.assert_array_equal(program(x), expected)
+    assert (expected == expected[0]).all() == (randomness == "same")
+
+
 # All kernels
 
 BODIES = {
-    "accumulate", "alias", "convolve_full", "cross_entropy", "hit_rate", "labels_count", "labels_one_hot",
+    "accumulate", "alias", "convolve_full", "hit_rate", "labels_count", "labels_one_hot",
     "labels_weight", "representatives", "softmax_from_log", "sum_to",
 }  # fmt: skip
 """Kernels whose default bodies, in calls of the standard, compute with batched arrays as with others."""

@@ -2,17 +2,14 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.core.transforms.batch.rows.members import check, numbers
 
 import xpgrad
-from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.errors import ShapeError
-from xpgrad.testing.arrays import on_host, placed
-from xpgrad.transforms import grad
+from xpgrad.testing.arrays import placed
 from xpgrad.transforms.batch.vmap import vmap
 
 MATMUL = [

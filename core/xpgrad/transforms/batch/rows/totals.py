@@ -1,0 +1,111 @@
+"""Sums over members without an array for each: of products, and of what is linear in them.
+
+The gradient of a weight that all members share is such a sum. Arrays of the weight's size for each member would take
+as many times the memory; `Later` computes them only for who asks.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.batch.array import BatchArray, Later
+from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.rows.elementwise import elementwise
+from xpgrad.transforms.batch.rows.table import Row, row
+from xpgrad.types import Array, Shape
+
+
+def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[], Array] | None = None) -> BatchArray:
+    """Return products of two matrices of each member, in another shape; later, if they are larger than the factors.
+
+    Parameters
+    ----------
+    b : Batching
+    v1, v2 : array
+        Of the library, shapes (B, M, K) and (B, K, N).
+    shape : tuple of int
+        Of the product of a member.
+    values : callable, optional
+        Returns the products, if not by `matmul`.
+    """
+    size, m, k = v1.shape
+    n = v2.shape[2]
+    xp: Any = b.xp
+
+    def multiplied() -> Array:
+        return b.shaped(xp.matmul(v1, v2), (size, *shape))
+
+    if values is None:
+        values = multiplied
+    if m * n <= (m + n) * k or v2.shape[1] != k or v1.dtype != v2.dtype:
+        return b.made(values())
+
+    def total() -> Array:
+        columns = b.shaped(b.permuted(v1, (1, 0, 2)), (m, size * k))
+        return b.shaped(xp.matmul(columns, b.shaped(v2, (size * k, n))), shape)
+
+    return b.later(Later((size, *shape), v1, values, total))
+
+
+def linear(shape_of: Callable[..., Shape | None]) -> Callable[[Row], Row]:
+    """Make the row of a linear function of one array leave later what is computed later.
+
+    Parameters
+    ----------
+    shape_of : callable
+        Returns the shape of the result from that of the array and the other arguments, or None if they do not fit.
+    """
+
+    def wrap(inner: Row) -> Row:
+        @functools.wraps(inner)
+        def through(b: Batching, function: Callable[..., Any], x: Any, /, *args: Any, **options: Any) -> Any:
+            later: Later | None = x.later
+            if later is None or (shape := shape_of(x.shape, *args, **options)) is None:
+                return inner(b, function, x, *args, **options)
+            total = later.total
+            return b.later(
+                Later(
+                    (b.size, *shape),
+                    later.like,
+                    lambda: inner(b, function, x, *args, **options).values,
+                    lambda: function(total(), *args, **options),
+                )
+            )
+
+        return through
+
+    return wrap
+
+
+def transposed(shape: Shape) -> Shape | None:
+    """Return the shape of transposed matrices."""
+    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else None
+
+
+def permuted(shape: Shape, axes: Any) -> Shape | None:
+    """Return the shape of an array with its axes permuted."""
+    order = [a % len(shape) for a in axes]
+    return tuple(shape[a] for a in order) if sorted(order) == list(range(len(shape))) else None
+
+
+def reshaped(before: Shape, shape: Any, copy: Any = None) -> Shape | None:
+    """Return the new shape, if it is without -1."""
+    fits = isinstance(shape, tuple) and min(shape, default=0) >= 0 and math.prod(shape) == math.prod(before)
+    return shape if fits else None
+
+
+@row("add")
+def add(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
+    """Return sums: the total of a sum is that of the totals."""
+    later1, later2 = getattr(x1, "later", None), getattr(x2, "later", None)
+    if later1 is None or later2 is None or x1.shape != x2.shape or x1.dtype != x2.dtype:
+        return elementwise(b, function, x1, x2)
+    return b.later(
+        Later(
+            later1.shape,
+            later1.like,
+            lambda: function(x1.values, x2.values),
+            lambda: function(later1.total(), later2.total()),
+        )
+    )

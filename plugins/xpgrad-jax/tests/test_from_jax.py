@@ -1,0 +1,243 @@
+"""`interop.from_jax`: functions of JAX in our graph."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.array_api as xp
+from xpgrad import Variable
+from xpgrad.errors import (
+    BackendMismatch,
+    BatchError,
+    BatchWarning,
+    CompileWarning,
+    DtypeError,
+    TraceError,
+    UnknownArray,
+)
+from xpgrad.testing.gradient_check import check_backward, check_double_backward
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
+from xpgrad_jax.interop import from_jax
+
+LIBRARIES: dict[str, Callable[[Any], Any]] = {
+    "numpy": np.asarray,
+    "jax": jnp.asarray,
+    "strict": lambda a: xpgrad.get_device("@strict").send(np.asarray(a)),
+}
+A = np.asarray([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
+
+
+def product(x: Any, y: Any) -> Any:
+    return jnp.sum(jnp.tanh(x * y) * x, axis=0)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("jit", [False, True])
+def test_gradients_to_second_order_are_those_of_jax(library: str, jit: bool) -> None:
+    f = from_jax(jax.jit(product) if jit else product)
+    x, y = (Variable(LIBRARIES[library](a)) for a in (A, A[::-1] + 1))
+    out = f(x, y)
+    assert type(out.array) is type(x.array)
+    gx, gy = xpgrad.grad([xp.sum(out * out)], [x, y], enable_double_backprop=True)
+    assert gx is not None
+    assert gy is not None
+    xp.sum(gx * gx * gy).backward()
+
+    def first(x: Any, y: Any) -> Any:
+        return jax.grad(lambda x, y: (product(x, y) ** 2).sum(), argnums=(0, 1))(x, y)
+
+    expected = [*first(A, A[::-1] + 1)]
+    expected += jax.grad(lambda x, y: (first(x, y)[0] ** 2 * first(x, y)[1]).sum(), argnums=(0, 1))(A, A[::-1] + 1)
+    for found, wanted in zip((gx.array, gy.array, x.grad, y.grad), expected, strict=True):
+        np.testing.assert_allclose(xpgrad.get_device("@numpy").send(found), wanted, rtol=1e-11)
+
+
+def test_numerical_gradients_to_second_order() -> None:
+    x, y, gy = A, A[::-1] + 1, np.asarray([1.0, -0.5, 2.0])
+    check_backward(from_jax(product), (x, y), gy)
+    check_double_backward(from_jax(product), (x, y), gy, (A * 2, A - 1))
+
+
+def test_third_derivatives() -> None:
+    f = from_jax(lambda x: (x**5).sum())
+    third = grad(lambda x: xp.sum(grad(lambda x: xp.sum(grad(f)(x)))(x)))
+    np.testing.assert_allclose(third(A), 60 * A**2)
+    np.testing.assert_allclose(hvp(f, (A,), (A,))[0], 20 * A**4)
+
+
+def test_complex_gradients_are_ours() -> None:
+    z = A + 1j * A[::-1]
+
+    def ours(z: Any) -> Any:
+        return xp.exp(z) * xp.conj(z)
+
+    theirs = from_jax(lambda z: jnp.exp(z) * jnp.conj(z))
+    for transform in (grad, lambda f: lambda z: hvp(f, (z,), (z,))[0]):
+        found, expected = (transform(lambda z, f=f: xp.sum(xp.abs(f(z)) ** 2))(z) for f in (theirs, ours))
+        np.testing.assert_allclose(found, expected)
+
+
+def test_results_and_gradients_can_be_written_to() -> None:
+    x = Variable(A.copy())
+    y = from_jax(lambda x: x * 2)(x)
+    assert y.array.flags.writeable
+    xp.sum(y).backward()
+    assert x.grad.flags.writeable
+    for array in (A[:, ::-1], np.broadcast_to(np.float64(2.0), (3,))):
+        np.testing.assert_array_equal(from_jax(lambda x: x * 2)(Variable(array)).array, array * 2)
+
+
+def test_trees_integers_none_and_other_objects_pass() -> None:
+    def f(tree: dict[str, Any], *, scale: int) -> dict[str, Any]:
+        x = tree["x"][0]
+        return {"y": x * scale, "i": tree["i"] + 1, "none": None, "name": "a", "max": (x.max(), x.argmax()), "b": x > 0}
+
+    x = Variable(A)
+    found = from_jax(f)({"x": [x], "i": np.arange(2)}, scale=3)
+    assert found["y"].requires_grad
+    assert not found["i"].requires_grad
+    assert found["i"].array.tolist() == [1, 2]
+    assert (found["none"], found["name"]) == (None, "a")
+    assert found["b"].dtype == bool
+    (found["max"][0] + xp.sum(found["y"])).backward()
+    np.testing.assert_allclose(x.grad, 3 + (A.max() == A))
+    constant = from_jax(f)({"x": [A], "i": np.arange(2)}, scale=3)
+    assert not constant["y"].requires_grad
+    with xpgrad.no_backprop_mode():
+        assert not from_jax(product)(x, A).requires_grad
+
+
+def test_outputs_without_cotangents_and_outputs_after_a_checkpoint() -> None:
+    x = Variable(A)
+    _, z = from_jax(lambda t: (t * 2, jnp.exp(t)))(x)
+    xp.sum(z).backward()
+    np.testing.assert_allclose(x.grad, np.exp(A))
+    x.cleargrad()
+    xp.sum(checkpoint(lambda x: from_jax(jnp.exp)(x * 2))(x)).backward()
+    np.testing.assert_allclose(x.grad, 2 * np.exp(2 * A))
+
+
+def test_within_a_function_that_jax_compiles() -> None:
+    f = from_jax(product)
+    y = jnp.asarray(A - 1)
+    step = jax.jit(lambda x: value_and_grad(lambda x: xp.sum(f(x, y)))(x)[1])
+    np.testing.assert_allclose(step(jnp.asarray(A)), jax.grad(lambda x: product(x, y).sum())(A))
+
+
+def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
+    f = from_jax(jnp.sin)
+    step = xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x * 2))))
+    with pytest.warns(CompileWarning, match=r"from_jax\(sin\) was called \(line .*; call it outside of the compiled"):
+        step(A)
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompileWarning)
+            np.testing.assert_allclose(step(A)[1], 2 * np.cos(2 * A))
+    with pytest.raises(TraceError, match=r"from_jax\(sin\) was called"):
+        xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
+
+
+FORWARD: dict[str, Callable[[Any], Any]] = {
+    "jvp": lambda f: jvp(f, (A, A + 1), (A * 2, A - 1))[1],
+    "jvp by one argument": lambda f: jvp(lambda x: f(x, A), (A,), (A + 3,))[1],
+    "jvp of jvp": lambda f: jvp(lambda x: jvp(f, (x, A), (A, A * 2))[1], (A,), (A + 3,))[1],
+    "gradient of jvp": lambda f: grad(lambda x: xp.sum(jvp(f, (x, A + 1), (x * 2, A))[1]))(A),
+    "jvp of gradient": lambda f: jvp(grad(lambda x: xp.sum(f(x, x) ** 2)), (A,), (A + 1,))[1],
+    "hvp": lambda f: hvp(lambda x: xp.sum(f(x, A) ** 2), (A,), (A + 1,))[0],
+    "gradient of hvp": lambda f: grad(lambda v: xp.sum(hvp(lambda x: xp.sum(f(x, x) ** 2), (A,), (v,))[0] ** 2))(A),
+}
+
+
+@pytest.mark.parametrize("title", FORWARD)
+def test_forward_mode_transposes_the_gradient(title: str) -> None:
+    theirs = from_jax(lambda x, y: (jnp.tanh(x) * y).sum(0))
+    expected = FORWARD[title](lambda x, y: xp.sum(xp.tanh(x) * y, axis=0))
+    np.testing.assert_allclose(FORWARD[title](theirs), expected, rtol=1e-12)
+
+
+def test_batches_are_refused_with_what_to_do() -> None:
+    with pytest.raises(BatchError, match=r"from_jax\(tanh\): arrays within vmap cannot be passed to another"):
+        vmap(from_jax(jnp.tanh))(A)
+
+
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
+def test_matrices_of_derivatives(transform: Any) -> None:
+    theirs, ours = (lambda x, f=f: f(x) * x for f in (from_jax(jnp.tanh), xp.tanh))
+    if transform is hessian:
+        theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
+    with pytest.warns(BatchWarning, match="a sweep for each element.* cannot be passed to another framework"):
+        found = transform(theirs)(A)
+    np.testing.assert_allclose(found, transform(ours)(A), rtol=1e-12, atol=1e-15)
+
+
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "no function": (lambda: from_jax(3), TypeError, "from_jax: expected a function, got int"),
+    "another library's device": (
+        lambda: from_jax(jnp.sin, device="@numpy"), BackendMismatch, "expected a device of JAX.*got '@numpy'",
+    ),
+    "uninitialised": (
+        lambda: from_jax(jnp.sin)([Variable()]), UnknownArray, r"from_jax\(sin\): argument 0 at \[0\]: the Variable is",
+    ),
+    "two devices": (
+        lambda: from_jax(product)(Variable(A), y=Variable(jnp.ones(3))), BackendMismatch,
+        r"from_jax\(product\): expected arrays of one device, got @numpy and, for argument 'y', @jax:cpu:0; move",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", WRONG)
+def test_wrong_arguments_are_errors_that_say_where(title: str) -> None:
+    call, kind, match = WRONG[title]
+    with pytest.raises(kind, match=match):
+        call()
+
+
+def test_errors_of_jax_name_the_function_and_its_arguments() -> None:
+    with pytest.raises(TypeError, match="incompatible shapes") as caught:
+        from_jax(product)(Variable(np.ones(3)), np.ones(4))
+    assert "in from_jax(product), called with float64 (3,), float64 (4,)" in caught.value.__notes__
+
+
+def test_without_64_bits_no_number_becomes_shorter() -> None:
+    with jax.enable_x64(False):
+        with pytest.raises(DtypeError, match=r"jax would make float32 of float64; .*jax_enable_x64") as caught:
+            from_jax(product)(Variable(A), A)
+        assert "in from_jax(product): argument 0" in caught.value.__notes__
+        assert from_jax(product)(Variable(A.astype("float32")), A.astype("float32")).dtype == np.float32
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax"])
+def test_a_model_of_jax_trains_within_our_graph(library: str) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, 64)
+    x = rng.standard_normal((10, 16))[labels] + 0.3 * rng.standard_normal((64, 16))
+    start = {"w": rng.standard_normal((16, 12)) / 4, "v": rng.standard_normal((12, 10)) / 4}
+
+    def model(p: Any, x: Any) -> Any:
+        return jnp.tanh(x @ p["w"]) @ p["v"]
+
+    def native(p: Any) -> Any:
+        scores = jax.nn.log_softmax(model(p, x))
+        return -jnp.mean(jnp.take_along_axis(scores, labels[:, None], axis=1))
+
+    door, make = from_jax(jax.jit(model)), LIBRARIES[library]
+    ours = value_and_grad(lambda p: xpgrad.functions.softmax_cross_entropy(door(p, make(x)), make(labels)))
+
+    def losses(step: Any, p: Any) -> list[float]:
+        found = []
+        for _ in range(10):
+            value, g = step(p)
+            p = {name: p[name] - 0.5 * g[name] for name in p}
+            found.append(float(value))
+        return found
+
+    expected = losses(jax.jit(jax.value_and_grad(native)), start)
+    found = losses(ours, {name: make(a) for name, a in start.items()})
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert expected[-1] < 0.5 * expected[0]
