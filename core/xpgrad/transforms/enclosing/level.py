@@ -139,6 +139,11 @@ class EnclosingLevel(Level):
             self.entries.append(entry)
         return entry
 
+    @property
+    def tangents(self) -> Any:
+        """What divides Variables into primals and tangents: that of the nearest level in forward mode, or None."""
+        return None if self.outer is None else self.outer.tangents
+
     def shown(self, array: Array) -> Array:
         """Return the array without tangents: it is disconnected, except in the user's gradients of a raw sweep."""
         backend = plugins.backend_of(array)
