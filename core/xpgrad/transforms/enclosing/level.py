@@ -30,8 +30,8 @@ class EnclosingLevel(Level):
     entries : list of Entry
         The Variables that require a gradient, in the order of their entrance.
     outside : set of int
-        The identities of the arrays of the level below that have entered, until the function has returned. An array that
-        has been freed may leave its identity to another one, which is then copied for nothing.
+        The identities of the arrays of the level below that have entered, until the function has returned. One that has
+        been freed may leave its identity to another array, which is then copied for nothing.
     """
 
     def __init__(self, title: str) -> None:
