@@ -1,20 +1,21 @@
-"""Pairs and triples of transformations over ten functions, against the same in JAX.
+"""Pairs and triples of transformations over ten functions: the same in JAX, or by loops and reverse mode.
 
-`python -m tests.core.transforms.levels` runs each over all ten functions; the tests run each over some.
+`python -m tests.core.transforms.levels` compares each over all ten functions with JAX; the tests compare some.
 """
 
 import functools
 import itertools
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from tests.core.transforms import mixtures
 from tests.core.transforms.mixtures import KINDS, Library, Mixture, composed, of_jax, ours
 
 import xpgrad
-from xpgrad import Device
+from xpgrad import Device, Variable
 from xpgrad.testing.arrays import on_host, placed
 
 FUNCTIONS: tuple[Any, ...] = (
@@ -35,6 +36,7 @@ IDENTITIES = "compile", "checkpoint"
 TOLERANCE = 1e-8
 
 Names = tuple[str, ...]
+Reference = Callable[[Mixture, int], Any]
 
 
 def names(count: int) -> Iterator[Names]:
@@ -53,7 +55,8 @@ def number_of(chosen: Names) -> int:
 
 
 @functools.cache
-def _by_jax(mixture: Mixture, function: int) -> Any:
+def by_jax(mixture: Mixture, function: int) -> Any:
+    """Return the numbers of JAX, as a host array."""
     import jax
 
     lib = of_jax()
@@ -62,18 +65,28 @@ def _by_jax(mixture: Mixture, function: int) -> Any:
         return np.asarray(found)
 
 
-def difference(chosen: Names, function: int, device: Device, number: int = 0) -> str | None:
-    """Return how a function, transformed by `chosen`, the last one first, differs from the same in JAX; or None."""
+@functools.cache
+def by_reverse_mode(mixture: Mixture, function: int) -> Any:
+    """Return the numbers of loops and reverse mode, as a host array."""
+    lib = mixtures.by_reverse_mode(xpgrad.get_device("@numpy"))
+    return np.asarray(on_host(composed(lib, mixture, functools.partial(FUNCTIONS[function], lib))(Variable(X))))
+
+
+def difference(
+    chosen: Names, function: int, device: Device, number: int = 0, reference: Reference = by_jax
+) -> str | None:
+    """Return how a function, transformed by `chosen`, the last one first, differs from a reference; or None."""
     short = tuple(name for name in chosen if name not in IDENTITIES)
     forms = dict(zip([i for i, name in enumerate(chosen) if name in short], mixture_of(short, number), strict=True))
     mixture = tuple(forms.get(i, KINDS[name][0]) for i, name in enumerate(chosen))
-    expected = _by_jax(tuple(forms.values()), function)
+    expected = reference(tuple(forms.values()), function)
     lib: Library = ours(device)
     got = np.asarray(on_host(composed(lib, mixture, functools.partial(FUNCTIONS[function], lib))(placed(X, device))))
     size = 1 + np.max(np.abs(expected), initial=0.0)
     if got.shape == expected.shape and np.allclose(got, expected, rtol=0, atol=TOLERANCE * size):
         return None
-    return f"{' of '.join(chosen)} of function {function}, form {number}: {got.tolist()}, in JAX {expected.tolist()}"
+    which = f"{' of '.join(chosen)} of function {function}, form {number}"
+    return f"{which}: {got.tolist()}, {reference.__name__} {expected.tolist()}"
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from tests.core.transforms.references import doubled, looped, row_by_row
 
 import xpgrad
 from xpgrad import Device, Variable, transforms
@@ -48,16 +49,28 @@ def ours(device: Device) -> Library:
     )  # fmt: skip
 
 
+def by_reverse_mode(device: Device) -> Library:
+    """Return what these transformations give by loops and reverse mode, uncompiled."""
+
+    def hessian(f: Function) -> Function:
+        return row_by_row(transforms.grad(f, allow_constant=True))
+
+    return ours(device)._replace(
+        jvp=doubled, vmap=looped, jacobian=row_by_row, hessian=hessian, compile=_same, checkpoint=_same
+    )
+
+
+def _same(f: Function) -> Function:
+    return f
+
+
 def of_jax() -> Library:
     """Return JAX, without what changes no numbers there; to be called with 64 bits."""
     import jax
 
-    def same(f: Function) -> Function:
-        return f
-
     return Library(
-        jax.numpy, jax.numpy.asarray, jax.numpy.asarray, jax.grad, jax.jvp, jax.vmap, jax.jacrev, jax.hessian, same,
-        same,
+        jax.numpy, jax.numpy.asarray, jax.numpy.asarray, jax.grad, jax.jvp, jax.vmap, jax.jacrev, jax.hessian, _same,
+        _same,
     )  # fmt: skip
 
 

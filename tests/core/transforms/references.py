@@ -3,8 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from xpgrad import Variable, transforms
 from xpgrad import array_api as xp
+from xpgrad.testing.arrays import like
 from xpgrad.transforms.trees import flatten
 
 Axes = int | None | Sequence[int | None]
@@ -42,6 +45,20 @@ def doubled(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[An
     _, pushforward = transforms.vjp(pullback, zeros, allow_constant=True)
     (tangent,) = pushforward(tuple(tangents))
     return y, tangent
+
+
+def row_by_row(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Jacobian of a function of one array as a function, by a pullback for each element of the output."""
+
+    def matrix(x: Any) -> Any:
+        y, pullback = transforms.vjp(f, x, allow_constant=True)
+        seeds = np.eye(y.size).reshape(y.size, *y.shape)
+        rows = [pullback(like(seed, y.array if isinstance(y, Variable) else y))[0] for seed in seeds]
+        return xp.reshape(
+            xp.stack([each if isinstance(each, Variable) else Variable(each) for each in rows]), (*y.shape, *x.shape)
+        )
+
+    return matrix
 
 
 def reverse_hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:

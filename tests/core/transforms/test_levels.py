@@ -1,0 +1,199 @@
+"""Transformations within transformations: pairs and triples, what escapes, exceptions, threads."""
+
+import itertools
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.core.transforms.levels import FUNCTIONS, by_jax, by_reverse_mode, difference, names, number_of
+from tests.core.transforms.references import looped
+from tests.devices import device_or_skip
+
+import xpgrad
+from xpgrad import Parameter, Variable, transforms
+from xpgrad import array_api as xp
+from xpgrad.backend import levels
+from xpgrad.errors import EscapedArray
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import grad, jvp, vmap
+
+X = np.asarray([0.5, -1.5, 2.0])
+ALONG = np.asarray([1.0, 0.25, -2.0])
+
+
+@pytest.fixture(autouse=True)
+def _compiled() -> Any:
+    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize("outermost", ["grad", "jvp", "vmap", "jacobian", "hessian", "compile", "checkpoint"])
+def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
+    device = device_or_skip("@numpy")
+    wrong = []
+    for chosen in (each for count in (1, 2, 3) for each in names(count) if each[0] == outermost):
+        for shift in (0, 5) if len(chosen) < 3 else (0,):
+            number = number_of(chosen) + shift
+            wrong.append(difference(chosen, number % len(FUNCTIONS), device, number, by_reverse_mode))
+    assert not [text for text in wrong if text]
+
+
+@pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
+def test_pairs_are_those_of_jax(chosen: tuple[str, ...]) -> None:
+    """`python -m tests.core.transforms.levels` compares all pairs and triples."""
+    number = number_of(chosen)
+    assert difference(chosen, number % len(FUNCTIONS), device_or_skip("@numpy"), number, by_jax) is None
+
+
+# Perturbations, and members, of two levels are never confused
+
+
+CONFUSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "the inner function ignores its argument": (
+        lambda x: jvp(lambda y: jvp(lambda z: y * 1, (y,), (y * 0 + 1,), allow_constant=True)[1], (x,), (ALONG,),
+                      allow_constant=True)[1],
+        lambda x: 0 * x,
+    ),
+    "x d/dy (x + y)": (
+        lambda x: jvp(lambda y: y * jvp(lambda z: y + z, (y,), (xp.ones_like(y),))[1], (x,), (np.ones(3),))[1],
+        lambda x: 0 * x + 1,
+    ),
+    "x d/dy (x y)": (
+        lambda x: jvp(lambda y: y * jvp(lambda z: y * z, (y,), (xp.ones_like(y),))[1], (x,), (np.ones(3),))[1],
+        lambda x: 2 * x,
+    ),
+    "gradient within a tangent": (
+        lambda x: jvp(lambda y: y * grad(lambda z: xp.sum(y * z))(y), (x,), (ALONG,))[1],
+        lambda x: 2 * x * ALONG,
+    ),
+    "tangent within a gradient": (
+        lambda x: grad(lambda y: xp.sum(y * jvp(lambda z: y * z * z, (y,), (ALONG * 1.0,))[1]))(x),
+        lambda x: 6 * x * x * ALONG,
+    ),
+    "outer product of two levels of one size": (
+        lambda x: vmap(lambda a: vmap(lambda b: a * b)(x))(x),
+        lambda x: x[:, None] * x,
+    ),
+    "captured member of the outer level": (
+        lambda x: vmap(lambda a: vmap(lambda b: a - b * a)(x * 2))(x),
+        lambda x: x[:, None] - 2 * x * x[:, None],
+    ),
+    "tangents of the outer level in a batch": (
+        lambda x: jvp(lambda y: vmap(lambda a: a * y)(y), (x,), (ALONG,))[1],
+        lambda x: ALONG[:, None] * x + x[:, None] * ALONG,
+    ),
+    "a batch of tangents": (
+        lambda x: vmap(lambda t: jvp(lambda y: y * y, (x,), (t,))[1])(np.diag(ALONG)),
+        lambda x: np.diag(2 * x * ALONG),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFUSIONS)
+def test_levels_are_kept_apart(name: str) -> None:
+    found, expected = CONFUSIONS[name]
+    assert np.allclose(on_host(found(X)), expected(X), rtol=1e-14)
+
+
+# What a call leaves behind
+
+
+WITHIN: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
+    "vmap": lambda f: vmap(f)(X),
+    "jvp": lambda f: jvp(f, (X,), (ALONG,)),
+    "vmap in vmap": lambda f: vmap(vmap(f))(np.outer(X, X)),
+    "jvp in vmap": lambda f: vmap(lambda x: jvp(f, (x,), (x,))[1])(X),
+    "vmap in jvp": lambda f: jvp(lambda x: vmap(f)(x), (X,), (ALONG,)),
+    "grad in vmap": lambda f: vmap(grad(lambda x: xp.sum(f(x))))(X),
+    "vmap in grad": lambda f: grad(lambda x: xp.sum(vmap(f)(x)))(X),
+    "vmap in compile": lambda f: xpgrad.compile(vmap(f))(X),
+    "compile in vmap": lambda f: vmap(xpgrad.compile(f))(X),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in WITHIN if "compile" not in name])
+def test_array_that_escapes_is_refused(name: str) -> None:
+    kept: list[Variable] = []
+
+    def keeping(x: Variable) -> Variable:
+        kept.append(x * 2)
+        return x * 3
+
+    WITHIN[name](keeping)
+    for call in (lambda: kept[0] + 1, lambda: kept[0].array * 2, lambda: vmap(lambda x: x * kept[0])(X)):
+        with pytest.raises(EscapedArray):
+            call()
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_exception_in_the_middle_leaves_everything_as_it_was(name: str) -> None:
+    w = Parameter(np.ones(()))
+
+    def failing(x: Variable) -> Variable:
+        y = w * x
+        w.array = w.array * 2
+        raise ArithmeticError(f"of shape {y.shape}")
+
+    for _ in range(2):
+        with pytest.raises(ArithmeticError, match="of shape"):
+            WITHIN[name](failing)
+        assert not levels.live
+        assert type((w * 2).array) is np.ndarray
+        assert type(w.array) is np.ndarray
+        assert w.array == 1
+    assert np.allclose(on_host(vmap(lambda x: x * w)(X)), X)
+
+
+@pytest.mark.parametrize("name", [name for name in WITHIN if "compile" not in name])
+def test_threads_have_levels_of_their_own(name: str) -> None:
+    """While one thread is within a call, others compute eagerly and in calls of their own."""
+    inside, done = threading.Event(), threading.Event()
+    found: dict[str, Any] = {}
+
+    def waiting(x: Variable) -> Variable:
+        inside.set()
+        assert done.wait(60)
+        return x * 3 + xp.sin(x)
+
+    def run() -> None:
+        found["result"] = WITHIN[name](waiting)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert inside.wait(60)
+    eager = Variable(X) * 2
+    other = vmap(lambda x: x * x)(np.arange(4.0))
+    done.set()
+    thread.join()
+    assert type(eager.array) is np.ndarray
+    assert np.array_equal(other, np.arange(4.0) ** 2)
+    alone = WITHIN[name](lambda x: x * 3 + xp.sin(x))
+    for a, b in zip(_flat(found["result"]), _flat(alone), strict=True):
+        assert np.array_equal(on_host(a), on_host(b))
+
+
+def _flat(tree: Any) -> list[Any]:
+    return transforms.trees.flatten(tree)[0]
+
+
+def test_captured_parameters_get_gradients_through_all_levels() -> None:
+    rng = np.random.default_rng(0)
+    w, xs = Parameter(rng.normal(size=3)), rng.normal(size=(4, 3))
+
+    def loss(mapped: Callable[..., Any]) -> Variable:
+        def energy(x: Variable) -> Variable:
+            return xp.sum(xp.sin(x * w) * w)
+
+        return xp.sum(mapped(lambda x: xp.sum(grad(energy)(x) ** 2))(Variable(xs)))
+
+    gradients = []
+    for mapped in (looped, vmap, lambda f: xpgrad.compile(vmap(f)), lambda f: vmap(xpgrad.compile(f))):
+        w.cleargrad()
+        loss(mapped).backward()
+        gradients.append(on_host(w.grad))
+    for g in gradients[1:]:
+        assert np.allclose(g, gradients[0], rtol=1e-12)
