@@ -1,7 +1,9 @@
 """The names that a public module lists in `dir`, and its AttributeError for other names."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 
 class _MissingName:
@@ -36,10 +38,23 @@ def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> 
     return AttributeError(_MissingName(text, name, known), name=name)
 
 
-def listed(module: str, names: Iterable[str]) -> tuple[Callable[[str], NoReturn], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module whose public names are `names`."""
+def listed(
+    module: str, names: Iterable[str], late: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module whose public names are `names`.
 
-    def find(name: str) -> NoReturn:
+    Parameters
+    ----------
+    module : str
+    names : iterable of str
+    late : mapping of str, optional
+        The modules of names that are imported at their first use.
+    """
+
+    def find(name: str) -> Any:
+        if late is not None and name in late:
+            found = sys.modules[module].__dict__[name] = getattr(importlib.import_module(late[name]), name)
+            return found
         raise missing_name(module, name, listing)
 
     def listing() -> list[str]:

@@ -10,14 +10,15 @@ import pytest
 import xpgrad
 
 ROOT = """
-AnomalyError BackendMismatch BackendUnavailable ChangedArray CompileWarning DebugMode Device DeviceMismatch DtypeError
-EscapedArray Function FunctionAdapter FunctionHook FunctionNode GradientError GraphEndWarning GraphError NotANumber
-Parameter PluginError Scatter ShapeError SingularMatrix SparsityError SpecifierError StructureError TraceError UnknownArray Variable
-VariableNode XpgradError __version__ anomaly_detection array_api as_array as_variable backend backends backward
-compile config cuda debug_print elementwise fft force_backprop_mode function_hooks functions get_array_module
-get_array_types get_cpu_array_types get_device get_device_from_array get_dtype get_function_hooks global_config grad
-gradient_check is_arrays_compatible is_debug linalg mixed16 no_backprop_mode ops plugin primitive random scipy
-set_debug special testing transforms use using_config using_device utils
+AnomalyError BackendMismatch BackendUnavailable BatchError BatchWarning ChangedArray CompileWarning DebugMode Device
+DeviceMismatch DtypeError EscapedArray Function FunctionAdapter FunctionHook FunctionNode GradientError
+GraphEndWarning GraphError IterationError NotANumber Parameter PluginError Scatter ShapeError SingularMatrix
+SparsityError SpecifierError StructureError TraceError UnknownArray Variable VariableNode XpgradError __version__
+anomaly_detection array_api as_array as_variable backend backends backward compile config cuda debug_print elementwise
+fft force_backprop_mode function_hooks functions get_array_module get_array_types get_cpu_array_types get_device
+get_device_from_array get_dtype get_function_hooks global_config grad gradient_check is_arrays_compatible is_debug
+linalg mixed16 no_backprop_mode ops plugin primitive random scipy set_debug special testing transforms use
+using_config using_device utils
 """
 LATE = """
 backends cuda fft function_hooks functions gradient_check linalg ops plugin scipy special testing transforms

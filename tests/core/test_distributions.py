@@ -13,7 +13,14 @@ from tests.docs.documents import ROOT
 
 import xpgrad
 
-MAX_LINES = {"xpgrad/transforms/trace/executors/": 3_800, "xpgrad/transforms/trace/": 6_500, "xpgrad/": 28_000}
+MAX_LINES = {
+    "xpgrad/transforms/trace/executors/": 3_800,
+    "xpgrad/transforms/trace/": 6_500,
+    "xpgrad/transforms/batch/": 2_600,
+    "xpgrad/transforms/dual/": 1_300,
+    "xpgrad/transforms/loops/": 2_400,
+    "xpgrad/": 31_500,
+}
 """Blank ones are not counted; the first folder that fits counts."""
 
 

@@ -30,17 +30,18 @@ class Level(ABC):
         1 for the outermost one.
     live : bool
         Whether its function is still running.
-    tangents : object or None
-        For forward mode what divides Variables into primals and tangents (`DualLevel`); None for others.
     """
-
-    tangents: Any = None
 
     def __init__(self, title: str) -> None:
         self.title = title
         self.outer: Level | None = switches().level
         self.depth: int = 1 if self.outer is None else self.outer.depth + 1
         self.live = False
+
+    @property
+    def tangents(self) -> Any:
+        """For levels in forward mode what divides Variables into primals and tangents; None for others."""
+        return None
 
     def __repr__(self) -> str:
         return f"<{self.title}, level {self.depth}{'' if self.live else ', ended'}>"
@@ -80,10 +81,6 @@ class Level(ABC):
 
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
         """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
-
-    def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
-        """Return the output of a function with a gradient of the user's, or decline by `NotImplemented`."""
-        return NotImplemented
 
     def shown(self, array: Array) -> Array:
         """Return the array that users get for that of a Variable: a constant."""

@@ -3,22 +3,24 @@
 from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
-from xpgrad.transforms.batch.collectives import axis_index, pmean, psum
-from xpgrad.transforms.batch.custom import custom_vmap
-from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.custom import custom_vjp, stop_gradient
-from xpgrad.transforms.forward import hvp, jvp
 from xpgrad.transforms.gradient import grad, value_and_grad
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
-from xpgrad.transforms.loops.conditional import while_loop
-from xpgrad.transforms.loops.counted import fori_loop
-from xpgrad.transforms.loops.odeint import odeint
-from xpgrad.transforms.loops.scan import scan
-from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
-from xpgrad.transforms.per_example import per_example
 from xpgrad.transforms.products import linearize, vjp
 from xpgrad.transforms.recomputed import checkpoint
-from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.batch.collectives import axis_index, pmean, psum
+    from xpgrad.transforms.batch.custom import custom_vmap
+    from xpgrad.transforms.batch.vmap import vmap
+    from xpgrad.transforms.examples import per_example
+    from xpgrad.transforms.forward import hvp, jvp
+    from xpgrad.transforms.loops.conditional import while_loop
+    from xpgrad.transforms.loops.counted import fori_loop
+    from xpgrad.transforms.loops.odeint import odeint
+    from xpgrad.transforms.loops.scan import scan
+    from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
+    from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
 
 __all__ = [
     "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "custom_vmap", "fori_loop", "grad",
@@ -26,5 +28,22 @@ __all__ = [
     "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
+_LATE = {
+    "batch.collectives": ("axis_index", "pmean", "psum"),
+    "batch.custom": ("custom_vmap",),
+    "batch.vmap": ("vmap",),
+    "examples": ("per_example",),
+    "forward": ("hvp", "jvp"),
+    "loops.conditional": ("while_loop",),
+    "loops.counted": ("fori_loop",),
+    "loops.odeint": ("odeint",),
+    "loops.scan": ("scan",),
+    "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),
+    "sparse.jacobians": ("sparse_hessian", "sparse_jacobian"),
+}
+"""What is imported at its first use, by its module: all of it takes ten times as long as the rest."""
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__)
+    __getattr__, __dir__ = _listed(
+        __name__, __all__, {name: f"{__name__}.{module}" for module, names in _LATE.items() for name in names}
+    )

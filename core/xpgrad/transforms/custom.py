@@ -120,7 +120,8 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
                 raise TypeError(f"custom_vjp: {self.name} has keyword-only arguments; make them positional")
             positional = bound.args
         level = innermost()
-        if level is not None and (found := level.custom_output(self, positional)) is not NotImplemented:
+        parts = None if level is None else level.tangents
+        if parts is not None and (found := parts.custom_output(self, positional)) is not NotImplemented:
             known: R = found
             return known
         if not recording() or not requires_grad(variables_in(positional)):

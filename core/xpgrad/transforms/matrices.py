@@ -8,11 +8,11 @@ from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, X
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.call import Call, Mode
+from xpgrad.transforms.callers import depth
 from xpgrad.transforms.gradient import documented, grad
 from xpgrad.transforms.jacobians.by_element import by_columns, by_rows
 from xpgrad.transforms.jacobians.columns import Columns
 from xpgrad.transforms.jacobians.rows import Rows
-from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trees import Structure
 
 JacobianMode = Literal["reverse", "forward", "auto"]

@@ -291,6 +291,10 @@ class BatchBackend(TransformedBackend):
         """Return ones, the same for all members."""
         return self.current().same(self.base.ones(base_spec(spec)))
 
+    def stopped(self, array: Array) -> Array:
+        """Return `array` as a constant of forward mode."""
+        return self.kind(array.batching, self.base.stopped(array.values), array.batched)
+
     def copy(self, array: Array) -> Array:
         """Return a copy."""
         return self.kind(array.batching, self.base.copy(array.values), array.batched)

@@ -13,15 +13,15 @@ from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
-    from xpgrad.transforms.dual.level import DualLevel
+    from xpgrad.transforms.dual.parts import Parts
 
 
-def custom_output(level: "DualLevel", rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
+def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
     """Return the output of `rule` for arguments with tangents; decline by `NotImplemented` if there are none."""
     leaves, structure = flatten(args)
     counts = [is_differentiable(leaf) for leaf in leaves]
     inputs = [as_variable(x) for x, n in zip(leaves, counts, strict=True) if n]
-    if not any(map(level.has_tangent, inputs)):
+    if not any(map(parts.has_tangent, inputs)):
         return NotImplemented
     rest = [None if n else leaf for leaf, n in zip(leaves, counts, strict=True)]
 
@@ -33,28 +33,32 @@ def custom_output(level: "DualLevel", rule: custom_vjp[..., Any], args: tuple[An
         return built
 
     push = _by_rule if rule.pushforward is not None else _by_transposition
-    made, shape, tangents = called_with(backprop_mode(True), push, level, rule, inputs, filled)
+    made, shape, tangents = called_with(backprop_mode(True), push, parts, rule, inputs, filled)
+    around = None if parts.level.outer is None else parts.level.outer.tangents
+    if around is not None:  # the primals have tangents of that level, which agree with the user's gradient, too
+        below = around.custom_output(rule, filled(map(parts.primal_of, inputs)))
+        made = made if below is NotImplemented else _leaves(rule, below)[0]
     arrays: list[Array] = []
     outputs: list[Variable] = []
     for y, t in zip(made, tangents, strict=True):
         if y._node.spec.differentiable:
-            arrays.append(level.dual(y._array.primal, t))
-            y = constant_variable(arrays[-1])
+            y = parts.primal_of(y) if t is None else parts.joined(y, t)
+            arrays.append(y._array)
         outputs.append(y)
     if recording() and requires_grad(inputs) and rule.forward is not None:
         return applied(rule, filled(inputs), arrays)
     return shape.build(outputs)
 
 
-Outcome = tuple[list[Variable], Structure, list[Array | None]]
+Outcome = tuple[list[Variable], Structure, list[Variable | None]]
 """The leaves of an output, its structure, and the tangents of the leaves."""
 
 
-def _by_rule(level: "DualLevel", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
+def _by_rule(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
     """Return what the rule of `defjvp` gives."""
-    primals = filled(map(level.primal_of, inputs))
+    primals = filled(map(parts.primal_of, inputs))
     structure = flatten(primals)[1]
-    directions = iter(map(level.tangent_of, inputs))
+    directions = iter(map(parts.tangent_of, inputs))
     leaves = [next(directions) if is_differentiable(leaf) else None for leaf in flatten(primals)[0]]
     result = rule.pushforward(primals, structure.build(leaves))  # type: ignore[misc]  # the caller checked
     if not isinstance(result, tuple) or len(result) != 2:
@@ -64,14 +68,14 @@ def _by_rule(level: "DualLevel", rule: custom_vjp[..., Any], inputs: list[Variab
     made, shape = _leaves(rule, result[0])
     differ = [y._node.spec.differentiable for y in made]
     given = shape.leaves_of(result[1], f"custom_vjp of {rule.name}: tangent of defjvp")
-    ts: list[Array | None] = []
+    ts: list[Variable | None] = []
     for y, t, n in zip(made, given, differ, strict=True):
         what = f"custom_vjp of {rule.name}: tangent of defjvp"
-        ts.append(cotangents(Structure(), t, [y], what)[0]._array.primal if n and t is not None else None)
+        ts.append(cotangents(Structure(), t, [y], what)[0] if n and t is not None else None)
     return made, shape, ts
 
 
-def _by_transposition(level: "DualLevel", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
+def _by_transposition(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
     """Return what the transposed `backward` gives."""
     if rule.forward is None:
         raise GradientError(
@@ -84,11 +88,11 @@ def _by_transposition(level: "DualLevel", rule: custom_vjp[..., Any], inputs: li
         shapes.append(shape)
         return made
 
-    primals = [level.primal_of(x)._array for x in inputs]
-    tangents = [level.tangent_of(x)._array if level.has_tangent(x) else None for x in inputs]
+    primals = [parts.primal_of(x)._array for x in inputs]
+    tangents = [parts.tangent_of(x)._array if parts.has_tangent(x) else None for x in inputs]
     xs = [constant_variable(x) if t is None else x for x, t in zip(primals, tangents, strict=True)]
     pairs = pushed(f"custom_vjp of {rule.name}", call, xs, tangents, users=True)
-    return [y for y, _ in pairs], shapes[0], [None if t is None else t.primal for _, t in pairs]
+    return [y for y, _ in pairs], shapes[0], [None if t is None else constant_variable(t) for _, t in pairs]
 
 
 def _leaves(rule: custom_vjp[..., Any], output: Any) -> tuple[list[Variable], Structure]:

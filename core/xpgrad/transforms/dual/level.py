@@ -6,10 +6,10 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.methods.ending import Place, place_of
-from xpgrad.graph.variable import Variable, constant_variable, inside
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.backend import DualBackend, over
-from xpgrad.transforms.dual.custom import custom_output
+from xpgrad.transforms.dual.parts import Parts
 from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.transforms.enclosing.port import Outer, Port
 from xpgrad.types import Array
@@ -48,32 +48,9 @@ class DualLevel(EnclosingLevel):
         return self.backend(plugins.backend_of(primal)).kind(self, primal, tangent)
 
     @property
-    def tangents(self) -> "DualLevel":
-        """What divides Variables into primals and tangents: the level itself."""
-        return self
-
-    def has_tangent(self, x: Variable) -> bool:
-        """Return whether a Variable has a tangent."""
-        array = inside(x)._array
-        return array is not None and array.tangent is not None
-
-    def primal_of(self, x: Variable) -> Variable:
-        """Return a constant over the primal of a Variable, without a tangent."""
-        return constant_variable(self.constant(inside(x)._array.primal))
-
-    def tangent_of(self, x: Variable) -> Variable:
-        """Return a constant over the tangent of a Variable, zeros if there is none."""
-        array = inside(x)._array
-        t = array.tangent
-        return constant_variable(self.constant(array.backend.base.xp.zeros_like(array.primal) if t is None else t))
-
-    def joined(self, x: Variable, t: Variable) -> Variable:
-        """Return a constant whose primal and tangent are the primals of two Variables."""
-        return constant_variable(self.dual(inside(x)._array.primal, inside(t)._array.primal))
-
-    def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
-        """Return the output of a function with a gradient of the user's: its tangent agrees with that."""
-        return custom_output(self, rule, args)
+    def tangents(self) -> Parts:
+        """What divides Variables into primals and tangents."""
+        return Parts(self)
 
     def captured_port(self) -> Port:
         """Return how Variables from outside enter: without a tangent, so that gradients are those of tangents."""

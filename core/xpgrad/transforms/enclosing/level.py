@@ -29,15 +29,16 @@ class EnclosingLevel(Level):
     ----------
     entries : list of Entry
         The Variables that require a gradient, in the order of their entrance.
-    outside : dict from id to array
-        The arrays of the level below that have entered, until the function has returned.
+    outside : set of int
+        The identities of the arrays of the level below that have entered, until the function has returned. One that has
+        been freed may leave its identity to another array, which is then copied for nothing.
     """
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.entries: list[Entry] = []
         self._captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
-        self.outside: dict[int, Array] = {}
+        self.outside: set[int] = set()
         self._running: list[None] = []
         self._pulling: list[None] = []
 
@@ -105,7 +106,7 @@ class EnclosingLevel(Level):
                 f"{self.title}: an array of another call of a transformation was used; pass it as an argument, or "
                 "return it from the function to which it belongs"
             )
-        self.outside[id(array)] = array
+        self.outside.add(id(array))
         return self.constant(array)
 
     def enter_variable(self, x: Variable) -> Variable:
@@ -133,11 +134,16 @@ class EnclosingLevel(Level):
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
         """Note Variables of the level below that have entered as one `array` of this level."""
         needed = any(x is not None and x._node.requires_grad for x in outside)
-        self.outside |= {id(x._array): x._array for x in outside if x is not None}
+        self.outside.update(id(x._array) for x in outside if x is not None)
         entry = Entry(outside, root(array, needed), port)
         if needed:
             self.entries.append(entry)
         return entry
+
+    @property
+    def tangents(self) -> Any:
+        """What divides Variables into primals and tangents: that of the nearest level in forward mode, or None."""
+        return None if self.outer is None else self.outer.tangents
 
     def shown(self, array: Array) -> Array:
         """Return the array without tangents: it is disconnected, except in the user's gradients of a raw sweep."""

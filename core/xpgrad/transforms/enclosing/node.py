@@ -30,7 +30,7 @@ def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = F
         Whether the results go to the user, and must share no memory with each other, nor with what has entered.
     """
     found = connected(level, level.entries, outputs, unshared=unshared)
-    level.outside = {}
+    level.outside = set()
     return found
 
 

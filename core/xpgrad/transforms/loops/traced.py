@@ -11,6 +11,7 @@ from xpgrad.errors import CompileWarning
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
+from xpgrad.transforms.callers import depth
 from xpgrad.transforms.capture import Trace
 from xpgrad.transforms.leaves import alias, root
 from xpgrad.transforms.loops.bodies import Body
@@ -21,7 +22,6 @@ from xpgrad.transforms.loops.schedule import interval, places
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad.transforms.trace.calls import Call, Value, values_in
-from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trace.level import TraceLevel
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.recording import Part

@@ -10,12 +10,12 @@ from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, X
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.call import Call, Mode, places_of
+from xpgrad.transforms.callers import depth
 from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.jacobians.batches import chunk_of
 from xpgrad.transforms.jacobians.rows import specs_of
 from xpgrad.transforms.matrices import REFUSALS
 from xpgrad.transforms.products import Pushforward, linear_pullback, vjp
-from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trees import flatten
 from xpgrad.transforms.vectors import host_array, placed
 from xpgrad.types import Array

@@ -13,10 +13,10 @@ from xpgrad.backend.random import Snapshot, held_states, restore
 from xpgrad.config import WATCHED, shared_lock, switches
 from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference, made_inside
 from xpgrad.transforms.trace.constants import Constant
-from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trace.entry import Entry, entry
 from xpgrad.transforms.trace.executors import Options, check_executor
 from xpgrad.transforms.trace.level import OuterGraph

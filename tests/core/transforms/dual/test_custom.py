@@ -8,7 +8,17 @@ from xpgrad import FunctionNode, Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GradientError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import custom_linear_solve, custom_root, custom_vjp, grad, hvp, jvp, linearize
+from xpgrad.transforms import (
+    custom_linear_solve,
+    custom_root,
+    custom_vjp,
+    grad,
+    hvp,
+    jvp,
+    linearize,
+    stop_gradient,
+    vmap,
+)
 
 X, T = np.array([0.3, 0.7]), np.array([1.0, -2.0])
 
@@ -137,3 +147,21 @@ def test_the_search_of_a_root_is_not_differentiated(point):
     f = lambda a: custom_root(lambda x: x**3 - a, a, once, lambda g, y: y / g(xp.ones_like(y)))  # noqa: E731
     np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), T * X ** (-2 / 3) / 3)
     assert steps[0]._array.tangent is None
+
+
+def test_members_of_batches_have_the_tangents_of_the_users_gradient(point):
+    x, t = point
+    sine = with_gradient(3.0)
+    np.testing.assert_allclose(on_host(jvp(vmap(sine), (x,), (t,))[1]), 3 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(vmap(lambda a, d: jvp(sine, (a,), (d,))[1])(x, t)), 3 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(jvp(vmap(cube_root), (x,), (t,))[1]), T * X ** (-2 / 3) / 3)
+    for constant in (stop_gradient, lambda a: a.array):
+        product = vmap(lambda a, constant=constant: a * constant(a))
+        np.testing.assert_allclose(on_host(jvp(product, (x,), (t,))[1]), X * T)
+
+
+@pytest.mark.parametrize("f", USERS.values(), ids=USERS)
+def test_the_primal_within_has_the_tangent_around(point, f):
+    x, t = point
+    np.testing.assert_allclose(on_host(jvp(lambda x: jvp(f, (x,), (t,))[0], (x,), (t,))[1]), 3 * np.cos(X) * T)
+    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(jvp(f, (x,), (t,))[0]))(x)), 3 * np.cos(X))

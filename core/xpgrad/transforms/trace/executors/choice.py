@@ -8,8 +8,8 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.transforms.callers import depth
 from xpgrad.transforms.trace.calls import Composite
-from xpgrad.transforms.trace.depth import depth
 from xpgrad.transforms.trace.executors.options import Options
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.program import Program

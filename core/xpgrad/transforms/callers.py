@@ -1,10 +1,10 @@
-"""`depth`: where the caller of the library is on the stack, for warnings."""
+"""`depth`: how far the user's code is on the stack, for warnings."""
 
 import inspect
 
 
 def depth() -> int:
-    """Return the stack level of the caller of the compiled function, as `warnings.warn` counts from who calls this."""
+    """Return the stack level of the first caller that is not the library's, as `warnings.warn` counts from here."""
     frame, found = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("xpgrad"):
         frame, found = frame.f_back, found + 1
