@@ -28,6 +28,7 @@ from xpgrad_conformance.transformed import device_named, is_transformed, within
         ("dual(numpy)", "LCDEVTRX", None),
         ("dual(numpy)", None, (1, 30)),
         ("@dual(strict):cpu", None, (1, 100)),
+        ("trace(batch(numpy))", None, (1, 100)),
     ],
 )
 def test_a_part_of_the_suite_passes_on_arrays_of_transformations(
