@@ -137,6 +137,8 @@ class TraceLevel(Level):
         """Return an array that the function has from elsewhere: a constant of the program, by reference."""
         found = self._entered.get(id(array))
         if found is None:
+            if self.outer is not None and not self.outer.holds(array):
+                array = self.outer.enter(array)
             spec_of(array, self.title)
             found = self.input(array, Source("constant", array))
             self.watch.add(array)
