@@ -131,8 +131,10 @@ if _typing.TYPE_CHECKING:
     atleast_3d = average = block = column_stack = compress = concatenate = copy = correlate = cross = _numpy
     cumprod = cumsum = delete = diagflat = diagonal = digitize = dot = dsplit = dstack = ediff1d = _numpy
     extract = fix = flatnonzero = fliplr = flipud = gradient = hsplit = hstack = inner = insert = _numpy
-    iscomplexobj = isrealobj = nanstd = ndim = outer = ptp = ravel = rollaxis = rot90 = select = shape = _numpy
+    iscomplexobj = isrealobj = nanargmax = nanargmin = nanstd = ndim = outer = ptp = ravel = rollaxis = _numpy
+    rot90 = select = shape = _numpy
     size = split = swapaxes = trace = transpose = unwrap = vander = vdot = vsplit = vstack = _numpy
+    lib: _typing.Any
 else:
     __all__ = list(_functions)
 

@@ -114,7 +114,7 @@ def kind_of(array: Any) -> str | None:
         return "NaN"
     if config.anomaly != "inf" or not backend.is_kind(array.dtype, ("real floating", "complex floating")):
         return None
-    return "Inf" if bool(backend.xp.any(backend.xp.isinf(array))) else None
+    return "Inf" if backend.any_true(backend.xp.isinf(array)) else None
 
 
 def order_of(function: WatchedFunction) -> int:
@@ -176,7 +176,7 @@ def _advice_backward(function: WatchedFunction, gradient: Array, cotangents: Seq
     if guarded is None or backend is None or type(gradient) is not type(gy) or gradient.shape != gy.shape:
         return ""
     xp = backend.xp
-    if xp.any(xp.logical_and(xp.logical_not(xp.isfinite(gradient)), xp.not_equal(gy, 0))):
+    if backend.any_true(xp.logical_and(xp.logical_not(xp.isfinite(gradient)), xp.not_equal(gy, 0))):
         return ""
     return (
         "\n  The gradient that arrives there is 0, as for elements that a `where` did not choose, and 0 * inf is NaN; "

@@ -237,4 +237,3 @@ for _name, _full in COMPARISONS.items():
     setattr(BatchArray, f"__{_name}__", _binary(_full, getattr(operator, _name))[0])
 for _name, _full in UNARY.items():
     setattr(BatchArray, f"__{_name}__", _unary(_full, getattr(operator, _name)))
-BatchArray.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]  # `__eq__` was set later

@@ -104,7 +104,8 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     def _by_rule(self, level: BatchLevel, inputs: list[Any], flags: list[bool], structure: Structure) -> Any:
         whole = [AllMembers().apply((x,))[0] if batched else x for x, batched in zip(inputs, flags, strict=True)]
         title = f"custom_vmap: rule of {self.name}"
-        returned = self.rule(level.size, structure.build(flags), *structure.build(whole))  # type: ignore[misc]  # checked
+        rule: Any = self.rule
+        returned = rule(level.size, structure.build(flags), *structure.build(whole))
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise TypeError(f"{title}: it must return (result, batched), got {type(returned).__name__}")
         outputs, shape = flatten(returned[0])

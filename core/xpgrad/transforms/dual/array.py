@@ -213,4 +213,3 @@ for _python, (_name, _function) in COMPARISONS.items():
     setattr(DualArray, f"__{_python}__", _binary(_name, _function)[0])
 for _python, (_name, _function) in UNARY.items():
     setattr(DualArray, f"__{_python}__", _unary(_name, _function))
-DualArray.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]  # `__eq__` was set later

@@ -112,14 +112,14 @@ class DualBackend(TransformedBackend):
 
         return called
 
-    def _of_variables(self, name: str) -> Callable[..., Any]:
+    def _of_variables(self, name: str) -> Any:
         found: Any = slot.functions.namespace(self)
         try:
             for part in name.split("."):
                 found = getattr(found, part)
         except AttributeError:
             raise self._missing(name) from None
-        return found  # type: ignore[no-any-return]  # a function
+        return found
 
     def _missing(self, name: str) -> GradientError:
         return GradientError(
@@ -276,6 +276,10 @@ class DualBackend(TransformedBackend):
     def has_values(self, array: Array) -> bool:
         """Return whether the elements of the primal are available."""
         return self.base.has_values(array.primal)
+
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element is true."""
+        return self.base.any_true(conditions.primal)
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of the primal or of the tangent is NaN."""

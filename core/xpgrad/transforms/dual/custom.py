@@ -60,7 +60,8 @@ def _by_rule(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable],
     structure = flatten(primals)[1]
     directions = iter(map(parts.tangent_of, inputs))
     leaves = [next(directions) if is_differentiable(leaf) else None for leaf in flatten(primals)[0]]
-    result = rule.pushforward(primals, structure.build(leaves))  # type: ignore[misc]  # the caller checked
+    pushforward: Any = rule.pushforward
+    result = pushforward(primals, structure.build(leaves))
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
             f"custom_vjp of {rule.name}: the rule of defjvp must return (output, tangent), got {type(result).__name__}"

@@ -30,7 +30,8 @@ def basis(level: BatchLevel, spec: Spec, start: int, size: int) -> Array:
     rows = base.namespace.eye(size, count, k=start, dtype=spec.dtype, device=spec.device)
     if count > spec.size:
         rows = rows[:, : spec.size]
-    batching = level.batching(spec.backend)  # type: ignore[arg-type]  # the level's backend
+    backend: Any = spec.backend
+    batching = level.batching(backend)
     return batching.made(base.restore(base.xp.reshape(rows, shape=(size, *spec.shape))))
 
 

@@ -65,13 +65,16 @@ def check_function(name: str, f: Any) -> Callable[..., Any]:
     """Return `f`, or raise TypeError if it cannot be called."""
     if not callable(f):
         raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
-    return f  # type: ignore[no-any-return]  # checked
+    checked: Callable[..., Any] = f
+    return checked
 
 
 def check_checkpoints(name: str, checkpoints: Any) -> int | str | None:
     """Return `checkpoints`, or raise if it is not None, "all" or a positive integer."""
-    if checkpoints is None or checkpoints == ALL:
-        return checkpoints  # type: ignore[no-any-return]  # checked
+    if checkpoints is None:
+        return None
+    if isinstance(checkpoints, str) and checkpoints == ALL:
+        return checkpoints
     count = integer(name, 'checkpoints other than "all"', checkpoints)
     if count < 1:
         raise ValueError(f"{name}: checkpoints must be at least 1, got {count}")

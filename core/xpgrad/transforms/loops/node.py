@@ -208,7 +208,8 @@ class Reversal:
         ys, gys = list(last), list(self.carry)
         for column, gy in enumerate(self.outputs):
             if gy is not None:
-                restore = loop.body.outputs.specs[column].backend.restore  # type: ignore[union-attr]  # there are outputs
+                outputs: Any = loop.body.outputs
+                restore = outputs.specs[column].backend.restore
                 ys += [row[column] for row in rows]
                 gys += [restore(gy[loop.rows.place(step), ...]) for step in range(start, end)]
         border = [x._node for x in carry]

@@ -204,4 +204,3 @@ for _name in COMPARISONS:
     setattr(TracedArray, f"__{_name}__", _binary(_name, getattr(operator, _name))[0])
 for _name in UNARY:
     setattr(TracedArray, f"__{_name}__", _unary(_name, getattr(operator, _name)))
-TracedArray.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]  # `__eq__` was set later

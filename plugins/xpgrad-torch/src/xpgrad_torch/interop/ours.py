@@ -87,7 +87,8 @@ def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None)
     call.recording = enabled or any(call.needed)
     plain = outside is None and not any(transformed)
     anchor = torch.zeros((), requires_grad=True) if enabled and plain else None
-    return _Ours.apply(call, anchor, *tensors)  # type: ignore[no-untyped-call]  # PyTorch has no type there
+    apply: Any = _Ours.apply  # PyTorch has no type there
+    return apply(call, anchor, *tensors)
 
 
 def is_transformed(x: torch.Tensor) -> bool:
@@ -98,8 +99,8 @@ def is_transformed(x: torch.Tensor) -> bool:
 
 def has_tangent(x: torch.Tensor) -> bool:
     """Return whether `x` has a tangent of PyTorch's forward mode."""
-    unpacked: Any = torch.autograd.forward_ad.unpack_dual(x)  # type: ignore[no-untyped-call]  # no type there
-    return unpacked.tangent is not None
+    unpack: Any = torch.autograd.forward_ad.unpack_dual
+    return unpack(x).tangent is not None
 
 
 class _Ours(torch.autograd.Function):
@@ -117,8 +118,8 @@ class _Ours(torch.autograd.Function):
         The graph is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
         """
         call, _, *tensors = inputs
-        kept = torch.empty(0)
-        kept.recorded = call.recorded  # type: ignore[attr-defined]  # tensors take attributes
+        kept: Any = torch.empty(0)
+        kept.recorded = call.recorded
         ctx.call = call.again()
         ctx.call.learn(call)
         ctx.set_materialize_grads(False)
