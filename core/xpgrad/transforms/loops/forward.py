@@ -138,10 +138,23 @@ class _First:
             while part == step and step < end:
                 part = min(step + PART, end)
                 slices = self.rows.constants(self.arrays, step, part)
-                unrecorded = backprop_mode(False)
-                leaves, step = called_with(unrecorded, self.body.run, step, part, leaves, self.stack.rows, slices)
+                constant = not (
+                    any(self.wanted) or self.captures.nodes or any(x._node.requires_grad for x in self.inputs)
+                )
+                mode = backprop_mode(constant)  # what depends on constants alone makes no graph, in either mode
+                leaves, step = called_with(mode, self.body.run, step, part, leaves, self.stack.rows, slices)
+                if constant:
+                    self._check_constant(leaves)
                 self.stack.pack()
         return leaves, step
+
+    def _check_constant(self, leaves: list[Variable]) -> None:
+        """Raise if steps depend on Variables from outside, while those that were recorded before do not."""
+        if any(x._node.requires_grad for x in (*leaves, *(y for row in self.stack.rows for y in row))):
+            raise GraphError(
+                f"{self.body.title}: a later step depends on a Variable from outside that requires a gradient, the "
+                "first ones do not; use it in each step, as with xp.where, or pass checkpoints='all'"
+            )
 
     def _next(self, step: int) -> int:
         """Return the step before which the next carry is kept."""

@@ -9,7 +9,7 @@ from tests.building import array, values, variable
 import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
-from xpgrad.errors import StructureError
+from xpgrad.errors import GraphError, StructureError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import fori_loop
 
@@ -63,3 +63,15 @@ def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> N
         call(array(device, [1.0, 2.0]))
     assert str(caught.value).startswith("fori_loop: ")
     assert words in str(caught.value)
+
+
+def test_a_variable_that_only_a_later_step_uses_is_an_error_or_has_its_gradient():
+    w = Variable(np.asarray(2.0))
+
+    def f(i, s):
+        return s * w if int(i) == 11 else s + 1.0
+
+    with pytest.raises(GraphError, match=r"fori_loop of f: a later step depends on a Variable from outside"):
+        fori_loop(0, 12, f, np.asarray(1.0))
+    fori_loop(0, 12, f, np.asarray(1.0), checkpoints="all").backward()
+    assert float(w.grad) == 12.0
