@@ -14,7 +14,6 @@ from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, hessian, jacobian, sparse_hessian, sparse_jacobian
 
 sparse = pytest.importorskip("scipy.sparse")
-pytestmark = pytest.mark.filterwarnings("ignore::xpgrad.errors.BatchWarning")
 X = np.asarray([1.1, -0.4, 0.7, 1.9, 0.3, -1.2, 0.8, 0.5])
 RNG = np.random.default_rng(5)
 SCATTERED = (RNG.random((11, 8)) < 0.2) * RNG.standard_normal((11, 8))
