@@ -45,6 +45,7 @@ def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
 @pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
 def test_pairs_are_those_of_jax(chosen: tuple[str, ...]) -> None:
     """`python -m tests.core.transforms.levels` compares all pairs and triples."""
+    pytest.importorskip("jax", reason="JAX is not installed, as for make quick")
     number = number_of(chosen)
     assert difference(chosen, number % len(FUNCTIONS), device_or_skip("@numpy"), number, by_jax) is None
 
