@@ -27,7 +27,8 @@ test: $(VENV)/stamp-test ## run the tests (more options: PYTEST_ARGS="-k tanh")
 
 # What finds most mistakes in three minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
 # and the backends that need no other library. The slowest files are left to `make check`, as are types in pyright.
-QUICK_SLOW := tests/core/array_api/linalg/test_linalg_ties.py tests/core/array_api/shared/test_precision.py tests/core/cli
+QUICK_SLOW := tests/core/array_api/linalg/test_linalg_ties.py tests/core/array_api/shared/test_precision.py tests/core/cli \
+	tests/core/transforms/batch/test_cases.py tests/core/transforms/batch/rows tests/core/transforms/loops
 QUICK_TYPES := core backends conformance/src plugins/xpgrad-strict/src
 quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: three minutes
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
