@@ -502,6 +502,10 @@ class Backend:
         """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""
         return bool(self.namespace.any(conditions))
 
+    def largest(self, array: Array) -> float:
+        """Return the value of a 0-d array of real numbers, of a batch the largest: for such code, too."""
+        return float(array)
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is NaN."""
         if not self.is_kind(array.dtype, ("real floating", "complex floating")):

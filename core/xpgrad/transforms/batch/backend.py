@@ -332,6 +332,12 @@ class BatchBackend(TransformedBackend):
         """Return whether any element of any member is true."""
         return self.base.any_true(conditions.values)
 
+    def largest(self, array: Array) -> float:
+        """Return the largest value of all members."""
+        if not array.batched:
+            return self.base.largest(array.values)
+        return self.base.largest(self.base.restore(self.base.xp.max(array.values, axis=0, keepdims=False)))
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of any member is NaN."""
         return self.base.has_nan(array.values)

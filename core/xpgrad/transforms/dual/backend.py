@@ -281,6 +281,10 @@ class DualBackend(TransformedBackend):
         """Return whether any element is true."""
         return self.base.any_true(conditions.primal)
 
+    def largest(self, array: Array) -> float:
+        """Return the value of the primal."""
+        return self.base.largest(array.primal)
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of the primal or of the tangent is NaN."""
         parts = (array.primal, array.tangent)

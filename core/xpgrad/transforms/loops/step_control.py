@@ -103,12 +103,12 @@ class StepControl:
 
     @staticmethod
     def _norm(values: Sequence[Any], scales: Sequence[Any]) -> float:
-        """Return the root of the mean square of all values over their scales."""
+        """Return the root of the mean square of all values over their scales: in a batch, that of the worst member."""
         total, count = 0.0, 0
         for x, scale in zip(values, scales, strict=True):
             spec = x._node.spec
             xp = spec.backend.xp
             ratio = xp.abs(x._array) / scale
-            total += float(xp.sum(ratio * ratio))
+            total += spec.backend.largest(spec.backend.restore(xp.sum(ratio * ratio)))
             count += spec.size
         return math.sqrt(total / count) if count else 0.0

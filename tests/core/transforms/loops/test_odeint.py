@@ -11,7 +11,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, IterationError, ShapeError, StructureError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, hvp, jvp, odeint
+from xpgrad.transforms import grad, hvp, jvp, odeint, vmap
 
 A = np.asarray([[-0.1, 2.0], [-2.0, -0.1]])
 START = np.asarray([2.0, 0.0])
@@ -153,3 +153,14 @@ def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> N
         call(variable(device, [1.0, 2.0], "float64"))
     assert str(caught.value).startswith("odeint: ")
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_members_of_a_batch_take_the_steps_of_the_worst_one(device: Any, options: Any) -> None:
+    rates = array(device, [1.0, 2.0, 5.0], "float64")
+
+    def last(k: Any) -> Any:
+        return odeint(lambda y, t: -k * y, array(device, [1.0], "float64"), [0.0, 0.5, 1.0], **options)[-1][0]
+
+    np.testing.assert_allclose(on_host(vmap(last)(rates)), np.exp([-1.0, -2.0, -5.0]), rtol=1e-6)
+    np.testing.assert_allclose(on_host(vmap(grad(last))(rates)), -np.exp([-1.0, -2.0, -5.0]), rtol=1e-5)
