@@ -14,15 +14,14 @@ OF_MATRICES = ("diagonal", "matrix_norm", "matrix_rank", "pinv", "qr", "svd", "s
 
 
 def _stacked(name: str, check: Callable[[Any, str], None]) -> Row:
-    """Return the row of a function of stacks of matrices; it checks members, which the hidden axis makes stacks of."""
+    """Return the row of a function of stacks of matrices.
+
+    It checks the first argument, whose members the hidden axis makes stacks of; others may be stacks of numbers.
+    """
 
     def of_stack(b: Batching, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
         kind = b.kind
-        for x in args:
-            if type(x) is kind and x.ndim >= 2:
-                check(x, name)
-        if args[0].ndim < 2:
-            check(args[0], name)
+        check(args[0], name)
         options = {key: b.front(x) if type(x) is kind else x for key, x in options.items()}
         return b.restored(function(*[b.front(x) if type(x) is kind else x for x in args], **options))
 

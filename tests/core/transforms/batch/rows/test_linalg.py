@@ -37,6 +37,7 @@ def symmetric(seed: int, dtype: str) -> Any:
 FUNCTIONS: list[tuple[str, Callable[..., Any], Any]] = [
     ("det", linalg.det, [(3, 3)]),
     ("det of a stack", linalg.det, [(2, 3, 3)]),
+    ("det of a stack of stacks", linalg.det, [(2, 1, 3, 3)]),
     ("det of singular matrices", linalg.det, [singular]),
     ("slogdet", lambda x: linalg.slogdet(x).logabsdet, [(3, 3)]),
     ("inv", linalg.inv, [(2, 3, 3)]),
