@@ -1,6 +1,5 @@
 """`BatchBackend`: the backend of batched arrays over those of another backend."""
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.namespace import BatchKernels, BatchNamespace
 from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, rows
-from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
+from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over, base_spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
 NO_RULE = (
@@ -369,11 +368,4 @@ def _first(x: BatchArray) -> Array:
 
 def over(base: Backend, depth: int = 1) -> BatchBackend:
     """Return the backend of batched arrays over those of `base`, the same one each time."""
-    return _over(base, depth)
-
-
-@functools.cache
-def _over(base: Backend, depth: int) -> BatchBackend:
-    made = BatchBackend(base, depth)
-    plugins.by_type[made.kind] = made
-    return made
+    return backend_over(BatchBackend, base, depth)

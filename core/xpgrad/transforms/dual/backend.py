@@ -20,7 +20,7 @@ from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.namespaces import DualKernels, DualNamespace
 from xpgrad.transforms.dual.tangents import derived
 from xpgrad.transforms.dual.transposition import node_outputs
-from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
+from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over, base_spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 
 PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
@@ -331,11 +331,4 @@ def _unwrapped(tree: Any) -> Any:
 
 def over(base: Backend, depth: int = 1) -> DualBackend:
     """Return the backend of dual arrays over those of `base`, the same one each time."""
-    return _over(base, depth)
-
-
-@functools.cache
-def _over(base: Backend, depth: int) -> DualBackend:
-    made = DualBackend(base, depth)
-    plugins.by_type[made.kind] = made
-    return made
+    return backend_over(DualBackend, base, depth)

@@ -1,12 +1,18 @@
 """`TransformedBackend`: what the backends of all transformations have from the one below them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.config import shared_lock
 from xpgrad.types import Array, DeviceHandle, Dtype
+
+B = TypeVar("B", bound="TransformedBackend")
+_lock = shared_lock()
+_made: dict[tuple[Any, Backend, int], Any] = {}
 
 
 class TransformedBackend(Backend):
@@ -117,4 +123,18 @@ def base_spec(spec: Spec) -> Spec:
     """Return the spec of the base's array for that of a transformation's array of the same shape."""
     base: Any = spec.backend.base
     found: Spec = base.spec_for(spec.shape, spec.dtype, spec.device)
+    return found
+
+
+def backend_over(make: Callable[[Backend, int], B], base: Backend, depth: int) -> B:
+    """Return ``make(base, depth)``, the same one each time, also to threads that are the first to ask for it."""
+    key = make, base, depth
+    found: B | None = _made.get(key)
+    if found is None:
+        with _lock:
+            found = _made.get(key)
+            if found is None:
+                found = make(base, depth)
+                plugins.by_type[found.array_types[0]] = found
+                _made[key] = found
     return found

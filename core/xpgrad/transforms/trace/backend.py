@@ -13,7 +13,7 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
-from xpgrad.transforms.enclosing.backend import TransformedBackend, base_spec
+from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over, base_spec
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
 from xpgrad.transforms.trace.namespaces import TraceKernels, TraceNamespace
 from xpgrad.transforms.trace.program import Value
@@ -428,11 +428,4 @@ def _moved(base: Backend, device: Device, x: Array) -> Array:
 
 def over(base: Backend, depth: int = 1) -> TraceBackend:
     """Return the backend of traced arrays over those of `base`, the same one each time."""
-    return _over(base, depth)
-
-
-@functools.cache
-def _over(base: Backend, depth: int) -> TraceBackend:
-    made = TraceBackend(base, depth)
-    plugins.by_type[made.kind] = made
-    return made
+    return backend_over(TraceBackend, base, depth)

@@ -11,9 +11,11 @@ from tests.building import array, variable
 import xpgrad
 from xpgrad import Variable, no_backprop_mode
 from xpgrad import array_api as xp
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import EscapedArray, GraphError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, vmap
+from xpgrad.transforms.batch.backend import over
 
 X = np.arange(6.0).reshape(3, 2) / 5 + 0.1
 
@@ -119,3 +121,19 @@ def test_two_threads_sweep_one_graph():
     assert len(found) == 8
     for g in found:
         np.testing.assert_array_equal(g.array, expected.array)
+
+
+def test_threads_that_are_first_get_one_backend():
+    found, start = [], threading.Barrier(8)
+
+    def ask():
+        start.wait()
+        found.append(over(plugins.host, 90))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
