@@ -125,7 +125,7 @@ def main() -> None:
     # A worker past its limit is killed at once: nothing is spilled to disk, and nobody waits for others.
     dask.config.set({f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")})
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, memory_limit=size["memory"], dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, memory_limit=size["memory"], dashboard_address=":0"
     )
     with cluster, Client(cluster) as client:
         results = [run(model, client, **size, bar=not quick) for model in MODELS]

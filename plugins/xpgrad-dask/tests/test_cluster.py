@@ -47,7 +47,7 @@ def client() -> Iterator[Client]:
     with (
         dask.config.set(options),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, memory_limit=MEMORY, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit=MEMORY, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
