@@ -87,22 +87,46 @@ __all__ = [  # noqa: RUF022 - the most important names first
 _LATE = {
     "backend": "xpgrad.backend",
     "backends": "xpgrad.backends",
+    "computational_graph": "xpgrad.computational_graph",
     "cuda": "xpgrad.chainer.cuda",
+    "dataset": "xpgrad.dataset",
+    "datasets": "xpgrad.datasets",
+    "drawing": "xpgrad.drawing",
     "fft": "xpgrad.fft",
     "function_hooks": "xpgrad.function_hooks",
     "functions": "xpgrad.functions",
     "gradient_check": "xpgrad.testing.gradient_check",
+    "initializers": "xpgrad.initializers",
+    "iterators": "xpgrad.iterators",
     "linalg": "xpgrad.linalg",
+    "link_hooks": "xpgrad.link_hooks",
+    "links": "xpgrad.links",
     "ops": "xpgrad.ops",
+    "optimizer": "xpgrad.optimizer",
+    "optimizer_hooks": "xpgrad.optimizer_hooks",
+    "optimizers": "xpgrad.optimizers",
     "plugin": "xpgrad.plugin",
+    "reporter": "xpgrad.reporter",
     "scipy": "xpgrad.scipy",
+    "serializers": "xpgrad.serializers",
     "special": "xpgrad.special",
     "testing": "xpgrad.testing",
+    "training": "xpgrad.training",
     "transforms": "xpgrad.transforms",
 }
 """Modules that are imported at their first use: most programs need few of them."""
-_LATE_FUNCTIONS = {"compile": "xpgrad.transforms.trace.compiled", "debug_print": "xpgrad.transforms.trace.printing"}
-"""Functions of such modules."""
+_LATE_FUNCTIONS = {
+    "Chain": "xpgrad.models",
+    "ChainList": "xpgrad.models",
+    "Link": "xpgrad.models",
+    "LinkHook": "xpgrad.models",
+    "Reporter": "xpgrad.reporter",
+    "Sequential": "xpgrad.models",
+    "compile": "xpgrad.transforms.trace.compiled",
+    "debug_print": "xpgrad.transforms.trace.printing",
+    "report": "xpgrad.reporter",
+}
+"""Functions and classes of such modules."""
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
