@@ -141,9 +141,7 @@ class DilatedConvolution2D(Convolution2D):
         self, in_channels: int | None, out_channels: int | None = None, ksize: Size | None = None, stride: Size = 1,
         pad: Size = 0, dilate: Size = 1, nobias: bool = False, initialW: Any = None, initial_bias: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate
-        )
+        super().__init__(in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate)
 
 
 class DepthwiseConvolution2D(_Windowed):
