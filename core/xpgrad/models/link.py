@@ -201,6 +201,11 @@ class Link:
         """Return the child links and their names."""
         return ()
 
+    def _child(self, name: str) -> "Link":
+        """Return a child link by its name."""
+        found: Link = self.__dict__[name]
+        return found
+
     def children(self) -> Iterator["Link"]:
         """Yield the child links."""
         for _, child in self._named_children():
@@ -273,10 +278,11 @@ class Link:
         """
         _check_mode("copy", mode)
         if mode == "share":
-            shared = {id(parameter): copy.copy(parameter) for parameter in self.params()}
-            for parameter in shared.values():
+            copies = {id(parameter): copy.copy(parameter) for parameter in self.params()}
+            for parameter in copies.values():
                 parameter.cleargrad()
-            made: Self = clone(self, shared)
+            leaves = {(id(link), n): copies[id(link.__dict__[n])] for link in self.links() for n in link._params}
+            made: Self = clone(self, leaves)
         else:
             made = copy.deepcopy(self)
             if mode == "init":
