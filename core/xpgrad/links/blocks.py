@@ -1,5 +1,6 @@
 """Blocks of convolutions from well-known networks."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,7 +46,7 @@ class MLPConvolution2D(ChainList):
         options = {"initialW": conv_init, "initial_bias": bias_init}
         super().__init__(
             Convolution2D(in_channels, out_channels[0], ksize, stride, pad, **options),
-            *(Convolution2D(n, m, 1, **options) for n, m in zip(out_channels, out_channels[1:], strict=False)),
+            *(Convolution2D(n, m, 1, **options) for n, m in itertools.pairwise(out_channels)),
         )
 
     def forward(self, x: AnyArray) -> Variable:

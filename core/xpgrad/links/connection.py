@@ -201,6 +201,6 @@ class SimplifiedDropconnect(Link):
     def forward(
         self, x: AnyArray, train: bool = True, mask: AnyArray | None = None, use_batchwise_mask: bool = True
     ) -> Variable:
-        """Return the map of `x`, with all weights if `train` is False; see `xpgrad.functions.simplified_dropconnect`."""
+        """Return the map of `x`, with all weights if `train` is False; see `F.simplified_dropconnect`."""
         self.initialize_for(x)
         return functions.simplified_dropconnect(x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask)

@@ -145,7 +145,7 @@ class NStepRNNReLU(NStepRNNBase):
 
 
 class NStepBiRNNReLU(NStepRNNReLU):
-    """Layers of plain recurrent units with rectified outputs, in both directions: `n_step_birnn` for sequences in any order.
+    """Layers of plain recurrent units with rectified outputs, in both directions, for sequences in any order.
 
     Parameters are those of `NStepRNNBase`.
     """
