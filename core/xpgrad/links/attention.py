@@ -72,12 +72,12 @@ class MultiHeadAttention(Chain):
         """
         k = q if k is None else k
         v = k if v is None else v
-        heads = [self._heads(link(x, n_batch_axes=2)) for link, x in ((self.query, q), (self.key, k), (self.value, v))]
-        y = permute_dims(scaled_dot_product_attention(*heads, mask=mask), axes=(0, 2, 1, 3))
+        by_head = self._heads(self.query, q), self._heads(self.key, k), self._heads(self.value, v)
+        y = permute_dims(scaled_dot_product_attention(*by_head, mask), axes=(0, 2, 1, 3))
         found: Variable = self.out(reshape(y, shape=(*y.shape[:2], self.size)), n_batch_axes=2)
         return found
 
-    def _heads(self, x: Variable) -> Variable:
-        """Return features, shape (B, N, size), by head: (B, n_heads, N, size / n_heads)."""
-        parts = reshape(x, shape=(*x.shape[:2], self.n_heads, self.size // self.n_heads))
+    def _heads(self, link: Linear, x: AnyArray) -> Variable:
+        """Return what a link makes of `x`, by head: shape (B, n_heads, N, size / n_heads)."""
+        parts = reshape(link(x, n_batch_axes=2), shape=(*x.shape[:2], self.n_heads, self.size // self.n_heads))
         return permute_dims(parts, axes=(0, 2, 1, 3))

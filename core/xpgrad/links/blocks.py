@@ -7,12 +7,11 @@ from typing import Any
 from xpgrad.array_api import concat
 from xpgrad.functions.activation import relu
 from xpgrad.functions.pooling import average_pooling_2d, max_pooling_2d
-from xpgrad.functions.windows import Size
 from xpgrad.graph.variable import Variable
 from xpgrad.links.batch_normalization import BatchNormalization
 from xpgrad.links.convolution import Convolution2D
 from xpgrad.models import Chain, ChainList
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, Size
 
 
 class MLPConvolution2D(ChainList):

@@ -76,7 +76,7 @@ class Scale(Chain):
     def forward(self, *xs: AnyArray) -> Variable:
         """Return the product of ``x`` and the parameter, or of ``x, W``, plus the bias."""
         z = functions.scale(*_operands(self, "W", xs), axis=self.axis)
-        return self.bias(z) if "bias" in self.__dict__ else z  # type: ignore[no-any-return]  # links are called as Any
+        return self.bias(z) if "bias" in self.__dict__ else z
 
 
 def _operands(link: Link, name: str, xs: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -84,7 +84,7 @@ def _operands(link: Link, name: str, xs: tuple[Any, ...]) -> tuple[Any, Any]:
     if len(xs) + len(own) != 2:
         expected = f"x, as the link has {name}" if own else f"x and {name}"
         raise TypeError(f"{type(link).__name__}: expected {expected}, got {len(xs)} arguments")
-    return (*xs, *own)  # type: ignore[return-value]  # two, as was checked
+    return (*xs, *own)
 
 
 class Bilinear(Link):

@@ -91,7 +91,7 @@ class StatefulGRU(Stateful, StatelessGRU):
 class GRU(StatefulGRU):
     """`StatefulGRU` under its short name."""
 
-    def forward(self, *args: AnyArray) -> Variable:  # type: ignore[override]  # to explain a call with h
+    def forward(self, *args: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
         if len(args) != 1:
             raise ValueError(f"GRU: expected one argument x, got {len(args)}; StatelessGRU takes h and x")

@@ -3,12 +3,12 @@
 from typing import Any
 
 from xpgrad import functions
-from xpgrad.functions.windows import Size, per_axis
+from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
 from xpgrad.links.convolution import Convolution2D
 from xpgrad.links.parameters import bias, weight
 from xpgrad.models import Chain, Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, Size
 
 
 class LocalConvolution2D(Link):

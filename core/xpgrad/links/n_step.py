@@ -1,9 +1,10 @@
 """Links of recurrent networks over whole sequences of different lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from xpgrad.functions import n_step
+from xpgrad.functions.checks import known_spec
 from xpgrad.functions.sequences import permutate, transpose_sequence
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import weight, zeros_beside
@@ -102,7 +103,12 @@ class NStepRNNBase(ChainList):
 
 
 def _in_order(x: Any, order: list[int], moved: bool) -> Any:
-    return permutate(x, order, axis=1) if moved else x
+    """Return a state with its sequences in another order."""
+    if not moved:
+        return x
+    spec = known_spec(x, "permutate")
+    backend = spec.backend
+    return permutate(x, backend.asarray(order, backend.namespace.int64, spec.device), axis=1)
 
 
 class NStepRNNTanh(NStepRNNBase):
@@ -115,7 +121,8 @@ class NStepRNNTanh(NStepRNNBase):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_rnn(*args, activation="tanh")
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="tanh")
 
 
 class NStepBiRNNTanh(NStepRNNTanh):
@@ -128,7 +135,8 @@ class NStepBiRNNTanh(NStepRNNTanh):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_birnn(*args, activation="tanh")
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="tanh")
 
 
 class NStepRNNReLU(NStepRNNBase):
@@ -141,7 +149,8 @@ class NStepRNNReLU(NStepRNNBase):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_rnn(*args, activation="relu")
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="relu")
 
 
 class NStepBiRNNReLU(NStepRNNReLU):
@@ -154,7 +163,8 @@ class NStepBiRNNReLU(NStepRNNReLU):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_birnn(*args, activation="relu")
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="relu")
 
 
 class NStepGRU(NStepRNNBase):
