@@ -20,8 +20,8 @@ Numbers = Mapping[str, Any]
 class Formula:
     """A method of optimization as formulas, which its optimizer class inherits.
 
-    Every formula is elementwise, and takes arrays with Python numbers, or Variables. Augmented assignments, ``w -= ...``,
-    write into arrays, and give new Variables.
+    Every formula is elementwise, and takes arrays with Python numbers, or Variables. Augmented assignments
+    (``w -= ...``) write into arrays, and give new Variables.
     """
 
     @staticmethod
@@ -92,13 +92,15 @@ def prepared(numbers: Numbers, backend: Backend, spec: Spec) -> Numbers:
 def _operand(name: str, x: Any, backend: Backend, spec: Spec) -> Any:
     if x is None or isinstance(x, (bool, Variable)):
         return x
-    x = float(x)
-    if x and spec.half and abs(x) <= _smallest(backend, spec.dtype) / 2:
-        dtype = backend.dtype_name(spec.dtype)
-        raise ValueError(
-            f"optimizer: {name} is {x}, which is 0 in {dtype}; set a larger one, or call use_fp32_update()"
-        )
-    return backend.prepare(x, spec)
+    return backend.prepare(check_kept(name, float(x), spec), spec)
+
+
+def check_kept(name: str, x: float, spec: Spec) -> float:
+    """Return a coefficient, if it is not rounded to 0 in the dtype of `spec`."""
+    if x and spec.half and abs(x) <= _smallest(spec.backend, spec.dtype) / 2:
+        dtype = spec.backend.dtype_name(spec.dtype)
+        raise ValueError(f"optimizer: {name} is {x}, which is 0 in {dtype}; set a larger one, or call use_fp32_update()")
+    return x
 
 
 def _smallest(backend: Backend, dtype: Dtype) -> float:

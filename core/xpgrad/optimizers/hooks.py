@@ -1,5 +1,7 @@
 """Hooks of optimizers: they change gradients before the update."""
 
+import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +13,7 @@ from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.optimizers.formula import change_gradient
-from xpgrad.optimizers.hyperparameter import Hyperparameter
+from xpgrad.optimizers.update_rule import held_by
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
 
@@ -155,7 +157,7 @@ class GradientClipping:
 
     def __call__(self, opt: Any) -> None:
         """Scale the gradients of the optimizer's parameters."""
-        params = [param for param in opt.target.params(False) if param.grad is not None]
+        params = [held_by(param) for param in opt.target.params(False) if param.grad is not None]
         if not params:
             return
         first = params[0].device
@@ -164,7 +166,7 @@ class GradientClipping:
         for param in params:
             factor = constant_variable(transfer(rate, param.device))
             factor = array_api.astype(factor, param.dtype).array
-            change_gradient(param, lambda xp, w, g, factor=factor: g * factor)
+            change_gradient(param, functools.partial(_scaled, factor))
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
         """Return the gradients `gs`, scaled: the function form."""
@@ -207,17 +209,21 @@ class GradientNoise:
             return
         with using_device(param.device):
             noise = self.noise_func(param.xp, param.shape, param.dtype, self, rule)
-        added = constant_variable(param.grad) + constant_variable(noise)
+        added = constant_variable(param.grad) + array_api.astype(constant_variable(noise), param.dtype)
         param.grad = added.array
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
         """Return the gradients `gs` with noise: the function form."""
-        rule, found = Hyperparameter(), []
-        rule.t = t
+        rule, found = types.SimpleNamespace(t=t), []
         for g in gs:
             with using_device(g.device):
                 found.append(g + as_variable(self.noise_func(g.xp, g.shape, g.dtype, self, rule)))
         return found
+
+
+def _scaled(factor: Array, xp: Namespace, w: Array, g: Array) -> Array:
+    g *= factor
+    return g
 
 
 def _square(g: Variable) -> Variable:

@@ -7,10 +7,11 @@ from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.models.link import Link
-from xpgrad.optimizers.formula import Formula, change_gradient
+from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, all_finite
-from xpgrad.optimizers.update_rule import UpdateRule, register, unregister
+from xpgrad.optimizers.rule import Rule
+from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 
 
 class Optimizer:
@@ -87,7 +88,7 @@ class Optimizer:
             hook(self)
             return
         for param in self.target.params(False):
-            hook(param.update_rule, param)
+            hook(param.update_rule, held_by(param))
 
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, and what the update rule of each parameter has, under the parameter's name."""
@@ -140,6 +141,15 @@ class GradientMethod(Optimizer, Formula):
         for param in () if self.target is None else self.target.params():
             if param.update_rule is not None:
                 param.update_rule.use_fp32_update(flag)
+
+    @property
+    def rule(self) -> Rule:
+        """The optimizer as functions of trees, with its present hyperparameters, and its hooks on gradients."""
+        hooks = [*self._hooks["pre"].values(), *self._hooks["post"].values()]
+        other = [hook for hook in hooks if not hasattr(hook, "gradients")]
+        if other:
+            raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
+        return Rule(type(self), self.hyperparam.get_dict(), hooks)
 
     # Loss scaling
 
@@ -213,14 +223,19 @@ class GradientMethod(Optimizer, Formula):
         for param in params:
             _check(param, type(self).__name__)
         safe = not self.check_nan_in_grads()
-        for param in params:
-            _unscale(param)
         if safe:
-            self.call_hooks("pre")
-            self.t += 1
-            for param in params:
-                param.update()
-            self.call_hooks("post")
+            try:
+                for param in params:
+                    held_by(param)
+                self.call_hooks("pre")
+                self.t += 1
+                for param in params:
+                    param.update()
+                self.call_hooks("post")
+            finally:
+                for param in params:
+                    if param.update_rule is not None:
+                        param.update_rule._held = None
         if self._scale is not None:
             self._scale.after(safe)
 
@@ -236,7 +251,8 @@ class GradientMethod(Optimizer, Formula):
 
 
 def _check(param: Parameter, title: str) -> None:
-    grad, array = param.grad, param.array
+    grad: Any = param.grad
+    array: Any = param.array
     if grad.shape != array.shape:
         raise ShapeError(
             f"{title}.update: expected a gradient of shape {array.shape} for the parameter {param.name!r}, got "
@@ -247,10 +263,3 @@ def _check(param: Parameter, title: str) -> None:
             f"{title}.update: expected a gradient of {array.dtype} for the parameter {param.name!r}, got {grad.dtype}; "
             "nothing was updated"
         )
-
-
-def _unscale(param: Parameter) -> None:
-    scale = param._loss_scale
-    if scale is not None:
-        change_gradient(param, lambda xp, w, g: g / scale)
-        param._node.own_extra().loss_scale = None

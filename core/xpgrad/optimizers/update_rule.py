@@ -3,14 +3,14 @@
 import contextlib
 import copy
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
-from xpgrad.optimizers.formula import Formula, changed, prepared, writes
+from xpgrad.optimizers.formula import Formula, Numbers, change_gradient, changed, prepared, writes
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.types import Array, Namespace
 
@@ -45,6 +45,7 @@ class UpdateRule:
         self._state: dict[str, Any] | None = None
         self._hooks: dict[str, dict[str, Callable[..., Any]]] = {"pre": {}, "post": {}}
         self._use_fp32_update = False
+        self._held: Parameter | None = None
 
     @property
     def state(self) -> dict[str, Any] | None:
@@ -76,39 +77,68 @@ class UpdateRule:
         """Update a parameter that is initialised and has a gradient; do nothing if the rule is not enabled."""
         if not self.enabled or param._array is None or param.grad is None:
             return
-        self.t += 1
         try:
-            held = self.prepare(param)
-        except BaseException:
-            self.t -= 1
-            raise
-        for hook in self._hooks["pre"].values():
-            hook(self, held)
-        self.update_core(held)
-        for hook in self._hooks["post"].values():
-            hook(self, held)
+            held = self.hold(param)
+            self.t += 1
+            self.call_hooks("pre", held)
+            self.update_core(held)
+            self.call_hooks("post", held)
+        finally:
+            self._held = None
         if held is not param:
-            store(param, plugins.backend_of(held.array).namespace.astype(held.array, param.dtype))
+            self.keep(param, held)
 
-    def prepare(self, param: Parameter) -> Parameter:
-        """Return `param`, or its float32 copy, with a state on its device."""
-        fresh = self._state is None
-        if self._state is None:
-            self._state = {}
-        try:
-            if self._use_fp32_update and param._node.spec.half:
-                param = self._master(param, self._state)
-            if fresh:
-                self.init_state(param)
-        except BaseException:
-            self._state = None if fresh else self._state
-            raise
+    def call_hooks(self, timing: str, param: Parameter) -> None:
+        """Call the hooks of a timing, "pre" or "post"."""
+        for hook in list(self._hooks[timing].values()):
+            hook(self, param)
+
+    def hold(self, param: Parameter) -> Parameter:
+        """Return what is updated: `param`, or its float32 copy; its gradient is divided by the factor of the loss."""
+        if self._held is None:
+            self.prepare(param)
+            state, held = self._state, param
+            if state is not None and MASTER in state:
+                spec, backend = param._node.spec, param._node.spec.backend
+                held = Parameter(state[MASTER], name=param.name)
+                held.grad = backend.follow(backend.xp.astype)(param.grad, spec.wide)
+                held._node.own_extra().loss_scale = param._loss_scale
+                held.update_rule = self
+            unscale(held)
+            self._held = held
+        return self._held
+
+    def keep(self, param: Parameter, held: Parameter) -> None:
+        """Give a parameter the values of its float32 copy, after an update of that."""
+        assert self._state is not None
+        self._state[MASTER] = held.array
+        backend = param._node.spec.backend
+        store(param, backend.follow(backend.xp.astype)(held.array, param.dtype))
+
+    def prepare(self, param: Parameter) -> None:
+        """Make the state, with the float32 copy, or move it to the device of the parameter.
+
+        Raises
+        ------
+        ShapeError
+            The state is that of a parameter of another shape.
+        """
+        spec, fresh = param._node.spec, self._state is None
+        state: dict[str, Any] = {} if self._state is None else self._state
+        dtype = spec.wide if self._use_fp32_update and spec.half else spec.dtype
+        if dtype != spec.dtype and MASTER not in state:
+            state[MASTER] = spec.backend.follow(spec.backend.xp.astype)(param.array, dtype)
+        if fresh:
+            self._state = state
+            try:
+                self.init_state(Parameter(state[MASTER]) if MASTER in state else param)
+            except BaseException:
+                self._state = None
+                raise
         device = None
-        for name, array in self._state.items():
-            if name == MASTER or plugins.by_type.get(type(array)) is None:
-                continue
-            backend = plugins.backend_of(array)
-            if backend.spec(array) is param._node.spec:
+        for name, array in state.items():
+            backend = plugins.by_type.get(type(array))
+            if backend is None or backend.spec(array) is spec:
                 continue
             device = device or param.device
             if tuple(array.shape) != param.shape:
@@ -117,21 +147,7 @@ class UpdateRule:
                     f"got {tuple(array.shape)}; load the state that belongs to this model"
                 )
             moved = array if backend.device_of(array) == device else transfer(array, device)
-            self._state[name] = moved if moved.dtype == param.dtype else device.xp.astype(moved, param.dtype)
-        return param
-
-    def _master(self, param: Parameter, state: dict[str, Any]) -> Parameter:
-        """Return a Parameter over the float32 copy, with the gradient in float32."""
-        backend, spec = plugins.backend_of(param.array), param._node.spec
-        held = state.get(MASTER)
-        if held is None:
-            held = backend.namespace.astype(param.array, spec.wide)
-        elif plugins.backend_of(held).device_of(held) != param.device:
-            held = transfer(held, param.device)
-        held = Parameter(held, name=param.name)
-        held.grad = backend.namespace.astype(param.grad, spec.wide)
-        held.update_rule = self
-        return held
+            state[name] = moved if moved.dtype == dtype else device.xp.astype(moved, dtype)
 
     def init_state(self, param: Parameter) -> None:
         """Fill the state for a parameter; a derived class with formulas of its own overrides this."""
@@ -143,24 +159,23 @@ class UpdateRule:
 
     def update_core(self, param: Parameter) -> None:
         """Update a parameter by the formulas; a derived class may override this, or `update_core_cpu` and `_gpu`."""
-        formula = self.formula
-        if formula is None:
+        if self.formula is None:
             on_host = param.device.backend is plugins.host
             own = getattr(self, "update_core_cpu" if on_host else "update_core_gpu", None)
             if own is None:
                 raise NotImplementedError(f"{type(self).__name__}: define update_core(param)")
             own(param)
             return
-        spec, state = param._node.spec, self._state
+        spec = param._node.spec
+        numbers = self.formula.coefficients(self.hyperparam.at(self.t), self.t)
+        self.step(param, prepared(numbers, spec.backend, spec))
+
+    def step(self, param: Parameter, numbers: Numbers) -> None:
+        """Make a step of the formulas with these coefficients, and store parameter and state."""
+        formula, state = self.formula, self._state
+        assert formula is not None
         assert state is not None
         names = [name for name in state if name != MASTER]
-        numbers = formula.coefficients(self.hyperparam.at(self.t), self.t)
-        self.stepped(param, names, prepared(numbers, spec.backend, spec))
-
-    def stepped(self, param: Parameter, names: list[str], numbers: Mapping[str, Any]) -> None:
-        """Make a step of the formula with these coefficients, and store parameter and state."""
-        formula, state = self.formula, self._state
-        assert formula is not None and state is not None
 
         def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
             s = dict(zip(names, kept, strict=True))
@@ -203,6 +218,26 @@ def store(param: Parameter, array: Array) -> None:
         backend.follow(operator.setitem)(held, ..., array)
     else:
         param.array = array
+
+
+def unscale(param: Parameter) -> None:
+    """Divide a gradient by the factor of the loss from which it was computed, if there is one."""
+    scale = param._loss_scale
+    if scale is not None:
+        change_gradient(param, lambda xp, w, g: g / scale)
+        param._node.own_extra().loss_scale = None
+
+
+def held_by(param: Parameter) -> Parameter:
+    """Return what an update of a parameter changes, see `UpdateRule.hold`; hooks of optimizers get this."""
+    if param.grad is None:
+        return param
+    rule = param.update_rule
+    if rule is not None and rule.enabled:
+        found: Parameter = rule.hold(param)
+        return found
+    unscale(param)
+    return param
 
 
 def register(
