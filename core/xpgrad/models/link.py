@@ -19,6 +19,7 @@ from xpgrad.models.cloning import clone
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
 from xpgrad.models.residence import Visitor, from_chx_visitor, to_chx_visitor, to_device
 from xpgrad.types import Namespace
+from xpgrad.utils.pictures import drawer
 
 Mode = Literal["share", "copy", "init"]
 MODES = "share", "copy", "init"
@@ -264,6 +265,7 @@ class Link:
         return f"{type(self).__name__}({specs})"
 
     __repr__ = __str__
+    _repr_html_ = drawer.html("models")
 
     # Copies
 
