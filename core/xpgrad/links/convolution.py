@@ -3,11 +3,11 @@
 from typing import Any
 
 from xpgrad.functions import convolution as functions
-from xpgrad.functions.windows import Size, per_axis
+from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import bias, weight
 from xpgrad.models import Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, Size
 
 
 class _Windowed(Link):
@@ -130,8 +130,9 @@ class Convolution2D(ConvolutionND):
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""
         self.initialize_for(x)
-        options = {"dilate": self.dilate, "groups": self.groups}
-        return functions.convolution_2d(x, self.W, self.b, self.stride, self.pad, **options)
+        return functions.convolution_2d(
+            x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
+        )
 
 
 class DilatedConvolution2D(Convolution2D):
@@ -141,9 +142,7 @@ class DilatedConvolution2D(Convolution2D):
         self, in_channels: int | None, out_channels: int | None = None, ksize: Size | None = None, stride: Size = 1,
         pad: Size = 0, dilate: Size = 1, nobias: bool = False, initialW: Any = None, initial_bias: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate
-        )
+        super().__init__(in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate)
 
 
 class DepthwiseConvolution2D(_Windowed):
@@ -260,5 +259,6 @@ class Deconvolution2D(DeconvolutionND):
     def forward(self, x: AnyArray) -> Variable:
         """Return the transposed convolution of pictures `x`, shape (N, in_channels, H, W)."""
         self.initialize_for(x)
-        options = {"dilate": self.dilate, "groups": self.groups}
-        return functions.deconvolution_2d(x, self.W, self.b, self.stride, self.pad, self.outsize, **options)
+        return functions.deconvolution_2d(
+            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate, groups=self.groups
+        )

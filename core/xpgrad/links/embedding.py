@@ -40,7 +40,7 @@ class EmbedID(Link):
     @classmethod
     def from_params(cls, W: Any, ignore_label: int | None = None) -> "EmbedID":
         """Return a link with a copy of this matrix."""
-        return cls(*W.shape, given(W), ignore_label)
+        return cls(W.shape[0], W.shape[1], given(W), ignore_label)
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the rows with the indices in `x`: its shape, and an axis of length `out_size`."""

@@ -48,7 +48,7 @@ class StatelessGRU(Chain):
             self.W, self.U = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
 
     def forward(self, h: AnyArray, x: AnyArray) -> Variable:
-        """Return ``(1 - z) * h + z * tanh(W(x) + U(r * h))`` with gates ``r = sigmoid(W_r(x) + U_r(h))`` and z alike."""
+        """Return ``(1 - z) * h + z * tanh(W(x) + U(r * h))`` with gates r and z, sigmoids of sums."""
         r = sigmoid(self.W_r(x) + self.U_r(h))
         z = sigmoid(self.W_z(x) + self.U_z(h))
         return functions.linear_interpolate(z, tanh(self.W(x) + self.U(r * h)), h)
@@ -91,7 +91,7 @@ class StatefulGRU(Stateful, StatelessGRU):
 class GRU(StatefulGRU):
     """`StatefulGRU` under its short name."""
 
-    def forward(self, *args: AnyArray) -> Variable:  # type: ignore[override]  # to explain a call with h
+    def forward(self, *args: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
         if len(args) != 1:
             raise ValueError(f"GRU: expected one argument x, got {len(args)}; StatelessGRU takes h and x")

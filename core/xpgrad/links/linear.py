@@ -35,6 +35,8 @@ class Linear(Link):
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
+        if out_size is None:
+            raise TypeError("Linear: expected out_size to be an int, got None")
         self.in_size, self.out_size = in_size, out_size
         with self.init_scope():
             self.W = weight(initialW)

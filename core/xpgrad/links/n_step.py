@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from xpgrad.functions import n_step
+from xpgrad.functions.checks import known_spec
 from xpgrad.functions.sequences import permutate, transpose_sequence
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import weight, zeros_beside
@@ -102,14 +103,137 @@ class NStepRNNBase(ChainList):
 
 
 def _in_order(x: Any, order: list[int], moved: bool) -> Any:
-    return permutate(x, order, axis=1) if moved else x
+    """Return a state with its sequences in another order."""
+    if not moved:
+        return x
+    spec = known_spec(x, "permutate")
+    backend = spec.backend
+    return permutate(x, backend.asarray(order, backend.namespace.int64, spec.device), axis=1)
 
 
-def _network(name: str, function: Callable[..., Any], weights: int, both: bool, text: str, **options: Any) -> Any:
-    """Return a class of networks that run `function`."""
+class NStepRNNTanh(NStepRNNBase):
+    """Layers of plain recurrent units with tanh: `n_step_rnn` for sequences in any order.
 
-    def rnn(self: Any, *args: Any) -> Any:
-        return function(*args, **options)
+    Parameters are those of `NStepRNNBase`.
+    """
 
-    members = {"rnn": rnn, "n_weights": weights, "use_bi_direction": both, "__module__": __name__, "__doc__": text}
-    return type(name, (NStepRNNBase,), members)
+    n_weights = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="tanh")
+
+
+class NStepBiRNNTanh(NStepRNNTanh):
+    """Layers of plain recurrent units with tanh, in both directions: `n_step_birnn` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="tanh")
+
+
+class NStepRNNReLU(NStepRNNBase):
+    """Layers of plain recurrent units with rectified outputs: `n_step_rnn` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="relu")
+
+
+class NStepBiRNNReLU(NStepRNNReLU):
+    """Layers of plain recurrent units with rectified outputs, in both directions, for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="relu")
+
+
+class NStepGRU(NStepRNNBase):
+    """Layers of gated recurrent units: `n_step_gru` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 6
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        return n_step.n_step_gru(*args)
+
+
+class NStepBiGRU(NStepGRU):
+    """Layers of gated recurrent units, in both directions: `n_step_bigru` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        return n_step.n_step_bigru(*args)
+
+
+class NStepLSTM(NStepRNNBase):
+    """Layers of long short-term memory: `n_step_lstm` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 8
+    n_cells = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, the last cells, and the outputs at each step."""
+        return n_step.n_step_lstm(*args)
+
+    def forward(  # type: ignore[override]  # a cell more than other networks, as in Chainer
+        self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
+    ) -> tuple[Variable, Variable, list[Variable]]:
+        """Return the last outputs and cells of each layer, and the sequences of outputs of the last one.
+
+        Parameters
+        ----------
+        hx, cx : Variable or array, shape (S, B, out_size), or None
+            Outputs and cells before the first step; None means zeros.
+        xs : sequence of Variables or arrays, shapes (L_b, in_size)
+
+        Returns
+        -------
+        hy, cy : Variable, shape (S, B, out_size)
+        ys : list of Variable, shapes (L_b, out_size), or (L_b, 2 * out_size) for both directions
+        """
+        (hy, cy), ys = self._call([hx, cx], xs)
+        return hy, cy, ys
+
+
+class NStepBiLSTM(NStepLSTM):
+    """Layers of long short-term memory in both directions: `n_step_bilstm` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, the last cells, and the outputs at each step."""
+        return n_step.n_step_bilstm(*args)
