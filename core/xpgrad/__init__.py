@@ -64,6 +64,7 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
 from xpgrad.listing import missing_name as _missing_name
+from xpgrad.utils.pictures import drawer as _drawer
 from xpgrad.watch.anomaly import anomaly_detection
 from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 
@@ -142,6 +143,7 @@ _LATE_FUNCTIONS = {
     "report_scope": "xpgrad.reporter",
 }
 """Functions and classes of such modules."""
+_drawer.package = "xpgrad.drawing"
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 
