@@ -37,7 +37,7 @@ def test_it_is_a_list_whose_links_are_named_by_position():
     assert len(links) == 4
     links.clear()
     assert len(links) == 0
-    assert links == links  # noqa: PLR0124 - by identity
+    assert links == links
     assert links != ChainList()
     assert len({links, ChainList()}) == 2
 

@@ -50,7 +50,7 @@ def test_parameters_are_found_once_and_named_in_each_place():
 
 def test_uninitialised_parameters_are_left_out_on_request():
     net = Net(None)
-    assert [path for path, _ in net.namedparams(include_uninit=False)][0] == "/l1/b"
+    assert next(path for path, _ in net.namedparams(include_uninit=False)) == "/l1/b"
     assert len(list(net.params(include_uninit=False))) == 5
     with pytest.warns(UserWarning, match="parameters are uninitialised, and do not count: /l1/W"):
         assert net.count_params() == 4 + 20 + 10
@@ -66,7 +66,7 @@ def test_a_copy_shares_arrays_but_no_gradients():
         assert a is not b
         assert a.array is b.array
         assert b.grad is None
-    assert shared.rest[0] is list(shared.rest.children())[0]
+    assert shared.rest[0] is next(shared.rest.children())
     assert shared.rest[1] is net.rest[1]
     assert shared.scale is net.scale
     shared.cleargrads()

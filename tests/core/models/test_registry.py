@@ -20,7 +20,7 @@ def test_parameters_and_links_in_the_scope_are_registered():
         "/l1/W", "/l1/b", "/rest/0/W", "/rest/0/b", "/rest/1/W", "/rest/1/b",
     ]  # fmt: skip
     assert [path for path, _ in net.namedlinks()] == ["/", "/l1", "/rest", "/rest/0", "/rest/1"]
-    assert [path for path, _ in net.namedlinks(skipself=True)][0] == "/l1"
+    assert next(path for path, _ in net.namedlinks(skipself=True)) == "/l1"
     assert list(net.children()) == [net.l1, net.rest]
     assert net.l1.W.name == "W"
     assert net.l1.name == "l1"

@@ -219,7 +219,7 @@ def test_uninitialised_parameters_are_an_error(use):
 
 
 def test_structures_are_compared():
-    leaves, structure = flatten(Net())
+    _, structure = flatten(Net())
     with pytest.raises(StructureError, match="what: expected a Net, got Linear"):
         structure.leaves_of(Linear(3, 4), "what")
     other = Net()
