@@ -143,6 +143,12 @@ class NumPyBackend(Backend):
         """Return a new array from scalars, nested lists, or an array."""
         return np.array(obj, dtype)
 
+    def archives(self) -> Any:
+        """Return the module that reads and writes files of arrays."""
+        from xpgrad_numpy import archives  # only for serializers
+
+        return archives
+
     def is_fresh(self, function: Kernel) -> bool:
         """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
         from xpgrad_numpy import programs  # only for compiled functions
