@@ -14,6 +14,7 @@ from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config, no_backprop_mode
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links import DeconvolutionND
+from xpgrad.links.parameters import outside, waits
 from xpgrad.models import Link, LinkHook
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs
 
@@ -36,7 +37,7 @@ class _WeightHook(LinkHook):
         """Check the weight, and prepare the link if it is initialised."""
         if not hasattr(link, self.weight_name):
             raise ValueError(f"{type(self).__name__}: {type(link).__name__} has no weight {self.weight_name!r}")
-        if getattr(link, self.weight_name).array is not None:
+        if not waits(getattr(link, self.weight_name)):
             self._prepare(link)
 
     def forward_preprocess(self, args: ForwardPreprocessArgs) -> None:
@@ -46,9 +47,9 @@ class _WeightHook(LinkHook):
         put, original = self._replaced.pop(id(link), (None, None))
         if weight is put:  # the call before has raised an error
             weight = link.__dict__[self.weight_name] = original
-        if weight.array is None:
+        if waits(weight):
             link.initialize_for(*args.args, **args.kwargs)
-        self._prepare(link)
+        outside(self._prepare, link)
         put = self._normalized(link, weight)
         self._replaced[id(link)] = put, weight
         link.__dict__[self.weight_name] = put
@@ -121,9 +122,7 @@ class SpectralNormalization(_WeightHook):
         with no_backprop_mode():
             matrix = self._matrix(link, getattr(link, self.weight_name))
             if not matrix.shape[0]:
-                raise ValueError(
-                    f"SpectralNormalization: {self.weight_name} has no outputs, its matrix is {matrix.shape}"
-                )
+                raise ValueError(f"SpectralNormalization: {self.weight_name} has no outputs, shape {matrix.shape}")
             u = random.normal((matrix.shape[0],), matrix.dtype, matrix.device)
             link.add_persistent(self.vector_name, Variable(u, requires_grad=False))
             if self.use_gamma:
@@ -164,7 +163,7 @@ class WeightStandardization(_WeightHook):
 
     References
     ----------
-    Qiao, Wang, Liu, Shen, Yuille: Micro-batch training with batch-channel normalization and weight standardization, 2019.
+    Qiao, Wang, Liu, Shen, Yuille: Weight standardization, 2019.
     """
 
     name = "WeightStandardization"
