@@ -1,6 +1,10 @@
 """Links as trees: models as arguments of the transforms."""
 
+import copy
 import functools
+import gc
+import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -301,3 +305,56 @@ def test_training_in_chainers_style_is_one_program():
     model.copyparams(start)
     np.testing.assert_allclose(run(step), found, rtol=1e-5)
     assert f.cache_info().size <= 2
+
+
+def made_of(model):
+    """Return what a model computes after it was taken apart and put together."""
+    leaves, structure = flatten(model)
+    return values(structure.build(leaves)(example_on_host()))
+
+
+EDITS = {
+    "nothing": lambda net: None,
+    "a parameter": lambda net: setattr(net.l1, "W", Parameter(np.ones((4, 3), "float32"))),
+    "a layer": lambda net: net.rest.insert(1, F.relu),
+    "a link": lambda net: setattr(net, "rest", Linear(4, 5)),
+    "a name": lambda net: setattr(net, "forward", lambda x: x + 1),
+    "a tie": lambda net: setattr(net.rest[0], "b", net.l1.b),
+    "a hook": lambda net: net.l1.add_hook(xpgrad.LinkHook()),
+    "less": lambda net: net.rest.pop(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_changes_of_a_model_are_seen(edit):
+    net = Net()
+    before = flatten(net)[1].empty
+    assert flatten(net)[1].empty is before  # kept
+    EDITS[edit](net)
+    assert (flatten(net)[1].empty is before) == (edit in ("nothing", "a parameter"))
+    assert made_of(net) == values(net(example_on_host()))
+    assert len(flatten(net)[0]) == len(list(net.params()))
+
+
+def test_a_model_and_its_graphs_are_not_kept_alive():
+    net = Net()
+    f = xpgrad.compile(loss)
+    for _ in range(3):
+        f(net, example_on_host())
+        grad(loss)(net, example_on_host())
+    net.h = F.tanh(net.l1.W)
+    flatten(net)
+    links = [weakref.ref(x) for x in (net, net.l1, net.l1.W, net.h)]
+    del net.h
+    assert links[3]() is None
+    del net
+    gc.collect()
+    assert [ref() for ref in links] == [None] * 4
+
+
+def test_pickle_and_copies_have_no_plan():
+    net = Net()
+    flatten(net)
+    for made in (pickle.loads(pickle.dumps(net)), copy.copy(net), copy.deepcopy(net), net.copy()):
+        assert not hasattr(made, "_plan")
+        assert made_of(made) == values(net(example_on_host()))
