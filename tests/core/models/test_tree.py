@@ -167,6 +167,18 @@ def test_a_batch_of_models(device):
         stack([models[0], Linear(3, 3)])
 
 
+def test_axes_of_a_batch_by_parameter():
+    model, x = Linear(3, 2, Filling()), example_on_host()
+    batch = stack([model, model])
+    batch.b = model.b
+    axes = map_leaves(lambda p: p.ndim - 2 if p.ndim == 3 else None, batch)
+    assert (axes.W, axes.b) == (1, None)
+    batch.W = F.moveaxis(batch.W, 0, 1)
+    for given in (axes, {"/W": 1, "/b": None}):
+        y = vmap(lambda m, x: m(x), in_axes=(given, None))(batch, x)
+        np.testing.assert_allclose(values(y), [values(model(x))] * 2, rtol=1e-6)
+
+
 def test_forward_mode():
     model, x = Net(), example_on_host()
     direction = map_leaves(lambda p: Variable(np.ones_like(p.array)), model)
