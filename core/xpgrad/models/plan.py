@@ -51,7 +51,6 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    link : weak reference
     kind : type
     template : dict
         Its attributes, with a `Ref` or `Leaf` for each link or leaf, at any depth.
@@ -67,7 +66,6 @@ class Row(NamedTuple):
         The attributes that each copy has for itself.
     """
 
-    link: Any
     kind: type
     template: dict[str, Any]
     shared: tuple[tuple[str, Any], ...]
@@ -122,21 +120,22 @@ class Plan:
         self.tied = sum(map(len, places)) > len(paths)
         self.rows = [_row(link, own, swaps) for (_, link), own in zip(found.values(), places, strict=True)]
         self._links, self._leaves = links, leaves
+        self._alive = [weakref.ref(link) for _, link in found.values()]
         self._fixed = not any(row.nested for row in self.rows)
         values = (value for row in self.rows for _, value in row.shared)
         self.lasting = not any(isinstance(x, Variable) and x.creator_node is not None for x in values)
 
     def is_of(self, root: Any) -> bool:
         """Return whether it is the plan of this object, which is still what it was."""
-        return self.rows[0].link() is root and self.holds()
+        return self._alive[0]() is root and self.holds()
 
     def holds(self) -> bool:
         """Return whether the tree is still what it was."""
         if not self._fixed:
             return False
         leaves: dict[int, Any] = {}
-        for row in self.rows:
-            link = row.link()
+        for row, alive in zip(self.rows, self._alive, strict=True):
+            link = alive()
             if link is None or not self._row_holds(row, link.__dict__):
                 return False
             for name, i in row.leaves:
@@ -146,7 +145,7 @@ class Plan:
         return len(set(parameters)) == len(parameters)
 
     def _row_holds(self, row: Row, now: dict[str, Any]) -> bool:
-        if now.keys() != row.template.keys():
+        if now.keys() != row.template.keys() and not (self.tied and now.keys() ^ row.template.keys() == {"_ties"}):
             return False
         for name, value in row.shared:
             if now[name] is not value:
@@ -155,7 +154,7 @@ class Plan:
             if now[name] != row.template[name]:
                 return False
         for name, i in row.children:
-            if now[name] is not self.rows[i].link():
+            if now[name] is not self._alive[i]():
                 return False
         return all(self._same_items(now[name], row.template[name]) for name in row.lists)
 
@@ -163,7 +162,7 @@ class Plan:
         if type(now) is not type(before) or len(now) != len(before):
             return False
         return all(
-            item is (self.rows[old.index].link() if type(old) is Ref else old)
+            item is (self._alive[old.index]() if type(old) is Ref else old)
             for item, old in zip(now, before, strict=True)
         )
 
@@ -189,11 +188,19 @@ class Plan:
                 copied[name] = swapped(copied[name], swaps)
             if self.tied:
                 copied["_ties"] = {name: self._leaves[i] for name, i in row.leaves}
+        if self._fixed and self.lasting:
+            object.__setattr__(made[0], "_plan", self._of(made))
         return made[0]
+
+    def _of(self, links: Sequence[Any]) -> "Plan":
+        """Return the same plan for other links."""
+        made = object.__new__(Plan)
+        made.__dict__.update(self.__dict__, _alive=[weakref.ref(link) for link in links])
+        return made
 
     def equals(self, other: "Plan") -> bool:
         """Return whether two trees are equal but for their leaves."""
-        if self is other:
+        if self.rows is other.rows:
             return True
         if len(self.rows) != len(other.rows) or self.paths != other.paths:
             return False
@@ -239,7 +246,7 @@ def _row(link: Any, leaves: tuple[tuple[str, int], ...], swaps: Mapping[int, Any
             flat = flat and all(type(new) is Ref or new is old for new, old in zip(found, value, strict=True))
             (lists if flat else nested).append(name)
     found = tuple(shared), leaves, tuple(children), tuple(lists), tuple(nested), tuple(own)
-    return Row(weakref.ref(link), type(link), template, *found)
+    return Row(type(link), template, *found)
 
 
 def swapped(value: Any, swaps: Mapping[int, Any]) -> Any:

@@ -348,6 +348,24 @@ def test_changes_of_a_model_are_seen(edit):
     assert len(flatten(net)[0]) == len(list(net.params()))
 
 
+@pytest.mark.parametrize("edit", EDITS)
+def test_changes_of_a_rebuilt_model_are_seen(edit):
+    for kind in (lambda: map_leaves(lambda p: Parameter(p.array * 2), Net()), lambda: Net().copy()):
+        net = kind()
+        EDITS[edit](net)
+        assert made_of(net) == values(net(example_on_host()))
+        assert len(flatten(net)[0]) == len(list(net.params()))
+
+
+def test_a_tie_in_a_rebuilt_model_is_undone():
+    net = map_leaves(lambda p: p * 2, Tied())
+    assert len(flatten(net)[0]) == 3
+    net.b.W = net.b.W + 1
+    leaves, structure = flatten(net)
+    assert [path for (path,) in structure.paths()] == ["/a/W", "/a/b", "/b/W", "/b/b"]
+    assert structure.build(leaves).b.W is net.b.W
+
+
 def test_a_model_and_its_graphs_are_not_kept_alive():
     net = Net()
     f = xpgrad.compile(loss)
@@ -364,9 +382,9 @@ def test_a_model_and_its_graphs_are_not_kept_alive():
     assert [ref() for ref in links] == [None] * 4
 
 
-def test_pickle_and_copies_have_no_plan():
+def test_pickle_and_copies_do_not_share_the_plan():
     net = Net()
     flatten(net)
     for made in (pickle.loads(pickle.dumps(net)), copy.copy(net), copy.deepcopy(net), net.copy()):
-        assert not hasattr(made, "_plan")
+        assert getattr(made, "_plan", None) is not net._plan
         assert made_of(made) == values(net(example_on_host()))
