@@ -30,6 +30,7 @@ from xpgrad.functions.noise import *
 from xpgrad.functions.normalization import *
 from xpgrad.functions.pooling import *
 from xpgrad.functions.regression import *
+from xpgrad.functions.renormalization import *
 from xpgrad.functions.rnn import *
 from xpgrad.functions.sampling import *
 from xpgrad.functions.scaling import *
@@ -37,6 +38,7 @@ from xpgrad.functions.sequences import *
 from xpgrad.functions.sparse import *
 from xpgrad.functions.special import *
 from xpgrad.functions.util import *
+from xpgrad.functions.whitening import *
 from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 
