@@ -1,5 +1,6 @@
 """Changing shape, order, dtype and device of arrays, under Chainer's names and with its defaults."""
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -7,14 +8,55 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import moveaxis, reshape, unstack, where
 from xpgrad.array_api.shared import copying
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
 __all__ = [
-    "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
-    "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
+    "as_strided", "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip",
+    "fliplr", "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
 ]  # fmt: skip
+
+
+def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset: int | None = None) -> Variable:
+    """Return the elements of `x` at regular distances, numbered in row-major order.
+
+    Parameters
+    ----------
+    x : Variable or array
+    shape : tuple of int
+        Shape of the result.
+    strides : tuple of int
+        Distances of neighbours along each axis of the result, in elements; they may be 0 or negative.
+    storage_offset : int, optional
+        Number of the first element of the result, by default 0: how an array lies in memory does not matter.
+
+    Returns
+    -------
+    Variable
+        A copy. Elements that occur more than once get the sum of the gradients.
+
+    Raises
+    ------
+    ValueError
+        `shape` and `strides` are not of one length, or there is no element with one of these numbers.
+    """
+    x, start = as_variable(x), storage_offset or 0
+    lengths, steps = tuple(map(operator.index, shape)), tuple(map(operator.index, strides))
+    if len(lengths) != len(steps) or min(lengths, default=0) < 0:
+        raise ValueError(f"as_strided: expected a shape and as many strides, got {shape!r} and {strides!r}")
+    spec = x.node.spec
+    ends = [(n - 1) * step for n, step in zip(lengths, steps, strict=True)]
+    least, most = (start + sum(choose(0, end) for end in ends) for choose in (min, max))
+    if 0 not in lengths and (least < 0 or most >= spec.size):
+        raise ValueError(f"as_strided: expected elements 0 to {spec.size - 1} of x, got {least} to {most}")
+    xp = spec.backend.namespace
+    places = constant_variable(xp.full((1,) * len(lengths), start, dtype=spec.backend.default_dtype("int"),
+                                       device=spec.device))  # fmt: skip
+    for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
+        along = constant_variable(xp.arange(n, dtype=places.dtype, device=spec.device))
+        places = places + step * reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
+    return reshape(array_api.take(reshape(x, shape=(-1,)), reshape(places, shape=(-1,)), axis=0), shape=lengths)
 
 
 def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
@@ -106,15 +148,34 @@ def _at_least(x: Any, ndim: int) -> Variable:
     return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
-def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
-    """Return `x` with each element repeated `repeats` times, along `axis` or in the flattened array."""
-    if isinstance(repeats, (tuple, list)):
-        if len(repeats) != 1:
-            x = as_variable(x)
-            repeats = x.node.spec.backend.asarray(list(repeats), device=x.node.spec.device)
-        else:
-            (repeats,) = repeats
-    return array_api.repeat(x, repeats, axis=axis)
+def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
+    """Return `x` with its elements repeated.
+
+    Parameters
+    ----------
+    x : Variable or array
+    repeats : int, or tuple of int
+        Number of repetitions, of all elements or for each position along `axis`.
+    axis : int or None
+        None repeats the elements of the flattened array.
+
+    Raises
+    ------
+    ValueError
+        `repeats` is negative, or is neither one number nor one for each position.
+    """
+    counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
+    x = reshape(x, shape=(-1,)) if axis is None else as_variable(x)
+    axis = 0 if axis is None else axis
+    length = x.shape[axis]
+    if min(counts, default=0) < 0 or len(counts) not in (1, length):
+        raise ValueError(f"repeat: expected repeats to be an int or {length} ints, each at least 0, got {repeats!r}")
+    if len(counts) == 1:
+        return array_api.repeat(x, counts[0], axis=axis)
+    spec = x.node.spec
+    places = [place for place, count in enumerate(counts) for _ in range(count)]
+    indices = spec.backend.asarray(places, dtype=spec.backend.default_dtype("int"), device=spec.device)
+    return array_api.take(x, indices, axis=axis)
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:

@@ -34,6 +34,9 @@ WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
         *("linalg.matrix_norm-nuc", "linalg.matrix_norm-2", "linalg.matrix_norm-minus-2"),
     ),
     "the call seeds the random numbers": ("F.dropout",),
+    "the number of samples depends on values": (
+        *("F.roi_average_align_2d", "F.roi_average_align_2d-height", "F.roi_max_align_2d"),
+    ),
     "the shape of a result depends on values": (
         *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
         *("nunique", "union1d", "setdiff1d", "bincount", "bincount-weights"),
