@@ -185,6 +185,10 @@ class NumPyBackend(Backend):
         """Return what a function computes from blocks of arrays, which stay in the cache."""
         return elementwise.in_blocks(function, arrays, specs)
 
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
+        """Call a function that writes into arrays with their parts, if they are large."""
+        elementwise.write_in_blocks(function, arrays)
+
     def on_scalars(
         self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
     ) -> tuple[str, tuple[Any, ...]] | None:

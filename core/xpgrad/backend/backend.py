@@ -324,6 +324,13 @@ class Backend:
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
+    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
+        """Call a function that computes elementwise and writes into `arrays`, all of one shape.
+
+        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
+        """
+        function(*arrays)
+
     def on_scalars(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
     ) -> tuple[str, tuple[Any, ...]] | None:
@@ -509,6 +516,10 @@ class Backend:
     def has_values(self, array: Array) -> bool:
         """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
+
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the elements of `array` are still to be computed, when somebody reads them."""
+        return False
 
     def any_true(self, conditions: Array) -> bool:
         """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Filled, Parameter
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
+from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
 
 
@@ -73,10 +74,6 @@ class Registry:
     def _register(self, name: str, parameter: Parameter) -> None:
         if isinstance(getattr(type(self), name, None), (property, types.FunctionType)):
             raise AttributeError(f"{type(self).__name__}: the class has {name!r}; choose another name")
-        if any(name == child for child, _ in self._named_children()):
-            raise AttributeError(
-                f"{type(self).__name__}: {name!r} is a link already; delete it, or choose another name"
-            )
         parameter.name = name
         if self._device is not None:
             parameter.to_device(self._device)
@@ -124,7 +121,7 @@ class Registry:
         initializer : as `Parameter` takes it
         """
         self._check_new(name, "parameter")
-        parameter = Parameter(Filled(float("nan"), dtype) if initializer is None else initializer, shape)
+        parameter = Parameter(NaN(dtype) if initializer is None else initializer, shape)
         with self.init_scope():
             setattr(self, name, parameter)
 
