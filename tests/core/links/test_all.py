@@ -78,7 +78,7 @@ CASES = [
     Case("DeconvolutionND", lambda: L.DeconvolutionND(2, 3, 2, 2, 2), ((2, 3, 3, 3),), {"W": (3, 2, 2, 2), "b": (2,)}, lambda: L.DeconvolutionND(2, 2, 2, stride=2)),  # fmt: skip
     Case("DilatedConvolution2D", lambda: L.DilatedConvolution2D(3, 2, 2, 1, 0, 2), ((2, 3, 5, 5),), {"W": (2, 3, 2, 2), "b": (2,)}, lambda: L.DilatedConvolution2D(None, 2, 2, 1, 0, 2)),  # fmt: skip
     Case("DepthwiseConvolution2D", lambda: L.DepthwiseConvolution2D(3, 2, 2), ((2, 3, 4, 4),), {"W": (2, 3, 2, 2), "b": (6,)}, lambda: L.DepthwiseConvolution2D(None, 2, 2)),  # fmt: skip
-    Case("LocalConvolution2D", lambda: L.LocalConvolution2D(3, 2, (5, 4), 2, 1), ((2, 3, 5, 4),), {"W": (2, 4, 3, 3, 2, 2), "b": (2, 4, 3)}, lambda: L.LocalConvolution2D(None, 2, None, 2)),  # fmt: skip
+    Case("LocalConvolution2D", lambda: L.LocalConvolution2D(3, 2, (5, 4), 2, 1), ((2, 3, 5, 4),), {"W": (4, 3, 2, 3, 2, 2), "b": (2, 4, 3)}, lambda: L.LocalConvolution2D(None, 2, None, 2)),  # fmt: skip
     Case("DeformableConvolution2D", lambda: L.DeformableConvolution2D(3, 2, 3, 1, 1, offset_initialW=0.05), ((2, 3, 5, 5),), {"offset_conv/W": (18, 3, 3, 3), "offset_conv/b": (18,), "deform_conv/W": (2, 3, 3, 3), "deform_conv/b": (2,)}, lambda: L.DeformableConvolution2D(None, 2, 3, 1, 1)),  # fmt: skip
     Case("EmbedID", lambda: L.EmbedID(4, 2, ignore_label=-1), (np.array([[0, 3], [-1, 3]], "i"),), {"W": (4, 2)}),
     Case("Bias", lambda: L.Bias(1, (3,)), ((2, 3, 4),), {"b": (3,)}),
@@ -88,7 +88,7 @@ CASES = [
     Case("Maxout", lambda: L.Maxout(3, 2, 4), ((5, 3),), linear("linear", 8, 3), lambda: L.Maxout(None, 2, 4)),
     Case("Highway", lambda: L.Highway(3), ((5, 3),), linear("plain", 3, 3) | linear("transform", 3, 3)),
     Case("PReLU", lambda: L.PReLU((3,)), ((2, 3, 4),), {"W": (3,)}),
-    Case("Swish", lambda: L.Swish((3,)), ((2, 3, 4),), {"beta": (3,)}, lambda: L.Swish(None)),
+    Case("Swish", lambda: L.Swish((3,)), ((2, 3),), {"beta": (3,)}, lambda: L.Swish(None)),
     Case("SimplifiedDropconnect", lambda: L.SimplifiedDropconnect(3, 2), ((4, 3),), {"W": (2, 3), "b": (2,)}, lambda: L.SimplifiedDropconnect(None, 2)),  # fmt: skip
     Case("BatchNormalization", lambda: L.BatchNormalization(3), ((4, 3, 2),), BATCH, lambda: L.BatchNormalization(axis=(0, 2)), 2),  # fmt: skip
     Case("BatchRenormalization", lambda: L.BatchRenormalization(3, 1.1, 0.1), ((4, 3, 2),), BATCH, None, 2),
@@ -211,7 +211,9 @@ def test_first_input_may_come_within_compile(case):
     program(*inputs)
     assert {name: np.shape(on_host(x)) for name, x in state_of(link).items()} == case.stored
     with xpgrad.using_config("train", False):
+        xpgrad.random.seed(2)
         eager = loss_of(link, case, inputs)
+        xpgrad.random.seed(2)
         np.testing.assert_allclose(program(*inputs).array, eager.array, rtol=1e-4, atol=1e-5)
 
 
@@ -224,7 +226,8 @@ def test_one_step_of_training_is_the_same_compiled(case):
         def step(*xs):
             link.cleargrads()
             loss = loss_of(link, case, xs)
-            loss.backward()
+            if loss.requires_grad:
+                loss.backward()
             for parameter in link.params():
                 parameter.array = parameter.array - 0.1 * parameter.grad
             return loss
@@ -267,8 +270,12 @@ def test_a_link_moves_to_a_device(case, specifier):
 def test_gradients_are_a_link_of_gradients(case):
     link, inputs = case.make(), inputs_of(case)
     with xpgrad.using_config("train", False):
+        xpgrad.random.seed(2)
         found = xpgrad.transforms.grad(lambda link: loss_of(link, case, inputs))(link)
         link.cleargrads()
-        loss_of(link, case, inputs).backward()
+        xpgrad.random.seed(2)
+        loss = loss_of(link, case, inputs)
+        if loss.requires_grad:
+            loss.backward()
     for (name, gradient), parameter in zip(found.namedparams(), link.params(), strict=True):
         np.testing.assert_allclose(on_host(F.copy(gradient, "@numpy").array), parameter.grad, err_msg=name, rtol=1e-5)
