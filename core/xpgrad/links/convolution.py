@@ -10,7 +10,7 @@ from xpgrad.models import Link
 from xpgrad.types import AnyArray, Size
 
 
-class _Windowed(Link):
+class Windowed(Link):
     """Base of links with filters: their sizes, and parameters that may wait for the first input."""
 
     def __init__(
@@ -51,7 +51,7 @@ class _Windowed(Link):
             outside(self._initialize_params, x.shape[1])
 
 
-class ConvolutionND(_Windowed):
+class ConvolutionND(Windowed):
     """Convolution of images with any number of axes, which filters do not reverse: a cross-correlation.
 
     Parameters
@@ -145,7 +145,7 @@ class DilatedConvolution2D(Convolution2D):
         super().__init__(in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate)
 
 
-class DepthwiseConvolution2D(_Windowed):
+class DepthwiseConvolution2D(Windowed):
     """Convolution of each channel of pictures with filters of its own.
 
     Parameters
@@ -183,7 +183,7 @@ class DepthwiseConvolution2D(_Windowed):
         return functions.depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)
 
 
-class DeconvolutionND(_Windowed):
+class DeconvolutionND(Windowed):
     """Transposed convolution of images with any number of axes.
 
     Parameters
