@@ -47,3 +47,21 @@ def test_upsampling_filter_enlarges_pictures():
     link = L.Deconvolution2D(1, 1, 4, 2, 1, nobias=True, initialW=initial)
     y = link(np.ones((1, 1, 4, 4), "f")).array
     np.testing.assert_allclose(y[0, 0, 1:-1, 1:-1], np.ones((6, 6)), rtol=1e-6)
+
+
+def test_parameters_of_given_arrays():
+    link = L.Convolution2D(4, 6, (3, 2), 2, 1, groups=2)
+    other = L.Convolution2D.from_params(link.W, link.b, 2, 1, groups=2)
+    np.testing.assert_array_equal(other(X).array, link(X).array)
+    link = L.Deconvolution2D(4, 6, 3, 2, groups=2, nobias=True)
+    other = L.Deconvolution2D.from_params(link.W, stride=2, groups=2, nobias=True)
+    np.testing.assert_array_equal(other(X).array, link(X).array)
+
+
+def test_text():
+    assert str(L.Convolution2D(4, 2, 3, pad=1)) == (
+        "Convolution2D(in_channels=4, out_channels=2, ksize=3, stride=(1, 1), pad=(1, 1), dilate=(1, 1), groups=1, "
+        "nobias=False)"
+    )
+    assert "size=(3,), decay=0.9, eps=2e-05, axis=None" in str(L.BatchNormalization(3))
+    assert str(L.EmbedID(3, 2)) == "EmbedID(in_size=3, out_size=2, ignore_label=None)"
