@@ -31,6 +31,7 @@ from xpgrad.functions.noise import *
 from xpgrad.functions.normalization import *
 from xpgrad.functions.pooling import *
 from xpgrad.functions.regression import *
+from xpgrad.functions.renormalization import *
 from xpgrad.functions.resizing import *
 from xpgrad.functions.rnn import *
 from xpgrad.functions.roi_align import *
@@ -42,6 +43,7 @@ from xpgrad.functions.sequences import *
 from xpgrad.functions.sparse import *
 from xpgrad.functions.special import *
 from xpgrad.functions.util import *
+from xpgrad.functions.whitening import *
 from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 

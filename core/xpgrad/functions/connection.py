@@ -6,6 +6,7 @@ from xpgrad.array_api import expand_dims, matmul, reshape
 from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
+from xpgrad.functions.mixed import in_dtype_of, mixed, unified
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape
@@ -41,6 +42,7 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     Returns
     -------
     Variable, shape (*B, out)
+        In the dtype of `x`. With `W` or `b` of another dtype it is computed in their common dtype, float32 at least.
 
     Raises
     ------
@@ -55,6 +57,9 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     if n_batch_axes == 1 and (x_spec, W_spec, b_spec) in _matrices:
         return affine(x, W, b)
     batch, features = _checked(x_spec, W_spec, b_spec, n_batch_axes)
+    if mixed(x_spec, W_spec, b_spec):
+        x, W, b = unified("linear", x, W, b)
+        return in_dtype_of(x_spec, linear(x, W, b, n_batch_axes))
     if x_spec.ndim == 2 and n_batch_axes == 1:
         _matrices.add((x_spec, W_spec, b_spec))
         return affine(x, W, b)
