@@ -11,6 +11,7 @@ from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, finite
+from xpgrad.optimizers.packed import Packs
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 
@@ -117,6 +118,7 @@ class GradientMethod(Optimizer, Formula):
         for name, value in hyperparam.items():
             setattr(self.hyperparam, name, value)
         self._scale: LossScale | None = None
+        self._packs = Packs()
         self._use_cleargrads, self._use_fp32_update = True, False
 
     def create_update_rule(self) -> UpdateRule:
@@ -226,17 +228,16 @@ class GradientMethod(Optimizer, Formula):
         safe = not self.check_nan_in_grads()
         if safe:
             try:
-                for param in params:
-                    held_by(param)
                 self.call_hooks("pre")
                 self.t += 1
-                for param in params:
+                for param in self._packs.update(params):
                     param.update()
                 self.call_hooks("post")
-            finally:
+            except BaseException:
                 for param in params:
                     if param.update_rule is not None:
                         param.update_rule._held = None
+                raise
         if self._scale is not None:
             self._scale.after(safe)
 
