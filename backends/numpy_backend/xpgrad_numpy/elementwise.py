@@ -181,7 +181,7 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     return results
 
 
-PART = 2**16  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
+PART = 2**18  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
 
 
 def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:

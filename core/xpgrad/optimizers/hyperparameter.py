@@ -17,7 +17,7 @@ class Hyperparameter:
     """
 
     def __init__(self, parent: "Hyperparameter | None" = None) -> None:
-        self._parent = parent
+        self.__dict__["_parent"] = parent
 
     def __getattr__(self, name: str) -> Any:
         parent = None if name.startswith("_") else self._parent
