@@ -31,7 +31,8 @@ class Hyperparameter:
     @property
     def parent(self) -> "Hyperparameter | None":
         """The set that is asked for what is not set here."""
-        return self._parent
+        found: Hyperparameter | None = self.__dict__["_parent"]
+        return found
 
     def get_dict(self) -> dict[str, Any]:
         """Return all values by name, those of the parents included."""

@@ -6,8 +6,8 @@ from typing import Any
 from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.optimizers.formula import changed, prepared, writes
-from xpgrad.optimizers.update_rule import UpdateRule, unscale
+from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, writes
+from xpgrad.optimizers.update_rule import unscale
 from xpgrad.types import Array, Namespace
 
 MOST = 2**14
@@ -55,13 +55,9 @@ class Pack:
             for name, key in keys
         )
 
-    def update(self) -> None:
-        """Update all parameters."""
-        rule: UpdateRule = self.params[0].update_rule
-        formula, names = rule.formula, self.names
-        assert formula is not None
-        t, spec = rule.t + 1, self.params[0]._node.spec
-        c = prepared(formula.coefficients(rule.hyperparam.at(t), t), spec.backend, spec)
+    def update(self, formula: type[Formula], c: Numbers) -> None:
+        """Update all parameters by a formula, with these coefficients."""
+        names = self.names
         for param, part in zip(self.params, self.parts, strict=True):
             part[""][...] = param._array
             part["grad"][...] = gradient(param)
@@ -74,7 +70,6 @@ class Pack:
         changed(step, list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
             param._array[...] = part[""]
-            param.update_rule.t = t
 
 
 class Packs:
@@ -87,25 +82,37 @@ class Packs:
         return Packs, ()  # copies of states are no parts of common arrays
 
     def update(self, params: Sequence[Parameter]) -> list[Parameter]:
-        """Update those of the parameters that are small, and return the others."""
+        """Update those of the parameters that have coefficients in common, and return the others."""
         if live:
             return list(params)
         groups: dict[Any, list[Parameter]] = {}
         others = []
         for param in params:
             rule, spec = param.update_rule, param._node.spec
-            if spec.size <= MOST and rule is not None and rule.is_plain() and _writable(param):
+            if rule is not None and rule.is_plain() and _writable(param):
                 unscale(param)
                 parent = rule.hyperparam._parent
-                groups.setdefault((rule.t, id(parent), spec.dtype, spec.device, spec.backend.name), []).append(param)
+                key = rule.t, rule.formula, id(parent), spec.dtype, spec.device, spec.backend.name
+                groups.setdefault(key, []).append(param)
             else:
                 others.append(param)
         for group in groups.values():
-            if len(group) < 2:
-                others += group
-            else:
-                self._pack(group).update()
+            self._update(group)
         return others
+
+    def _update(self, group: list[Parameter]) -> None:
+        rule, spec = group[0].update_rule, group[0]._node.spec
+        c = prepared(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1), spec.backend, spec)
+        small = [param for param in group if param._node.spec.size <= MOST]
+        if len(small) > 1:
+            self._pack(small).update(rule.formula, c)
+            group = [param for param in group if param._node.spec.size > MOST]
+            for param in small:
+                param.update_rule.t += 1
+        for param in group:
+            param.update_rule.prepare(param)
+            param.update_rule.step(param, c)
+            param.update_rule.t += 1
 
     def _pack(self, group: list[Parameter]) -> Pack:
         key = tuple(map(id, group))
