@@ -143,6 +143,12 @@ class NumPyBackend(Backend):
         """Return a new array from scalars, nested lists, or an array."""
         return np.array(obj, dtype)
 
+    def archives(self) -> Any:
+        """Return the module that reads and writes files of arrays."""
+        from xpgrad_numpy import archives  # only for serializers
+
+        return archives
+
     def is_fresh(self, function: Kernel) -> bool:
         """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
         from xpgrad_numpy import programs  # only for compiled functions
@@ -259,6 +265,12 @@ class NumPyBackend(Backend):
                 " its backend must say how (to_host)"
             )
         return made
+
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the array that a view refers to, and its size."""
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array, array.nbytes
 
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares its memory with another."""

@@ -8,5 +8,5 @@ from xpgrad.models.link_hook import LinkHook, get_link_hooks
 from xpgrad.models.running import Running
 from xpgrad.models.sequential import Sequential
 
-__all__ = ["Chain", "ChainList", "Link", "LinkHook", "Running", "Sequential", "get_link_hooks"]
-__getattr__, __dir__ = _listed(__name__, __all__)
+__all__ = ["Chain", "ChainList", "Link", "LinkHook", "Running", "Sequential", "get_link_hooks", "stack"]
+__getattr__, __dir__ = _listed(__name__, __all__, {"stack": "xpgrad.models.tree"})
