@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, writes
 from xpgrad.optimizers.update_rule import unscale
 from xpgrad.types import Array, Namespace
@@ -132,4 +133,4 @@ def _writable(param: Parameter) -> bool:
 def gradient(param: Parameter) -> Array:
     """Return the array of a gradient, outside of transformations."""
     found = param._grad
-    return getattr(found, "_array", found)
+    return found._array if isinstance(found, Variable) else found
