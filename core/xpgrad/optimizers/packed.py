@@ -51,6 +51,8 @@ class Pack:
         """Return whether the states are still the parts of the common arrays: nobody has replaced them."""
         keys = [(name, f"state {name}") for name in self.names]
         return all(
+            part[""].shape == param._node.spec.shape for param, part in zip(self.params, self.parts, strict=True)
+        ) and all(
             rule._state is not None and rule._state.get(name) is part[key]
             for rule, part in zip(self._rules(), self.parts, strict=True)
             for name, key in keys
@@ -77,7 +79,7 @@ class Packs:
     """The packs of an optimizer, which are made again where parameters or states were replaced."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, ...], Pack] = {}
+        self.known: dict[Any, Pack] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Packs, ()  # copies of states are no parts of common arrays
@@ -97,16 +99,16 @@ class Packs:
                 groups.setdefault(key, []).append(param)
             else:
                 others.append(param)
-        for group in groups.values():
-            self._update(group)
+        for key, group in groups.items():
+            self._update(group, key[1:])
         return others
 
-    def _update(self, group: list[Parameter]) -> None:
+    def _update(self, group: list[Parameter], key: Any) -> None:
         rule, spec = group[0].update_rule, group[0]._node.spec
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1), spec.backend, spec)
         small = [param for param in group if param._node.spec.size <= MOST]
         if len(small) > 1:
-            self._pack(small).update(rule.formula, c)
+            self._pack(small, key).update(rule.formula, c)
             group = [param for param in group if param._node.spec.size > MOST]
             for param in small:
                 param.update_rule.t += 1
@@ -115,8 +117,8 @@ class Packs:
             param.update_rule.step(param, c)
             param.update_rule.t += 1
 
-    def _pack(self, group: list[Parameter]) -> Pack:
-        key = tuple(map(id, group))
+    def _pack(self, group: list[Parameter], key: Any) -> Pack:
+        key = key, tuple(map(id, group))
         pack = self.known.get(key)
         if pack is None or not pack.holds():
             for param in group:

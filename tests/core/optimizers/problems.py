@@ -57,7 +57,7 @@ def made(name, **changes):
 
 
 def values(model):
-    return {path: np.asarray(xpgrad.get_device("@numpy").send(p.array)) for path, p in model.namedparams()}
+    return {path: np.array(xpgrad.get_device("@numpy").send(p.array)) for path, p in model.namedparams()}
 
 
 class Plain:
