@@ -1,5 +1,7 @@
 """A step as one program: the same results as `update`, and no other program when numbers change."""
 
+import functools
+
 import numpy as np
 import pytest
 from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, made, values
@@ -77,7 +79,7 @@ def test_noise_has_the_variance_of_its_step_and_the_numbers_of_the_stream():
         model = Model()
         optimizer = optimizers.SGD(lr=0.1).setup(model)
         optimizer.add_hook(GradientNoise(0.5))
-        step = optimizer.compile(loss_of(model)) if compiled else lambda *a: optimizer.update(loss_of(model), *a)
+        step = optimizer.compile(loss_of(model)) if compiled else functools.partial(optimizer.update, loss_of(model))
         xpgrad.random.seed(7)
         for _ in range(6):
             step(*data())
@@ -169,7 +171,7 @@ def test_dropout_and_moving_averages_are_in_the_program():
         model, mean = Model(), xpgrad.Variable(np.zeros(3), requires_grad=False)
         optimizer = optimizers.SGD(lr=0.1).setup(model)
         f = lambda x, y, model=model, mean=mean: loss(model, mean, x, y)  # noqa: E731 - a closure for each model
-        step = optimizer.compile(f) if compiled else lambda *a, o=optimizer, f=f: o.update(f, *a)
+        step = optimizer.compile(f) if compiled else functools.partial(optimizer.update, f)
         for _ in range(5):
             step(*data())
         results.append((*values(model).values(), mean.array))

@@ -182,7 +182,7 @@ def test_wrong_hooks_are_refused():
         optimizer.remove_hook("Lasso")
     optimizer.add_hook(print, name="print")
     with pytest.raises(
-        TypeError, match="SGD.rule: expected hooks with a method gradients, got <built-in function print>"
+        TypeError, match=r"SGD.rule: expected hooks with a method gradients, got <built-in function print>"
     ):
         _ = optimizer.rule
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from tests.core.optimizers.problems import Model, data, loss_of, made, values
-
 from tests.devices import device_or_skip
 
 import xpgrad

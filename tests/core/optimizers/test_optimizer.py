@@ -248,7 +248,7 @@ def test_rules_of_users_need_init_state_and_update_core():
             param.grad = np.ones_like(param.array)
         optimizer.update()
     np.testing.assert_array_equal(model.W.array, before - 0.5 - 1.0)
-    with pytest.raises(TypeError, match="Rule has no formulas; call optimizer.update"):
+    with pytest.raises(TypeError, match=r"Rule has no formulas; call optimizer.update"):
         optimizer.compile(loss_of(model))(*data())
 
 
