@@ -1,5 +1,6 @@
 """Small parameters, updated together as one array: a call of the library for all costs as much as for one."""
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ class Pack:
         self.params, self.names = params, names
         spec = params[0]._node.spec
         backend = spec.backend
+        self.assign = backend.follow(operator.setitem)
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
         self.memory = {name: backend.scratch(flat) for name in ("", "grad", *(f"state {name}" for name in names))}
@@ -41,7 +43,7 @@ class Pack:
             start = stop
         for rule, part in zip(self._rules(), self.parts, strict=True):
             for name in names:
-                part[f"state {name}"][...] = rule._state[name]
+                self.assign(part[f"state {name}"], ..., rule._state[name])
                 rule._state[name] = part[f"state {name}"]
 
     def _rules(self) -> Iterable[Any]:
@@ -62,8 +64,8 @@ class Pack:
         """Update all parameters by a formula, with these coefficients."""
         names = self.names
         for param, part in zip(self.params, self.parts, strict=True):
-            part[""][...] = param._array
-            part["grad"][...] = gradient(param)
+            self.assign(part[""], ..., param._array)
+            self.assign(part["grad"], ..., gradient(param))
 
         def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
             s = dict(zip(names, kept, strict=True))
@@ -72,7 +74,7 @@ class Pack:
 
         changed(step, list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
-            param._array[...] = part[""]
+            self.assign(param._array, ..., part[""])
 
 
 class Packs:
