@@ -508,7 +508,7 @@ def test_a_hook_sees_what_was_computed(device):
         def computed(self, function, which, results):
             self.seen.append((function.label, which, [tuple(y.shape) for y in results]))
 
-    x = Variable(device.send(np.ones((2, 3), np.float32)))
+    x = variable(device, [[1.0, 2.0, 3.0]] * 2)
     with Results() as hook:
         y = (x * 2).sum()
         y.backward()
