@@ -106,11 +106,13 @@ def test_arrays_that_are_not_computed_are_not_computed():
     def refuse(*_, **__):
         raise AssertionError("computed")
 
-    x = Variable(da.ones((6, 4), chunks=2))
+    x, pages = Variable(da.ones((6, 4), chunks=2)), []
     with dask.config.set(scheduler=refuse):
         text = shown(ap.tanh(x))
+        xpgrad.transforms.vmap(lambda x: pages.append(ap.sum(x)._repr_html_()) or x)(da.ones((3, 2)))
     assert "not computed yet: float64 (6, 4)" in text
     assert "24 elements, 192 B" in text
+    assert "not computed yet: float64 ()" in pages[0]
 
 
 @pytest.mark.parametrize("name", ["@strict:cpu", "@numpy", "native:0"])
