@@ -205,6 +205,10 @@ class Backend:
     def free_memory(self, device: Device) -> None:
         """Release the memory that the library caches on `device`. Libraries without a cache need not override this."""
 
+    def profiler(self) -> Any:
+        """Return the module of `CUDAProfileHook` and `CupyMemoryProfileHook`; only the backend of GPUs has one."""
+        raise BackendUnavailable(f"{self.name}: the library has no profiler of CUDA")
+
     # Arrays
 
     def spec(self, array: Array) -> Spec:
@@ -319,6 +323,13 @@ class Backend:
         an array or None. It returns the results, in that memory or elsewhere.
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
+
+    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
+        """Call a function that computes elementwise and writes into `arrays`, all of one shape.
+
+        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
+        """
+        function(*arrays)
 
     def on_scalars(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
@@ -451,6 +462,14 @@ class Backend:
         """Return the outputs of a `FunctionNode` for these arrays; None if its `forward` is to compute them."""
         return None
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the object that lives as long as the memory of `array`, and the number of bytes of that memory.
+
+        It takes weak references. Of a view it is that of the array that it is a view of. By default it is the array.
+        """
+        spec = self.spec(array)
+        return array, spec.size * spec.itemsize
+
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another array. When in doubt, return True."""
         return not self.immutable
@@ -497,6 +516,10 @@ class Backend:
     def has_values(self, array: Array) -> bool:
         """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
+
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the elements of `array` are still to be computed, when somebody reads them."""
+        return False
 
     def any_true(self, conditions: Array) -> bool:
         """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""

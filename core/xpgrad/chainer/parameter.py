@@ -16,6 +16,23 @@ from xpgrad.graph.variable import Variable, given_gradient, inside
 from xpgrad.types import Array, Dtype, Shape
 
 
+class Filled:
+    """An initialiser that fills an array with one number.
+
+    Parameters
+    ----------
+    value : number
+    dtype : dtype
+    """
+
+    def __init__(self, value: Any, dtype: Any) -> None:
+        self.value, self.dtype = value, dtype
+
+    def __call__(self, array: Array) -> Array:
+        """Return an array like `array`, filled."""
+        return plugins.backend_of(array).xp.full_like(array, self.value)
+
+
 class Parameter(Variable):
     """A Variable with an initialiser.
 
@@ -34,7 +51,8 @@ class Parameter(Variable):
     def __init__(self, initializer: Any = None, shape: Any = None, name: str | None = None) -> None:
         data = initializer if shape is None and _is_array(initializer) else None
         super().__init__(data, name=name)
-        self.initializer, self.update_rule = (None if data is not None else initializer), None
+        self.initializer = None if data is not None else initializer
+        self.update_rule: Any = None
         self._grad_valid, self._zero_grad = data is not None, False
         if shape is not None:
             self.initialize(shape)
