@@ -6,7 +6,7 @@ from typing import Any, Protocol
 class WatchedFunction(Protocol):
     """A function of the graph, a `FunctionNode`."""
 
-    inputs: Any  # None, or a tuple of nodes, None for operands outside the graph
+    input_nodes: Any  # None, or a tuple of nodes, None for operands outside the graph
     pullback: Any  # None for users' functions
     stack: Any
     _origin: Any  # the function during whose rule it was applied, in debug mode
