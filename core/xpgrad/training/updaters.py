@@ -145,16 +145,12 @@ class StandardUpdater(Updater):
 
 
 def convert(converter: Callable[..., Any], batch: Any, device: Device | None) -> Any:
-    """Return a converted batch; a function without the decorator `converter` gets the number of a CPU or GPU."""
+    """Return a converted batch; a function without the decorator `converter` gets numbers of CPUs and GPUs."""
     if isinstance(converter, Converter) or device is None:
         return converter(batch, device)
-    name = device.name
-    if name == "@numpy":
+    if device.name == "@numpy":
         return converter(batch, -1)
-    if name.startswith("@cupy:"):
-        return converter(batch, int(name.rpartition(":")[2]))
-    raise RuntimeError(f"converter: a plain function gets device numbers, but the device is {name}; "
-                       "decorate it with @xpgrad.dataset.converter()")  # fmt: skip
+    return converter(batch, int(device.name.rpartition(":")[2]) if device.name.startswith("@cupy:") else device)
 
 
 def call(function: Callable[..., Any], batch: Any, *first: Any) -> Any:
