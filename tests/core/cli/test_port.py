@@ -51,8 +51,9 @@ y = F.ReLU()(r(Sigmoid()(x)))
 """
     assert told(source) == [
         (2, "chainer.functions", "import"), (3, "chainer.functions.Sigmoid", "gone"),
-        (3, "chainer.functions.relu", "import"), (4, "chainer", "import"), (6, "chainer.functions.nonsense", "not known"),
-        (7, "chainer.functions.ReLU", "gone"), (7, "chainer.functions.Sigmoid", "gone"),
+        (3, "chainer.functions.relu", "import"), (4, "chainer", "import"),
+        (6, "chainer.functions.nonsense", "not known"), (7, "chainer.functions.ReLU", "gone"),
+        (7, "chainer.functions.Sigmoid", "gone"),
     ]  # fmt: skip
     assert told(source, "same") == [(7, "chainer.functions.relu", "same")]
 
@@ -107,7 +108,8 @@ def test_text_has_lines_and_a_count_and_json_has_all_fields(tmp_path) -> None:
     assert text.splitlines()[-1] == "1 import, 1 same, 1 better, 1 renamed"
     rows = json.loads(CliRunner().invoke(main, ["port", "--format", "json", "--all", str(path)]).output)
     assert [(row["file"], row["line"], row["column"], row["state"]) for row in rows] == [
-        (str(path), 1, 1, "import"), (str(path), 3, 1, "renamed"), (str(path), 4, 1, "better"), (str(path), 5, 1, "same"),
+        (str(path), 1, 1, "import"), (str(path), 3, 1, "renamed"), (str(path), 4, 1, "better"),
+        (str(path), 5, 1, "same"),
     ]  # fmt: skip
     assert rows[1]["text"].startswith("xpgrad.datasets.get_digits: nothing is downloaded here;")
 
