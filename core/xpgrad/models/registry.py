@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Filled, Parameter
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
+from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
 
 
@@ -120,7 +121,7 @@ class Registry:
         initializer : as `Parameter` takes it
         """
         self._check_new(name, "parameter")
-        parameter = Parameter(Filled(float("nan"), dtype) if initializer is None else initializer, shape)
+        parameter = Parameter(NaN(dtype) if initializer is None else initializer, shape)
         with self.init_scope():
             setattr(self, name, parameter)
 

@@ -9,7 +9,7 @@ from tests.core.models.parts import Filling, Linear, Net, Tied, example, loss
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Chain, Link, Parameter, Sequential, Variable
+from xpgrad import Chain, ChainList, Link, Parameter, Sequential, Variable
 from xpgrad.errors import StructureError, UnknownArray
 from xpgrad.models import stack
 from xpgrad.transforms import checkpoint, grad, jvp, value_and_grad, vmap
@@ -230,3 +230,74 @@ def test_structures_are_compared():
 
 def example_on_host():
     return np.linspace(-1, 1, 15, dtype="float32").reshape(5, 3)
+
+
+class Half(Link):
+    """As a link of a library: only its attributes say what it does."""
+
+    def __init__(self, factor=0.5):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+
+Half.__module__ = Sequential.__module__
+
+
+class Rows(ChainList):
+    def forward(self, x):
+        for link in self:
+            x = link(x)
+        return x
+
+
+CHANGES = {
+    "an attribute": lambda model: setattr(model[0], "factor", 3.0),
+    "a layer": lambda model: model.__setitem__(0, Half(4.0)),
+    "another layer": lambda model: model.append(Half(4.0)),
+    "no layer": lambda model: model.pop(),
+}
+
+
+@pytest.mark.parametrize("kind", [Sequential, Rows])
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_of_a_captured_model_make_another_program(kind, change):
+    model, x = kind(Half(), Half(), Linear(3, 2)), example_on_host()
+    f = xpgrad.compile(lambda x: model(x))
+    for _ in range(4):
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    assert f.cache_info().hits == 2
+    CHANGES[change](model)
+    for _ in range(3):
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    if isinstance(model, Sequential):
+        model.append(F.tanh)
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    assert f.cache_info().size == 2 + isinstance(model, Sequential)
+
+
+def test_training_in_chainers_style_is_one_program():
+    model, x = Net(), example_on_host()
+
+    def step(x):
+        model.cleargrads()
+        value = loss(model, x)
+        value.backward()
+        for p in model.params():
+            p.array = p.array - DELTA * p.grad
+        return value
+
+    def run(step):
+        found = []
+        for _ in range(6):
+            value = step(x)
+            found.append(float(values(value)))
+        return found
+
+    f = xpgrad.compile(step)
+    found, start = run(f), Net()
+    model.copyparams(start)
+    np.testing.assert_allclose(run(step), found, rtol=1e-5)
+    assert f.cache_info().size <= 2
