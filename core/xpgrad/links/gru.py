@@ -91,11 +91,11 @@ class StatefulGRU(Stateful, StatelessGRU):
 class GRU(StatefulGRU):
     """`StatefulGRU` under its short name."""
 
-    def forward(self, *args: AnyArray) -> Variable:
+    def forward(self, x: AnyArray, *others: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
-        if len(args) != 1:
-            raise ValueError(f"GRU: expected one argument x, got {len(args)}; StatelessGRU takes h and x")
-        return super().forward(*args)
+        if others:
+            raise ValueError(f"GRU: expected one argument x, got {1 + len(others)}; StatelessGRU takes h and x")
+        return super().forward(x)
 
 
 class StatelessMGU(Chain):

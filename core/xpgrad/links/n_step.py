@@ -107,8 +107,7 @@ def _in_order(x: Any, order: list[int], moved: bool) -> Any:
     if not moved:
         return x
     spec = known_spec(x, "permutate")
-    backend = spec.backend
-    return permutate(x, backend.asarray(order, backend.namespace.int64, spec.device), axis=1)
+    return permutate(x, spec.backend.asarray(order, None, spec.device), axis=1)
 
 
 class NStepRNNTanh(NStepRNNBase):

@@ -44,6 +44,26 @@ def _located(x: Host) -> tuple[Host, Host]:
     return flat.max(axis=2), first
 
 
+def _pyramid(x: Host, height: int) -> Host:
+    """Levels of maxima: the parts of level i have as many pixels as a cut into 2**i needs, the first ones fewer."""
+    levels = []
+    for parts in [2**level for level in range(height)]:
+        rows, columns = ([max(0, i) for i in _starts(n, parts)] for n in x.shape[2:])
+        ends = [[*i[1:], n] for i, n in ((rows, x.shape[2]), (columns, x.shape[3]))]
+        level = [
+            x[:, :, top:bottom, left:right].max(axis=(2, 3))
+            for top, bottom in zip(rows, ends[0], strict=True)
+            for left, right in zip(columns, ends[1], strict=True)
+        ]
+        levels.append(np.stack(level, 2).reshape(len(x), -1))
+    return np.concatenate(levels, 1)[:, :, None, None]
+
+
+def _starts(n: int, parts: int) -> list[int]:
+    side = -(-n // parts)
+    return [side * k - (side * parts - n) // 2 for k in range(parts)]
+
+
 LINES, PICTURES, VOLUMES = (Input((2, 3, 7)),), (Input((2, 2, 5, 4)),), (Input((1, 2, 3, 4, 5)),)
 INDEXES = Input(kind="int", values=[[[[0, 5, 4, 1], [2, 3, 5, 0]], [[1, 1, 2, 4], [3, 0, 5, 2]]]])
 
@@ -105,4 +125,11 @@ UNPOOLINGS = (
     ),
 )  # fmt: skip
 
-CASES = MAXIMA + AVERAGES + UNPOOLINGS
+PYRAMIDS = (
+    case("spatial_pyramid_pooling_2d", lambda F, x: F.spatial_pyramid_pooling_2d(x, 3),
+         lambda x: _pyramid(x, 3), (Input((2, 2, 7, 9)),)),
+    case("spatial_pyramid_pooling_2d-max", lambda F, x: F.spatial_pyramid_pooling_2d(x, 1, "max"),
+         lambda x: x.max(axis=(2, 3), keepdims=True), PICTURES),
+)  # fmt: skip
+
+CASES = MAXIMA + AVERAGES + UNPOOLINGS + PYRAMIDS
