@@ -75,7 +75,7 @@ def writes(backend: Backend) -> bool:
     """Return whether formulas can be computed in place in the arrays of a backend."""
     if backend.base is not None or backend.immutable:
         return False
-    return backend.capabilities.lacking(["index_assignment", "in_place_update"]) is None
+    return backend.capabilities.lacking(["index_assignment", "in_place_update", "dlpack_shares_memory"]) is None
 
 
 def prepared(numbers: Numbers, backend: Backend, spec: Spec) -> Numbers:
