@@ -42,7 +42,7 @@ def svg_text(picture: Boxes) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}" role="img" '
-        f'aria-label="{html.escape(picture.name)}" font-family="{FONT}" font-size="{SIZE}">\n'
+        f'aria-label="{html.escape(shortened(picture.name))}" font-family="{FONT}" font-size="{SIZE}">\n'
         + "\n".join(parts)
         + "\n</svg>"
     )
@@ -54,11 +54,13 @@ def wide(text: str) -> int:
 
 
 def shortened(text: str, most: int = MAX_CHARACTERS) -> str:
-    """Return a text without control characters, cut to some length."""
-    text = "".join(c if c.isprintable() else " " for c in text)
-    while wide(text) > most:
-        text = f"{text[: max(1, len(text) - 2)].rstrip('…')}…" if wide(text) < most + 40 else f"{text[: most + 30]}"
-    return text
+    """Return a text without control characters, cut to some number of columns."""
+    text = "".join(c if c.isprintable() else " " for c in text[: 2 * most])
+    if wide(text) <= most:
+        return text
+    while wide(text) >= most:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def size_of(box: Box) -> Point:
@@ -73,7 +75,7 @@ def box_svg(box: Box, place: tuple[float, float, float, float]) -> str:
     own = size_of(box)
     radius = min(12.0, own[1] / 2) if box.kind in ROUND else 3.0
     fill = html.escape(box.fill or FILLS[box.kind])
-    full = html.escape("\n".join(box.lines))
+    full = html.escape("\n".join(shortened(line, 1000) for line in box.lines))
     holds = height > own[1] + 1 or width > own[0] + 1
     anchor, at = ("start", x + 8) if holds or box.kind == "link" else ("middle", x + width / 2)
     parts = [f'<g><title>{full}</title><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" ']
