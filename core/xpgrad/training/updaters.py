@@ -61,6 +61,8 @@ class StandardUpdater(Updater):
         Whether `Optimizer.new_epoch` is called when a sweep is finished.
     input_device : device specifier, optional
         Where batches are sent, if elsewhere.
+    compiled : bool
+        Whether a step is one program: `Optimizer.compile`. What the model reports is reported by each run.
     """
 
     def __init__(
@@ -74,13 +76,15 @@ class StandardUpdater(Updater):
         auto_new_epoch: bool = True,
         *,
         input_device: Any = None,
+        compiled: bool = False,
     ) -> None:
         self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self._optimizers: dict[str, Any] = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
         self.converter, self.loss_func, self.auto_new_epoch = converter, loss_func, auto_new_epoch
         self.device = device_or_none(device)
         self.input_device = self.device if input_device is None else device_or_none(input_device)
-        self.iteration = 0
+        self.iteration, self.compiled = 0, compiled
+        self._step: Callable[..., Any] | None = None
         for each in self._optimizers.values():
             if self.device is not None:
                 each.target.to_device(self.device)
@@ -96,7 +100,12 @@ class StandardUpdater(Updater):
         """Do one step."""
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
         batch = convert(self.converter, iterator.next(), self.input_device)
-        call(optimizer.update, batch, self.loss_func or optimizer.target)
+        loss = self.loss_func or optimizer.target
+        if self.compiled:
+            self._step = self._step or optimizer.compile(loss)
+            call(self._step, batch)
+        else:
+            call(optimizer.update, batch, loss)
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch()
 

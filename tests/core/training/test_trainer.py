@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.core.stores import Store
 from tests.core.training.steps import trainer
+from tests.devices import device_or_skip
 
 import xpgrad as chainer
 from xpgrad import links as L
@@ -100,14 +101,14 @@ class Regression(chainer.Chain):
         return loss
 
 
-def regression(tmp_path, epochs, seed, device="@numpy"):
+def regression(tmp_path, epochs, seed, device="@numpy", compiled=False):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(16, 3)).astype(np.float32)
     data = chainer.datasets.TupleDataset(x, x.sum(axis=1, keepdims=True))
     np.random.seed(seed)  # noqa: NPY002 - iterators draw from it
     optimizer = chainer.optimizers.MomentumSGD(0.05).setup(Regression())
     iterator = chainer.iterators.SerialIterator(data, 6)
-    updater = training.StandardUpdater(iterator, optimizer, device=device)
+    updater = training.StandardUpdater(iterator, optimizer, device=device, compiled=compiled)
     loop = training.Trainer(updater, (epochs, "epoch"), out=str(tmp_path))
     held_out = chainer.iterators.SerialIterator(data, 8, repeat=False, shuffle=False)
     loop.extend(extensions.Evaluator(held_out, optimizer.target, device=device))
@@ -144,3 +145,14 @@ def test_a_model_learns_on_each_device_and_reports(device, tmp_path) -> None:
     assert any("validation/main/loss" in record for record in log)
     assert loop.updater.get_optimizer("main").target.device == device
     assert loop.updater.get_optimizer("main").epoch == 4
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+def test_compiled_steps_learn_and_report_the_same(device, tmp_path) -> None:
+    device_or_skip(device)
+    logs = []
+    for compiled in (False, True):
+        loop = regression(tmp_path, 4, 0, device, compiled)
+        loop.run()
+        logs.append([record["main/loss"] for record in loop.get_extension("LogReport").log])
+    np.testing.assert_allclose(logs[1], logs[0], rtol=1e-4)
