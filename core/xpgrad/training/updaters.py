@@ -101,11 +101,11 @@ class StandardUpdater(Updater):
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
         batch = convert(self.converter, iterator.next(), self.input_device)
         loss = self.loss_func or optimizer.target
-        if self.compiled:
-            self._step = self._step or optimizer.compile(loss)
-            call(self._step, batch)
-        else:
+        if not self.compiled:
             call(optimizer.update, batch, loss)
+        else:
+            step = self._step = self._step or optimizer.compile(loss)
+            call(step, batch)
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch()
 
