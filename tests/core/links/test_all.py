@@ -10,6 +10,7 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 import xpgrad.links as L
+from xpgrad import serializers
 
 COUNTS = [5, 3, 2, 1]
 TREE = ((1, 2), (0, 3))
@@ -471,3 +472,22 @@ def test_gradients_are_a_link_of_gradients(case):
             loss.backward()
     for (name, gradient), parameter in zip(found.namedparams(), link.params(), strict=True):
         np.testing.assert_allclose(on_host(F.copy(gradient, "@numpy").array), parameter.grad, err_msg=name, rtol=1e-5)
+
+
+@each_case
+def test_a_saved_link_loads(case, tmp_path):
+    link, inputs = case.make(), inputs_of(case)
+    outputs_of(link, case, inputs)
+    serializers.save_npz(tmp_path / "link.npz", link)
+    with np.load(tmp_path / "link.npz") as file:
+        assert set(file) == set(case.stored)
+    for other in (case.make(), *([case.lazy()] if case.lazy else [])):
+        serializers.load_npz(tmp_path / "link.npz", other)
+        for name, x in state_of(link).items():
+            np.testing.assert_array_equal(on_host(state_of(other)[name]), on_host(x), err_msg=name)
+        with xpgrad.using_config("train", False):
+            xpgrad.random.seed(1)
+            expected = outputs_of(link, case, inputs)
+            xpgrad.random.seed(1)
+            for x, y in zip(expected, outputs_of(other, case, inputs), strict=True):
+                np.testing.assert_array_equal(x.array, y.array)
