@@ -1,5 +1,6 @@
 """Small parameters, updated together as one array: a call of the library for all costs as much as for one."""
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ class Pack:
         self.params, self.names = params, names
         spec = params[0]._node.spec
         backend = spec.backend
+        self.assign = backend.follow(operator.setitem)
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
         self.memory = {name: backend.scratch(flat) for name in ("", "grad", *(f"state {name}" for name in names))}
@@ -41,7 +43,7 @@ class Pack:
             start = stop
         for rule, part in zip(self._rules(), self.parts, strict=True):
             for name in names:
-                part[f"state {name}"][...] = rule._state[name]
+                self.assign(part[f"state {name}"], ..., rule._state[name])
                 rule._state[name] = part[f"state {name}"]
 
     def _rules(self) -> Iterable[Any]:
@@ -51,6 +53,8 @@ class Pack:
         """Return whether the states are still the parts of the common arrays: nobody has replaced them."""
         keys = [(name, f"state {name}") for name in self.names]
         return all(
+            part[""].shape == param._node.spec.shape for param, part in zip(self.params, self.parts, strict=True)
+        ) and all(
             rule._state is not None and rule._state.get(name) is part[key]
             for rule, part in zip(self._rules(), self.parts, strict=True)
             for name, key in keys
@@ -60,8 +64,8 @@ class Pack:
         """Update all parameters by a formula, with these coefficients."""
         names = self.names
         for param, part in zip(self.params, self.parts, strict=True):
-            part[""][...] = param._array
-            part["grad"][...] = gradient(param)
+            self.assign(part[""], ..., param._array)
+            self.assign(part["grad"], ..., gradient(param))
 
         def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
             s = dict(zip(names, kept, strict=True))
@@ -70,14 +74,14 @@ class Pack:
 
         changed(step, list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
-            param._array[...] = part[""]
+            self.assign(param._array, ..., part[""])
 
 
 class Packs:
     """The packs of an optimizer, which are made again where parameters or states were replaced."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, ...], Pack] = {}
+        self.known: dict[Any, Pack] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Packs, ()  # copies of states are no parts of common arrays
@@ -97,16 +101,16 @@ class Packs:
                 groups.setdefault(key, []).append(param)
             else:
                 others.append(param)
-        for group in groups.values():
-            self._update(group)
+        for key, group in groups.items():
+            self._update(group, key[1:])
         return others
 
-    def _update(self, group: list[Parameter]) -> None:
+    def _update(self, group: list[Parameter], key: Any) -> None:
         rule, spec = group[0].update_rule, group[0]._node.spec
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1), spec.backend, spec)
         small = [param for param in group if param._node.spec.size <= MOST]
         if len(small) > 1:
-            self._pack(small).update(rule.formula, c)
+            self._pack(small, key).update(rule.formula, c)
             group = [param for param in group if param._node.spec.size > MOST]
             for param in small:
                 param.update_rule.t += 1
@@ -115,8 +119,8 @@ class Packs:
             param.update_rule.step(param, c)
             param.update_rule.t += 1
 
-    def _pack(self, group: list[Parameter]) -> Pack:
-        key = tuple(map(id, group))
+    def _pack(self, group: list[Parameter], key: Any) -> Pack:
+        key = key, tuple(map(id, group))
         pack = self.known.get(key)
         if pack is None or not pack.holds():
             for param in group:

@@ -57,7 +57,7 @@ def made(name, **changes):
 
 
 def values(model):
-    return {path: np.asarray(xpgrad.get_device("@numpy").send(p.array)) for path, p in model.namedparams()}
+    return {path: np.array(xpgrad.get_device("@numpy").send(p.array)) for path, p in model.namedparams()}
 
 
 class Plain:
@@ -65,7 +65,7 @@ class Plain:
 
     def __init__(self, name, hyperparameters, w):
         self.h, self.t, self.w = hyperparameters, 0, w.copy()
-        self.rule = getattr(self, name)
+        self.rule = getattr(self, name.lower())
         self.a, self.b, self.c = np.zeros_like(w), np.zeros_like(w), np.zeros_like(w)
 
     def __call__(self, g):
@@ -73,42 +73,42 @@ class Plain:
         self.rule(g, **self.h)
         return self.w
 
-    def SGD(self, g, lr):
+    def sgd(self, g, lr):
         self.w = self.w - lr * g
 
-    def MomentumSGD(self, g, lr, momentum):
+    def momentumsgd(self, g, lr, momentum):
         self.a = momentum * self.a - lr * g
         self.w = self.w + self.a
 
-    def CorrectedMomentumSGD(self, g, lr, momentum):
+    def correctedmomentumsgd(self, g, lr, momentum):
         self.a = momentum * self.a - g
         self.w = self.w + lr * self.a
 
-    def NesterovAG(self, g, lr, momentum):
+    def nesterovag(self, g, lr, momentum):
         before, self.a = self.a, momentum * self.a - lr * g
         self.w = self.w + momentum**2 * before - (1 + momentum) * lr * g
 
-    def AdaGrad(self, g, lr, eps):
+    def adagrad(self, g, lr, eps):
         self.a = self.a + g**2
         self.w = self.w - lr * g / (np.sqrt(self.a) + eps)
 
-    def AdaDelta(self, g, rho, eps):
+    def adadelta(self, g, rho, eps):
         self.a = rho * self.a + (1 - rho) * g**2
         move = np.sqrt(self.b + eps) / np.sqrt(self.a + eps) * g
         self.b = rho * self.b + (1 - rho) * move**2
         self.w = self.w - move
 
-    def RMSprop(self, g, lr, alpha, eps, eps_inside_sqrt=False):
+    def rmsprop(self, g, lr, alpha, eps, eps_inside_sqrt=False):
         self.a = alpha * self.a + (1 - alpha) * g**2
         self.w = self.w - lr * g / (np.sqrt(self.a + eps) if eps_inside_sqrt else np.sqrt(self.a) + eps)
 
-    def RMSpropGraves(self, g, lr, alpha, momentum, eps):
+    def rmspropgraves(self, g, lr, alpha, momentum, eps):
         self.a = alpha * self.a + (1 - alpha) * g**2
         self.b = alpha * self.b + (1 - alpha) * g
         self.c = momentum * self.c - lr * g / np.sqrt(self.a - self.b**2 + eps)
         self.w = self.w + self.c
 
-    def SMORMS3(self, g, lr, eps=1e-16):
+    def smorms3(self, g, lr, eps=1e-16):
         memory = self.c + 1  # the state starts from ones
         r = 1 / (memory + 1)
         self.a = (1 - r) * self.a + r * g
@@ -117,7 +117,7 @@ class Plain:
         self.w = self.w - g * np.minimum(lr, x) / (np.sqrt(self.b) + eps)
         self.c = memory * (1 - x)
 
-    def MSVAG(self, g, lr, beta, eta, weight_decay_rate):
+    def msvag(self, g, lr, beta, eta, weight_decay_rate):
         self.a = beta * self.a + (1 - beta) * g
         self.b = beta * self.b + (1 - beta) * g**2
         power = beta**self.t
@@ -128,7 +128,7 @@ class Plain:
             factor = np.nan_to_num(np.clip(m**2 / (m**2 + rho * s), 0, 1))
         self.w = self.w - eta * (lr * m * factor + weight_decay_rate * self.w)
 
-    def Adam(
+    def adam(
         self, g, alpha, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0.0, amsgrad=False,
         adabound=False, final_lr=0.1, gamma=0.001,
     ):  # fmt: skip
@@ -141,18 +141,18 @@ class Plain:
             rate = np.clip(rate, lower, upper)
         self.w = self.w - eta * (rate * self.a + weight_decay_rate * self.w)
 
-    AdamW = Adam
+    adamw = adam
 
-    def AMSGrad(self, g, **h):
-        self.Adam(g, **h, amsgrad=True)
+    def amsgrad(self, g, **h):
+        self.adam(g, **h, amsgrad=True)
 
-    def AdaBound(self, g, **h):
-        self.Adam(g, **h, adabound=True)
+    def adabound(self, g, **h):
+        self.adam(g, **h, adabound=True)
 
-    def AMSBound(self, g, **h):
-        self.Adam(g, **h, amsgrad=True, adabound=True)
+    def amsbound(self, g, **h):
+        self.adam(g, **h, amsgrad=True, adabound=True)
 
-    def Lion(self, g, lr, weight_decay_rate, beta1=0.9, beta2=0.99):
+    def lion(self, g, lr, weight_decay_rate, beta1=0.9, beta2=0.99):
         move = np.sign(beta1 * self.a + (1 - beta1) * g)
         self.w = self.w - lr * (move + weight_decay_rate * self.w)
         self.a = beta2 * self.a + (1 - beta2) * g

@@ -56,7 +56,11 @@ TORCH = {
     "AdamW": ("AdamW", {"lr": 0.01, "weight_decay": 0.5}),
     "AMSGrad": ("Adam", {"lr": 0.02, "betas": (0.9, 0.5), "amsgrad": True}),
 }
-CHANGES = {"AdamW": {"eta": 1.0, "weight_decay_rate": 0.005, "eps": 1e-30}, "Adam": {"eps": 1e-30}, "AMSGrad": {"eps": 1e-30}}
+CHANGES = {
+    "AdamW": {"eta": 1.0, "weight_decay_rate": 0.005, "eps": 1e-30},
+    "Adam": {"eps": 1e-30},
+    "AMSGrad": {"eps": 1e-30},
+}
 """torch adds eps after the correction of the bias, and multiplies the decay by the learning rate."""
 
 

@@ -198,11 +198,15 @@ def test_a_state_of_another_model_is_refused(tmp_path):
     serializers.save_npz(tmp_path / "optimizer.npz", optimizer)
     loaded = optimizers.Adam().setup(model)
     serializers.load_npz(tmp_path / "optimizer.npz", loaded)
-    with pytest.raises(ShapeError, match=r"UpdateRule: expected a state 'm' of shape \(3, 4\), as the parameter, got \(5,\)"):
+    with pytest.raises(
+        ShapeError, match=r"UpdateRule: expected a state 'm' of shape \(3, 4\), as the parameter, got \(5,\)"
+    ):
         loaded.update(loss_of(model), *data())
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))], ids=["copy", "pickle"]
+)
 def test_copies_go_on_on_their_own(duplicate):
     model = Model()
     optimizer = made("Adam").setup(model)
@@ -227,7 +231,7 @@ def test_rules_of_users_need_init_state_and_update_core():
 
         def update_core(self, param):
             self.state["total"] += param.grad
-            param.array = param.array - self.hyperparam.lr * self.state["total"]
+            param.array -= self.hyperparam.lr * self.state["total"]
 
     class Method(GradientMethod):
         def __init__(self):
@@ -244,7 +248,7 @@ def test_rules_of_users_need_init_state_and_update_core():
             param.grad = np.ones_like(param.array)
         optimizer.update()
     np.testing.assert_array_equal(model.W.array, before - 0.5 - 1.0)
-    with pytest.raises(TypeError, match="Rule has no formulas; call optimizer.update"):
+    with pytest.raises(TypeError, match=r"Rule has no formulas; call optimizer.update"):
         optimizer.compile(loss_of(model))(*data())
 
 
