@@ -20,18 +20,19 @@ ROUND = {"variable", "parameter", "input", "output"}
 def svg_text(picture: Boxes) -> str:
     """Return the SVG of a picture, in layers or nested; its notes are at the bottom."""
     sizes = [size_of(box) for box in picture.boxes]
+    paths: list[list[Point]] = []
+    width = height = 0.0
     if any(box.within is not None for box in picture.boxes):
         rectangles = nested(picture.boxes, sizes)
-        paths: list[list[Point]] = []
     else:
         layout = layered(sizes, picture.arrows, picture.rankdir)
         rectangles = [
             (x - width / 2, y - height / 2, width, height)
             for (x, y), (width, height) in zip(layout.places, sizes, strict=True)
         ]
-        paths = layout.paths
-    width = max((x + w for x, _, w, _ in rectangles), default=0.0)
-    height = max((y + h for _, y, _, h in rectangles), default=0.0)
+        paths, width, height = layout.paths, layout.width, layout.height
+    width = max([width, *(x + w for x, _, w, _ in rectangles)])
+    height = max([height, *(y + h for _, y, _, h in rectangles)])
     notes = [shortened(note, 120) for note in picture.notes]
     width = max([width, *(wide(note) * CHARACTER for note in notes)]) + 2 * MARGIN
     parts = [arrow_svg(arrow, path, picture.rankdir) for arrow, path in zip(picture.arrows, paths, strict=bool(paths))]

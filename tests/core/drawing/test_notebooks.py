@@ -106,11 +106,13 @@ def test_arrays_that_are_not_computed_are_not_computed():
     def refuse(*_, **__):
         raise AssertionError("computed")
 
-    x = Variable(da.ones((6, 4), chunks=2))
+    x, pages = Variable(da.ones((6, 4), chunks=2)), []
     with dask.config.set(scheduler=refuse):
         text = shown(ap.tanh(x))
+        xpgrad.transforms.vmap(lambda x: pages.append(ap.sum(x)._repr_html_()) or x)(da.ones((3, 2)))
     assert "not computed yet: float64 (6, 4)" in text
     assert "24 elements, 192 B" in text
+    assert "not computed yet: float64 ()" in pages[0]
 
 
 @pytest.mark.parametrize("name", ["@strict:cpu", "@numpy", "native:0"])
@@ -250,3 +252,21 @@ def test_importing_xpgrad_imports_no_drawing():
 
     program = "import sys, xpgrad; assert 'xpgrad.drawing' not in sys.modules; assert 'subprocess' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_optimizers_show_hyperparameters_and_exceptions():
+    model = Model()
+    optimizer = xpgrad.optimizers.Adam(alpha=0.25)
+    assert "not set up: call setup(model)" in shown(optimizer)
+    optimizer.setup(model)
+    optimizer.add_hook(xpgrad.optimizer_hooks.WeightDecay(0.1))
+    text = shown(optimizer)
+    for fact in ("Adam", "alpha", "0.25", "updates", "Model", "WeightDecay"):
+        assert fact in text, fact
+    assert "of their own" not in text
+    model.scale.update_rule.hyperparam.alpha = 0.5
+    model.body[0].disable_update()
+    text = shown(optimizer)
+    assert "/scale" in text
+    assert "alpha=0.5" in text
+    assert text.count("disabled") == 2
