@@ -14,7 +14,7 @@ Index = tuple[slice, ...]
 Blocks = tuple[Index, ...]
 
 FROM = 6 * 2**20  # bytes of an array; smaller ones stay in the cache as they are
-CACHED = 2**20  # bytes of a block; for half and a quarter of it, calls take the time that the cache saves
+CACHED = 2**18  # bytes of a block, so that the five of a gradient fit into a core's cache; twice as many did not
 NARROWEST = 64  # elements of a block along the last axis, which NumPy's loops run along
 
 WHOLE: Blocks = ((),)
