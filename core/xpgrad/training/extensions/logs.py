@@ -137,7 +137,7 @@ class MicroAverage(Extension):
             for key, summary in zip(self._keys, self._summaries, strict=True):
                 value = trainer.observation[key]
                 summary.add(getattr(value, "array", value))
-        if self._interval(trainer):
+        if self._interval(trainer) and self._summaries[1].count:
             numerator, denominator = (summary.compute_mean() for summary in self._summaries)
             trainer.observation[self._result] = numerator / denominator
             self._summaries = Summary(), Summary()
