@@ -161,5 +161,10 @@ def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Ca
 
 
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:
-    """Return an extension that reports the learning rate of an optimizer, each epoch by default."""
-    return observe_value(observation_key, lambda trainer: trainer.updater.get_optimizer(optimizer_name).lr)
+    """Return an extension that reports the hyperparameter `lr` of an optimizer, or `alpha`, each epoch by default."""
+
+    def rate(trainer: Any) -> Any:
+        optimizer = trainer.updater.get_optimizer(optimizer_name)
+        return optimizer.lr if hasattr(optimizer, "lr") else optimizer.alpha
+
+    return observe_value(observation_key, rate)
