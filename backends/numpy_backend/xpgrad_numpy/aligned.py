@@ -12,7 +12,6 @@ import numpy as np
 from xpgrad.types import Array, Dtype, Shape
 
 LINE = 64
-LARGE = 2**15  # elements; a loop over fewer is not worth what it costs to prepare it
 
 
 def aligned(shape: Shape, dtype: Dtype) -> Array:
@@ -23,13 +22,17 @@ def aligned(shape: Shape, dtype: Dtype) -> Array:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-def scratch(dtype: Dtype, size: int) -> Callable[[Shape], Array | None]:
-    """Return a function that returns such an array of a shape, the same one each time, for loops over `size` elements.
+def scratch(dtype: Dtype, blocks: int) -> Callable[..., Array | None]:
+    """Return a function that returns such an array of a shape, the same one each time, for a loop over blocks.
 
-    For few elements it returns None: NumPy then makes its own array in a fraction of the time.
+    For one block it returns its second argument, by default None: NumPy's functions then make an array themselves.
     """
-    return functools.cache(lambda shape: aligned(shape, dtype)) if size >= LARGE else _none
+    if blocks == 1:
+        return _second
+    made = functools.cache(lambda shape: aligned(shape, dtype))
+    return lambda shape, _=None: made(shape)
 
 
-def _none(shape: Shape) -> None:
-    """Return None."""
+def _second(shape: Shape, array: Array | None = None) -> Array | None:
+    """Return `array`."""
+    return array

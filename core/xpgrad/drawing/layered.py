@@ -136,6 +136,10 @@ def placed(
                     places += [x[j] for j in around[1 - sweep % 2][i]]
                 wanted[i] = _mean(places, x[i])
             _row(row, x, wanted, across)
+    before, after = around
+    for row in rows:  # chains are straight
+        straight = {i: before[i][0] for i in row if len(before[i]) == 1 and len(after[before[i][0]]) == 1}
+        _row(row, x, {i: x[straight.get(i, i)] for i in row}, across)
     left = min((x[i] - across[i] / 2 for i in range(len(across))), default=0.0)
     return [value - left for value in x]
 

@@ -79,10 +79,11 @@ def softmax(x: Array, /, axis: Any) -> Array:
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
     with on_rows(x, axis):
-        if x.nbytes < FROM:
+        parts = blocks(x, axis)
+        if len(parts) == 1:
             return softmax_into(x, None, axis)
-        y, memory = np.empty_like(x, subok=False), scratch(x.dtype, x.size)
-        for part in blocks(x, axis):
+        y, memory = np.empty_like(x, subok=False), scratch(x.dtype, len(parts))
+        for part in parts:
             block = x[part]
             shifted = np.subtract(block, np.maximum.reduce(block, axis, keepdims=True), out=memory(block.shape))
             np.exp(shifted, out=shifted)
@@ -103,11 +104,12 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     if is_half(y.dtype):
         return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
     with on_rows(y, axis):
-        if y.nbytes < FROM or not in_order(gy, y):
+        parts = blocks(y, axis)
+        if len(parts) == 1 or not in_order(gy, y):
             return _softmax_x(gy, y, axis)
         gx = np.empty(y.shape, np.result_type(gy, y))
-        memory = scratch(gx.dtype, gx.size)
-        for part in blocks(y, axis):
+        memory = scratch(gx.dtype, len(parts))
+        for part in parts:
             _softmax_x(gy[part], y[part], axis, memory(y[part].shape), gx[part])
         return gx
 
@@ -138,12 +140,14 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
         y -= np.maximum.reduce(y, 0)
         y -= np.log(np.add.reduce(np.exp(y), 0))
         return y.T
-    if x.nbytes < FROM:
-        return _log_softmax(x, axis)
-    y = np.empty_like(x, subok=False)
-    for part in blocks(x, axis):
-        _log_softmax(x[part], axis, y[part])
-    return y
+    with on_rows(x, axis):
+        parts = blocks(x, axis)
+        if len(parts) == 1:
+            return _log_softmax(x, axis)
+        y = np.empty_like(x, subok=False)
+        for part in parts:
+            _log_softmax(x[part], axis, y[part])
+        return y
 
 
 def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
@@ -156,12 +160,14 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):
         return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    if y.nbytes < FROM or not in_order(gy, y):
-        return _log_softmax_x(gy, y, axis)
-    gx = np.empty(y.shape, np.result_type(gy, y))
-    for part in blocks(y, axis):
-        _log_softmax_x(gy[part], y[part], axis, gx[part])
-    return gx
+    with on_rows(y, axis):
+        parts = blocks(y, axis)
+        if len(parts) == 1 or not in_order(gy, y):
+            return _log_softmax_x(gy, y, axis)
+        gx = np.empty(y.shape, np.result_type(gy, y))
+        for part in parts:
+            _log_softmax_x(gy[part], y[part], axis, gx[part])
+        return gx
 
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:

@@ -31,9 +31,10 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
     shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
     mean, var = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
-    memory = scratch(x.dtype, x.size)
+    parts = blocks(x, axis)
+    memory = scratch(x.dtype, len(parts))
     with on_rows(x, axis):
-        for part in blocks(x, axis):
+        for part in parts:
             block = x[part]
             _add(block, axis, None, mean[part], True)
             mean[part] /= count
@@ -47,20 +48,23 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
-    memory = scratch(y.dtype, y.size)
+    parts = blocks(x, axis)
+    memory = scratch(y.dtype, len(parts))
     with on_rows(x, axis):
-        for part in blocks(x, axis):
-            centred = np.subtract(x[part], mean[part], out=memory(y[part].shape))
-            np.multiply(centred, inverse[part], out=y[part])
+        for part in parts:
+            to = y[part]
+            centred = np.subtract(x[part], mean[part], out=memory(to.shape, to))
+            np.multiply(centred, inverse[part], out=to)
     return y
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     y = np.empty(g.shape, np.result_type(g, direction, scale))
-    memory = scratch(y.dtype, y.size)
+    parts = blocks(g, axis)
+    memory = scratch(y.dtype, len(parts))
     with on_rows(g, axis):
-        for part in blocks(g, axis):
+        for part in parts:
             project(g[part], direction[part], scale[part], axis, y[part], memory(y[part].shape))
     return y
 
@@ -99,14 +103,15 @@ def normalized(
         return scale_and_shift(standardize(x, mean, inverse, axis, eps), gamma, beta)
     y = np.empty(x.shape, x.dtype)
     gamma, beta = _aligned(gamma, x.ndim), _aligned(beta, x.ndim)
-    memory = scratch(x.dtype, x.size)
+    parts = blocks(x, axis)
+    memory = scratch(x.dtype, len(parts))
     with on_rows(x, axis):
-        for part in blocks(x, axis):
-            block = x[part]
-            to = np.subtract(block, mean[part], out=memory(block.shape))
-            to *= inverse[part]
-            to *= _part(gamma, part)
-            np.add(to, _part(beta, part), out=y[part])
+        for part in parts:
+            to = y[part]
+            scaled = np.subtract(x[part], mean[part], out=memory(to.shape, to))
+            scaled *= inverse[part]
+            scaled *= _part(gamma, part)
+            np.add(scaled, _part(beta, part), out=to)
     return y
 
 
@@ -118,9 +123,10 @@ def normalized_x(
         return NotImplemented
     gx = np.empty(x.shape, x.dtype)
     gamma = _aligned(gamma, x.ndim)
-    directions, cotangents, memory = (scratch(x.dtype, x.size) for _ in range(3))
+    parts = blocks(x, axis)
+    directions, cotangents, memory = (scratch(x.dtype, len(parts)) for _ in range(3))
     with on_rows(x, axis):
-        for part in blocks(x, axis):
+        for part in parts:
             block, scale = x[part], inverse[part]
             direction = np.subtract(block, mean[part], out=directions(block.shape))
             direction *= scale
