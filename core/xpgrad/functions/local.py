@@ -1,6 +1,7 @@
 """Connections of neighbouring pixels that differ from place to place or from channel to channel."""
 
 import math
+from collections.abc import Sequence
 
 from xpgrad.array_api import concat, matmul, matrix_transpose, permute_dims, reshape
 from xpgrad.functions.checks import invalid, known_spec
@@ -83,7 +84,7 @@ def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:
     """
     spec = images(x, "shift", 2)
     kh, kw = per_axis(ksize, 2, "ksize", "shift")
-    dy, dx = dilate if isinstance(dilate, (tuple, list)) else (dilate, dilate)
+    dy, dx = dilate if isinstance(dilate, Sequence) else (dilate, dilate)
     if not kh % 2 or not kw % 2:
         raise ValueError(f"shift: ksize must be odd, got {ksize!r}")
     _, c, h, w = spec.shape

@@ -22,6 +22,8 @@ class Registry:
         Parameters to add; deprecated, use `init_scope`.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_plan")  # what is not in the dictionary is neither copied nor pickled
+
     name: str | None
     _params: set[str]
     _persistent: set[str]
@@ -38,6 +40,9 @@ class Registry:
         for name, value in params.items():
             pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
             self.add_param(name, *(value if pair else (value,)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
 
     def _named_children(self) -> Iterable[tuple[str, Any]]:
         """Return the child links and their names."""

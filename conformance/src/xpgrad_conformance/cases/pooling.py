@@ -35,11 +35,13 @@ def _placed(x: Host, indexes: Host) -> Host:
     return added(columns, (4, 4), (2, 1), (0, 1))
 
 
-def _located(x: Host) -> tuple[Host, Host]:
-    columns = gathered(x, (3, 2), (2, 2), (1, 0), 1, True, -np.inf)
-    flat = columns.reshape(*x.shape[:2], 6, *columns.shape[4:])
+def _located(x: Host, ksize: Shape = (3, 2), stride: Any = (2, 2), pad: Any = (1, 0)) -> tuple[Host, Host]:
+    """Return maxima and the row-major places in their windows, the first of those that tie."""
+    columns = gathered(x, ksize, stride, pad, 1, True, -np.inf)
+    count = int(np.prod(ksize))
+    flat = columns.reshape(*x.shape[:2], count, *columns.shape[x.ndim :])
     first = np.zeros(flat[:, :, 0].shape, int)
-    for k in range(5, -1, -1):
+    for k in range(count - 1, -1, -1):
         first[flat[:, :, k] == flat.max(axis=2)] = k
     return flat.max(axis=2), first
 
@@ -87,6 +89,16 @@ MAXIMA = (
         _located,
         PICTURES,
         dtype=(None, "int"),
+    ),
+    *(
+        case(
+            f"{name}-indices",
+            lambda F, x, name=name: (lambda y, i: (y, F.identity(i)))(*getattr(F, name)(x, 2, 1, return_indices=True)),
+            lambda x: _located(x, (2,) * (x.ndim - 2), 1, 0),
+            images,
+            dtype=(None, "int"),
+        )
+        for name, images in (("max_pooling_1d", LINES), ("max_pooling_3d", VOLUMES), ("max_pooling_nd", VOLUMES))
     ),
 )  # fmt: skip
 
