@@ -107,7 +107,7 @@ def test_counting_for_finetuning_is_not_compiled():
     program = xpgrad.compile(lambda x: link(x, finetune=True))
     with pytest.warns(xpgrad.CompileWarning, match="a batch was counted"):
         program(X)
-    program(X)
+        program(X)
     assert link.N == 2
 
 
