@@ -105,9 +105,9 @@ def test_averages_follow_a_compiled_function_of_the_model():
 def test_counting_for_finetuning_is_not_compiled():
     link = L.BatchNormalization(3)
     program = xpgrad.compile(lambda x: link(x, finetune=True))
+    program(X)
     with pytest.warns(xpgrad.CompileWarning, match="a batch was counted"):
-        program(X)
-        program(X)
+        program(X)  # what changed at the first call may stay from then on
     assert link.N == 2
 
 
