@@ -118,7 +118,8 @@ class Packs:
         large: list[Parameter] = []
         for param in group:
             (small if param._node.spec.size <= MOST else large).append(param)
-        pack = self._pack(small, key) if len(small) > 1 else None
+        apart = len({id(param._array) for param in small}) == len(small)  # copies of links may share arrays
+        pack = self._pack(small, key) if len(small) > 1 and apart else None
         if pack is None:
             large += small
         for param in large:

@@ -101,3 +101,18 @@ def test_an_array_of_many_parts_is_updated_whole():
     grad = model.w.grad.copy()
     optimizers.SGD(lr=0.5).setup(model).update()
     np.testing.assert_array_equal(model.w.array, -0.5 * grad)
+
+
+def test_parameters_over_one_array_are_updated_one_after_the_other():
+    model = Chain()
+    with model.init_scope():
+        model.one = Model()
+        model.two = model.one.copy("share")
+    array = model.one.W.array
+    assert model.two.W.array is array
+    before = array.copy()
+    optimizer = optimizers.SGD(lr=0.5).setup(model)
+    for param in model.params():
+        param.grad = np.ones_like(param.array)
+    optimizer.update()
+    np.testing.assert_array_equal(array, before - 1.0)
