@@ -9,10 +9,10 @@ from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.errors import StructureError
+from xpgrad.errors import ShapeError, StructureError
 from xpgrad.graph.variable import Variable
-from xpgrad.models.cloning import clone
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
+from xpgrad.models.plan import plan_of
 from xpgrad.models.residence import Resident
 from xpgrad.utils.pictures import drawer
 
@@ -146,11 +146,14 @@ class Link(Resident):
         """
         _check_mode("copy", mode)
         if mode == "share":
-            copies = {id(parameter): copy.copy(parameter) for parameter in self.params()}
-            for parameter in copies.values():
+            plan = plan_of(self)
+            named = dict(self.namedparams())
+            copies = [copy.copy(named[path]) for path in plan.paths]
+            for parameter in copies:
                 parameter.cleargrad()
-            leaves = {(id(link), n): copies[id(link.__dict__[n])] for link in self.links() for n in link._params}
-            made: Self = clone(self, leaves)
+            made: Self = plan.build(copies)
+            for link in made.links():
+                link.__dict__.pop("_ties", None)
         else:
             made = copy.deepcopy(self)
             if mode == "init":
@@ -180,8 +183,13 @@ class Link(Resident):
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
         """Copy the values of all parameters, and of persistent values, from a link of the same structure."""
         source = dict(link.namedparams())
-        for path, parameter in self.namedparams():
-            parameter.copydata(_at(source, path, "copyparams: the other link has no parameter"))
+        what = "copyparams: the other link has no parameter"
+        pairs = [(path, x, _at(source, path, what)) for path, x in self.namedparams()]
+        for path, x, other in pairs:
+            if x._array is not None and other._array is not None and x.shape != other.shape:
+                raise ShapeError(f"copyparams: {path} has shape {x.shape}, but {other.shape} in the other link")
+        for _, x, other in pairs:
+            x.copydata(other)
         if not copy_persistent:
             return
         others = dict(link.namedlinks())

@@ -15,6 +15,7 @@ from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 from xpgrad.types import Array
+from xpgrad.utils.pictures import drawer
 
 
 class Optimizer:
@@ -45,6 +46,8 @@ class Optimizer:
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> Any:
         """Update the parameters; each kind of optimizer defines how."""
         raise NotImplementedError(f"{type(self).__name__}: define update(lossfun, *args, **kwds)")
+
+    _repr_html_ = drawer.html("optimizers")
 
     def new_epoch(self, auto: bool = False) -> None:
         """Count an epoch.
