@@ -34,6 +34,11 @@ class _Mixed16:
 
 
 mixed16 = _Mixed16()
+CODES = {
+    "e": "float16", "f": "float32", "d": "float64", "f2": "float16", "f4": "float32", "f8": "float64",
+    "F": "complex64", "D": "complex128", "?": "bool", "i": "int32", "i4": "int32", "i8": "int64",
+}  # fmt: skip
+"""NumPy's short names of dtypes, which Chainer's programs use."""
 
 
 def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
@@ -70,6 +75,7 @@ def dtype_of(dtype: Any, backend: Backend) -> Dtype:
     """
     dtype = config.dtype if dtype is None else dtype
     name = "float32" if mixed16 == dtype else getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    name = CODES.get(name, name)
     try:
         return backend.namespace.empty(0, dtype=getattr(backend.namespace, name)).dtype
     except DtypeError:  # its message says what to do

@@ -29,6 +29,11 @@ def test_get_dtype_is_of_the_current_device():
         assert xpgrad.get_dtype() == device.xp.float32
 
 
+@pytest.mark.parametrize("code", ["e", "f", "d", "f2", "f4", "f8", "F", "D", "?", "i", "i4", "i8"])
+def test_get_dtype_knows_the_short_names_of_numpy(code):
+    assert xpgrad.get_dtype(code) == np.dtype(code)
+
+
 def test_get_dtype_of_an_unknown_name():
     with pytest.raises(TypeError, match="no dtype 'float31'"):
         xpgrad.get_dtype("float31")
