@@ -211,6 +211,10 @@ class ChainerxBackend(Backend):
         fallback = self.device_for(device.handle).fallback_device  # type: ignore[attr-defined]  # chx's devices have it
         return over(ndarray, device.handle.buffers.from_host(array, fallback), device.handle)
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the buffer, and its size."""
+        return array._device.buffers.owner(array._data)  # type: ignore[no-any-return]  # as above
+
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares its memory with another."""
         return array._device.buffers.is_view(array._data)  # type: ignore[no-any-return]  # its answer

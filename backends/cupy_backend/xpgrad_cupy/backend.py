@@ -180,7 +180,18 @@ class CuPyBackend(Backend):
             cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 
+    def profiler(self) -> types.ModuleType:
+        """Return what names functions for profilers, and counts the bytes of CuPy's pool."""
+        from xpgrad_cupy import profiling  # for two hooks only
+
+        return profiling
+
     # Arrays
+
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the array that a view refers to, and its size."""
+        root = array if array.base is None else array.base
+        return root, root.nbytes
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Return whether `dtype`, which is one of NumPy's, is of a kind of the standard's `isdtype`."""

@@ -256,6 +256,12 @@ class NumPyBackend(Backend):
             )
         return made
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the array that a view refers to, and its size."""
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array, array.nbytes
+
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares its memory with another."""
         return array.base is not None

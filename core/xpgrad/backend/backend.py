@@ -205,6 +205,10 @@ class Backend:
     def free_memory(self, device: Device) -> None:
         """Release the memory that the library caches on `device`. Libraries without a cache need not override this."""
 
+    def profiler(self) -> Any:
+        """Return the module of `CUDAProfileHook` and `CupyMemoryProfileHook`; only the backend of GPUs has one."""
+        raise BackendUnavailable(f"{self.name}: the library has no profiler of CUDA")
+
     # Arrays
 
     def spec(self, array: Array) -> Spec:
@@ -450,6 +454,14 @@ class Backend:
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
         """Return the outputs of a `FunctionNode` for these arrays; None if its `forward` is to compute them."""
         return None
+
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the object that lives as long as the memory of `array`, and the number of bytes of that memory.
+
+        It takes weak references. Of a view it is that of the array that it is a view of. By default it is the array.
+        """
+        spec = self.spec(array)
+        return array, spec.size * spec.itemsize
 
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another array. When in doubt, return True."""

@@ -170,6 +170,11 @@ def uniform_like(spec: Spec) -> Array:
     return _draw("random_uniform", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
 
 
+def normal_like(spec: Spec) -> Array:
+    """Return standard normal numbers with the shape, dtype and device of `spec`."""
+    return _draw("random_normal", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
+
+
 def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array:
     backend = device.backend
     if dtype is None:

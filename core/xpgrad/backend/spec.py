@@ -59,5 +59,15 @@ class Spec:
         """Number of elements."""
         return math.prod(self.shape)
 
+    @property
+    def itemsize(self) -> int:
+        """Number of bytes of one element."""
+        if self.differentiable:
+            bits: int = self.backend.finfo(self.dtype).bits
+            return bits // 8 * (2 if self.complex else 1)
+        if self.backend.is_kind(self.dtype, "integral"):
+            return int(self.backend.namespace.iinfo(self.dtype).bits) // 8
+        return 1
+
     def __repr__(self) -> str:
         return f"{self.backend.dtype_name(self.dtype)} {self.shape}"

@@ -11,6 +11,8 @@ from xpgrad.functions.activation import *
 from xpgrad.functions.array import *
 from xpgrad.functions.attention import *
 from xpgrad.functions.blocks import *
+from xpgrad.functions.classification import *
+from xpgrad.functions.clustering import *
 from xpgrad.functions.connection import *
 from xpgrad.functions.convolution import *
 from xpgrad.functions.correlation import *
@@ -29,7 +31,10 @@ from xpgrad.functions.normalization import *
 from xpgrad.functions.pooling import *
 from xpgrad.functions.regression import *
 from xpgrad.functions.rnn import *
+from xpgrad.functions.sampling import *
+from xpgrad.functions.scaling import *
 from xpgrad.functions.sequences import *
+from xpgrad.functions.sparse import *
 from xpgrad.functions.special import *
 from xpgrad.functions.util import *
 from xpgrad.functions.windows import *

@@ -1,13 +1,15 @@
 """Evaluation: measures of how good predictions are, without gradients."""
 
 import math
+from typing import Any
 
-from xpgrad.functions.checks import integral, invalid, real_floating
+from xpgrad import array_api
+from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace
 
-__all__ = ["accuracy"]
+__all__ = ["accuracy", "binary_accuracy", "r2_score"]
 
 
 @primitive(label="accuracy")
@@ -52,3 +54,93 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
     if [n for n in target.shape if n != 1] != [n for n in expected if n != 1] or target.size != math.prod(expected):
         raise invalid("accuracy", f"t of shape {expected}, one label for each example of y", f"t is {target!r}")
     return hit_rate(y, t, ignore_label=ignore_label)
+
+
+@primitive(label="binary_accuracy")
+def binary_hit_rate(xp: Namespace, y: AnyArray, t: AnyArray, /) -> Array:
+    """Fraction of the labels `t`, 0 or 1, that are 1 where `y` is not negative; the kernel of `binary_accuracy`."""
+    wide = xp.backend.wide(y.dtype)
+    hit = ((y >= 0) & (t == 1)) | (~(y >= 0) & (t == 0))
+    count = xp.clip(xp.sum(xp.astype(t != -1, wide)), 1)
+    return xp.astype(xp.sum(xp.astype(hit, wide)) / count, y.dtype, copy=False)
+
+
+def binary_accuracy(y: AnyArray, t: AnyArray) -> Variable:
+    """Return the fraction of the labels `t` that are predicted by the sign of `y`.
+
+    Parameters
+    ----------
+    y : Variable or array, real floating-point
+        Scores: 1 is predicted where they are 0 or positive, else 0.
+    t : Variable or array, shape of `y`, integer
+        0 or 1; elements with -1 are not counted. If all are -1, the accuracy is 0.
+
+    Returns
+    -------
+    Variable, shape ()
+        From 0 to 1, of the dtype of `y`; it has no gradient.
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    """
+    spec, target = real_floating(y, "binary_accuracy", "y"), integral(t, "binary_accuracy")
+    if target.shape != spec.shape:
+        raise invalid("binary_accuracy", f"t of shape {spec.shape}, as y", f"t is {target!r}")
+    return binary_hit_rate(y, t)
+
+
+@primitive(label="r2_score")
+def determination(xp: Namespace, pred: AnyArray, true: AnyArray, weight: AnyArray | None, /) -> Array:
+    """Coefficients of determination over axis 0, in the dtype of `pred`; the kernel of `r2_score`."""
+    wide = xp.backend.wide(pred.dtype)
+    predicted, actual = xp.astype(pred, wide, copy=False), xp.astype(true, wide, copy=False)
+    if weight is None:
+        weights = xp.ones((), dtype=wide, device=xp.device_of(pred))
+        mean = xp.mean(actual, axis=0)
+    else:
+        weights = xp.reshape(xp.astype(weight, wide, copy=False), (-1,) + (1,) * (len(pred.shape) - 1))
+        mean = xp.sum(weights * actual, axis=0) / xp.sum(weights)
+    error = xp.sum(weights * (predicted - actual) ** 2, axis=0)
+    spread = xp.sum(weights * (actual - mean) ** 2, axis=0)
+    constant = spread == 0
+    scores = xp.where(constant, 0.0, 1.0 - error / xp.where(constant, 1.0, spread))
+    return xp.astype(scores, pred.dtype, copy=False)
+
+
+def r2_score(
+    pred: AnyArray, true: AnyArray, sample_weight: AnyArray | None = None, multioutput: str = "uniform_average"
+) -> Variable:
+    """Return the coefficient of determination: 1 minus the squared errors relative to the spread of the true values.
+
+    Parameters
+    ----------
+    pred, true : Variable or array, shape (N, *D), real floating-point, of one shape
+    sample_weight : Variable or array, shape (N,), real floating-point, optional
+        Weights of the examples.
+    multioutput : {"uniform_average", "raw_values"}
+        The mean of all outputs, or one score for each.
+
+    Returns
+    -------
+    Variable, shape () or D
+        At most 1, of the dtype of `pred`; 0 for outputs whose true values are all the same. It has no gradient.
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    ValueError
+        `multioutput` has another value.
+    """
+    require_option("r2_score", "multioutput", multioutput, ("uniform_average", "raw_values"))
+    spec, actual = real_floating(pred, "r2_score", "pred"), real_floating(true, "r2_score", "true")
+    if not spec.ndim or actual.shape != spec.shape:
+        raise invalid("r2_score", "pred and true of one shape (N, ...)", f"pred is {spec!r}, true is {actual!r}")
+    if sample_weight is not None:
+        weights = real_floating(sample_weight, "r2_score", "sample_weight")
+        if weights.shape != spec.shape[:1]:
+            raise invalid("r2_score", f"sample_weight of shape {spec.shape[:1]}", f"sample_weight is {weights!r}")
+    scores: Any = determination(pred, true, sample_weight)
+    return scores if multioutput == "raw_values" else array_api.mean(scores)

@@ -5,8 +5,8 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-LIBRARIES = {"xarray": "xpgrad.transforms.labelled"}
-"""Libraries with containers, and modules whose `container_of` returns the `Container` of a type, or None."""
+LIBRARIES = {"xarray": "xpgrad.transforms.labelled", "xpgrad.models": "xpgrad.models.tree"}
+"""Libraries with containers, or packages in them, and modules whose `container_of` returns the `Container` of a type, or None."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,8 @@ def is_array_like(kind: type) -> bool:
 
 def _found(kind: type) -> Container | None:
     for base in kind.__mro__:
-        module = LIBRARIES.get(base.__module__.partition(".")[0])
+        library, _, rest = base.__module__.partition(".")
+        module = LIBRARIES.get(library) or LIBRARIES.get(f"{library}.{rest.partition('.')[0]}")
         if module is not None:
             made: Container | None = importlib.import_module(module).container_of(kind)
             return made

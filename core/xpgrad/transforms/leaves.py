@@ -102,7 +102,7 @@ def _titles(structure: Structure, what: str) -> Callable[[int], str]:
 def _as_leaves(leaves: Iterable[Any], title: Callable[[int], str]) -> list[Variable]:
     found: list[Variable] = []
     for i, leaf in enumerate(leaves):
-        if type(leaf) is Variable and leaf._array is not None:
+        if isinstance(leaf, Variable) and leaf._array is not None:
             found.append(inside(leaf))
         elif type(leaf) in plugins.by_type:
             found.append(constant_variable(leaf))

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 from xpgrad.listing import listed as _listed
 from xpgrad.utils import type_check
 
-__all__ = ["type_check"]
+__all__ = ["CooMatrix", "WalkerAlias", "to_coo", "type_check"]
 
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__)
+_LATE = {
+    "CooMatrix": "xpgrad.chainer.coo_matrix",
+    "WalkerAlias": "xpgrad.utils.walker_alias",
+    "to_coo": "xpgrad.chainer.coo_matrix",
+}
+
+if TYPE_CHECKING:
+    from xpgrad.chainer.coo_matrix import CooMatrix as CooMatrix
+    from xpgrad.chainer.coo_matrix import to_coo as to_coo
+    from xpgrad.utils.walker_alias import WalkerAlias as WalkerAlias
+else:
+    __getattr__, __dir__ = _listed(__name__, __all__, _LATE)

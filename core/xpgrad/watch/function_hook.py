@@ -60,6 +60,12 @@ class FunctionHook:
     def deleted(self, function: Function | None) -> None:
         """Called when the hook is removed."""
 
+    def computed(self, function: Function, which: str, results: tuple[Any, ...]) -> None:
+        """Called with what a computation returned, before its postprocess; `which` is "forward" or "backward".
+
+        A result may be None, and in a backward computation it may be a Variable, or not computed yet.
+        """
+
     def forward_preprocess(self, function: Function, in_data: tuple[Any, ...]) -> None:
         """Called before a forward computation."""
 

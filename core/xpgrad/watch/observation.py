@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, config, switches
 from xpgrad.watch import inspection
+from xpgrad.watch.function_hook import FunctionHook
 from xpgrad.watch.watched import WatchedFunction
 
 T = TypeVar("T")
@@ -45,6 +46,10 @@ def observed(
             inspection.explain(error, function)
         raise
     if hooks:
+        results = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        for hook in hooks:
+            if type(hook).computed is not FunctionHook.computed:
+                call(hook.computed, function, which, results)
         seen = seen if after is None else after(result)
         for hook in hooks:
             call(getattr(hook, f"{which}_postprocess"), function, *seen)

@@ -311,6 +311,10 @@ class BatchBackend(TransformedBackend):
         """Return the host's array as one that is the same for all members."""
         return self.current().same(self.base.from_host(array, self.base.device_for(device.handle)))
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the owner of the values."""
+        return self.base.owner(array.values)
+
     def is_view(self, array: Array) -> bool:
         """Return False: batched arrays are not written to."""
         return False

@@ -265,6 +265,10 @@ class DualBackend(TransformedBackend):
         """Return `array` without a tangent, at all levels."""
         return self.kind(joined(None, array), self.base.stopped(array.primal), None)
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the owner of the values."""
+        return self.base.owner(array.value())
+
     def is_view(self, array: Array) -> bool:
         """Return False: nothing writes to dual arrays."""
         return False

@@ -377,6 +377,10 @@ class TraceBackend(TransformedBackend):
         """Return the host's array as a constant of the program."""
         return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the owner of the values."""
+        return self.base.owner(array.values)
+
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""
         return array.value in array.recording.shared or self.base.is_view(array.values)

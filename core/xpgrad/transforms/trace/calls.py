@@ -43,12 +43,7 @@ class Composite(ABC):
 
 def itemsize(spec: Spec) -> int:
     """Return the number of bytes of one element of an array of `spec`."""
-    if spec.differentiable:
-        bits: int = spec.backend.finfo(spec.dtype).bits
-        return bits // 8 * (2 if spec.complex else 1)
-    if spec.backend.is_kind(spec.dtype, "integral"):
-        return int(spec.backend.namespace.iinfo(spec.dtype).bits) // 8
-    return 1
+    return spec.itemsize
 
 
 @dataclass(eq=False, slots=True)  # not frozen, which takes four times as long to make; nothing changes one

@@ -152,6 +152,11 @@ class TorchBackend(ArrayAPIBackend):
         """Return whether this is a method of tensors that computes in place: ``.add_``."""
         return name.startswith(".") and name.endswith("_")
 
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the storage, which all views share, and its size."""
+        storage = array.untyped_storage()
+        return storage, storage.nbytes()
+
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""
         return bool(array._is_view() or array.is_inference())

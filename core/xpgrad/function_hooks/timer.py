@@ -1,18 +1,17 @@
-"""Function hooks that measure time and print arrays (``xpgrad.function_hooks``)."""
+"""`TimerHook`: how long every function takes, as a table, also while it runs."""
 
-import sys
 import time
-import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.function_hooks.report import print_rows
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import constant_variable
 from xpgrad.watch.function_hook import FunctionHook
 
-__all__ = ["PrintHook", "TimerHook"]
-
 UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+MAX_LIVE_ROWS = 30
 
 
 class TimerHook(FunctionHook):
@@ -20,6 +19,11 @@ class TimerHook(FunctionHook):
 
     Asynchronous devices are synchronized before and after each function, so that the times are those of the work; the
     program is slower than without the hook.
+
+    Parameters
+    ----------
+    live : bool
+        Show the table in the terminal while the hook is active, the slowest function first; this needs `rich`.
 
     Attributes
     ----------
@@ -30,14 +34,25 @@ class TimerHook(FunctionHook):
     name = "TimerHook"
     reads_only = True
 
-    def __init__(self) -> None:
+    def __init__(self, live: bool = False) -> None:
+        self._shown: AbstractContextManager[Any] | None = None
+        self._live = live
         self.call_history: list[tuple[str, float]] = []
         self._total = 0.0
         self._running: list[tuple[int, float]] = []  # ids: a reference would keep the graph alive
 
     def added(self, function: FunctionNode | None) -> None:
-        """Discard functions that were started before, but not finished because of an error."""
+        """Discard functions that were started before, but not finished because of an error; show the live table."""
         self._running.clear()
+        if self._live and function is None:
+            self._shown = self.live()
+            self._shown.__enter__()
+
+    def deleted(self, function: FunctionNode | None) -> None:
+        """Leave the live table as it is at the end."""
+        if self._shown is not None and function is None:
+            self._shown, shown = None, self._shown
+            shown.__exit__(None, None, None)
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         """Start the clock."""
@@ -75,12 +90,33 @@ class TimerHook(FunctionHook):
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return the seconds (`elapsed_time`) and the number of calls (`occurrence`) of each function, by name."""
-        found: dict[str, dict[str, Any]] = {}
-        for name, seconds in self.call_history:
-            record = found.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
-            record["elapsed_time"] += seconds
-            record["occurrence"] += 1
-        return found
+        return _added({}, self.call_history)
+
+    @contextmanager
+    def live(self, refresh_per_second: float = 4.0, console: Any = None) -> Iterator[None]:
+        """Return a context in which a table in the terminal shows what the hook has measured so far.
+
+        Parameters
+        ----------
+        refresh_per_second : float
+        console : rich.console.Console, optional
+            By default the standard output.
+        """
+        try:
+            from rich.live import Live  # some 50 ms
+        except ImportError:
+            raise ImportError("TimerHook.live: the package rich is not installed; pip install rich") from None
+        totals: dict[str, dict[str, Any]] = {}
+        seen = 0
+
+        def table() -> Any:  # called by the thread of Live, which adds what is new to the totals
+            nonlocal seen
+            new = self.call_history[seen:]
+            seen += len(new)
+            return _table(_added(totals, new))
+
+        with Live(get_renderable=table, refresh_per_second=refresh_per_second, console=console):
+            yield
 
     def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
         """Print the summary as a table.
@@ -102,10 +138,37 @@ class TimerHook(FunctionHook):
         for name, record in summary.items():
             own = _suitable(record["elapsed_time"]) if unit == "auto_foreach" else unit
             rows.append((name, f"{record['elapsed_time'] * UNITS[own]:.2f}{own}", str(record["occurrence"])))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        stream = file or sys.stdout
-        for row in rows:
-            print("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)), file=stream)
+        print_rows(rows, file)
+
+
+def _added(totals: dict[str, dict[str, Any]], history: Iterable[tuple[str, float]]) -> dict[str, dict[str, Any]]:
+    for name, seconds in history:
+        record = totals.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
+        record["elapsed_time"] += seconds
+        record["occurrence"] += 1
+    return totals
+
+
+def _table(totals: dict[str, dict[str, Any]]) -> Any:
+    """Return a table of `rich`, the slowest function first."""
+    from rich.table import Table
+
+    whole = sum(record["elapsed_time"] for record in totals.values())
+    unit = _suitable(whole)
+    table = Table(title=f"TimerHook: {whole * UNITS[unit]:.2f} {unit}")
+    table.add_column("function")
+    for title in ("time", "share", "calls", "per call"):
+        table.add_column(title, justify="right")
+    for name, record in sorted(totals.items(), key=lambda item: -item[1]["elapsed_time"])[:MAX_LIVE_ROWS]:
+        seconds, count = record["elapsed_time"], record["occurrence"]
+        each = _suitable(seconds / count)
+        table.add_row(
+            name, f"{seconds * UNITS[unit]:.2f} {unit}", f"{seconds / whole if whole else 0.0:.0%}", f"{count:,}",
+            f"{seconds / count * UNITS[each]:.2f} {each}",
+        )  # fmt: skip
+    if len(totals) > MAX_LIVE_ROWS:
+        table.add_row(f"and {len(totals) - MAX_LIVE_ROWS} more", "", "", "", "")
+    return table
 
 
 def _suitable(seconds: float) -> str:
@@ -117,44 +180,3 @@ def _wait(arrays: tuple[Any, ...]) -> None:
         if array is not None:
             plugins.backend_of(array).device_of(array).synchronize()
             return
-
-
-class PrintHook(FunctionHook):
-    """Prints the inputs of every function, and in the backward pass the gradients of its outputs.
-
-    Parameters
-    ----------
-    sep : None
-        Deprecated; it has no effect.
-    end : str
-        What follows each text.
-    file : text stream, optional
-        By default the standard output.
-    flush : bool
-    """
-
-    name = "PrintHook"
-    reads_only = True
-
-    def __init__(self, sep: Any = None, end: str = "\n", file: TextIO | None = None, flush: bool = True) -> None:
-        if sep is not None:
-            warnings.warn("PrintHook: sep has no effect and is deprecated", DeprecationWarning, stacklevel=2)
-        self.sep, self.end, self.file, self.flush = sep, end, file, flush
-
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        """Print the function's label and its inputs."""
-        self._print(f"function\t{function.label}")
-        self._print_all("input data", in_data)
-
-    def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
-        """Print the function's label, the inputs that were kept, and the gradients of the outputs."""
-        self.forward_preprocess(function, in_data)
-        self._print_all("output gradient", out_grad)
-
-    def _print_all(self, title: str, arrays: tuple[Any, ...]) -> None:
-        self._print(title)
-        for array in arrays:
-            self._print("(removed)" if array is None else constant_variable(array).debug_print())
-
-    def _print(self, text: str) -> None:
-        print(text, end=self.end, file=self.file or sys.stdout, flush=self.flush)

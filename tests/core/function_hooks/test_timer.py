@@ -1,4 +1,4 @@
-"""`xpgrad.function_hooks`: TimerHook and PrintHook."""
+"""`xpgrad.function_hooks.TimerHook`."""
 
 import gc
 import io
@@ -6,9 +6,10 @@ import weakref
 
 import numpy as np
 import pytest
+from rich import console as rich_console
 
 import xpgrad
-from xpgrad.function_hooks import PrintHook, TimerHook
+from xpgrad.function_hooks import TimerHook
 
 
 class Doubled(xpgrad.FunctionNode):
@@ -139,26 +140,46 @@ class TestReport:
         assert capsys.readouterr().out == "FunctionName  ElapsedTime  Occurrence\n"
 
 
-class TestPrintHook:
-    def test_it_prints_label_inputs_and_gradients(self, capsys):
-        x = xpgrad.Variable(np.asarray([1.0, 3.0], np.float32))
-        with PrintHook():
-            y = x * 2
-            y.grad = np.asarray([5.0, 7.0], np.float32)
-            y.backward()
-        forward, _, backward = capsys.readouterr().out.rpartition("function\t")
-        assert forward.startswith("function\t_ * 2\ninput data\n<variable at 0x")
-        assert "- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: None" in forward
-        assert backward.startswith("_ * 2\ninput data\n(removed)\noutput gradient\n<variable at 0x")
-        assert "mean=6.00000000" in backward
+class TestLive:
+    def shown(self, **options):
+        console = rich_console.Console(file=io.StringIO(), width=100)
+        hook = TimerHook()
+        with hook, hook.live(console=console, **options):
+            for _ in range(3):
+                Doubled().apply((xpgrad.Variable(np.ones(3)),))
+        return console.file.getvalue()
 
-    def test_end_and_file(self):
-        stream = io.StringIO()
-        with PrintHook(end="|", file=stream, flush=False):
-            Doubled().apply((xpgrad.Variable(np.ones(2)),))
-        assert stream.getvalue().startswith("function\tDoubled|input data|<variable at 0x")
-        assert stream.getvalue().endswith("|")
+    def test_the_table_names_functions_with_time_share_and_calls(self):
+        text = self.shown()
+        assert "TimerHook: " in text
+        row = next(line for line in text.splitlines() if "Doubled" in line)
+        assert "100%" in row
+        assert " 3 " in row
 
-    def test_sep_is_deprecated(self):
-        with pytest.warns(DeprecationWarning, match="sep has no effect"):
-            PrintHook(sep=",")
+    def test_the_option_shows_it_while_the_hook_is_active(self, capsys):
+        with TimerHook(live=True) as hook:
+            Doubled().apply((xpgrad.Variable(np.ones(3)),))
+        assert "Doubled" in capsys.readouterr().out
+        assert hook.summary()["Doubled"]["occurrence"] == 1
+
+    def test_it_ends_when_the_program_raises(self, capsys):
+        hook = TimerHook(live=True)
+        with pytest.raises(KeyError), hook:
+            raise KeyError
+        with hook:  # so it was removed, and can be used again
+            Doubled().apply((xpgrad.Variable(np.ones(3)),))
+        assert "Doubled" in capsys.readouterr().out
+
+    def test_many_functions_are_cut(self, monkeypatch):
+        monkeypatch.setattr("xpgrad.function_hooks.timer.MAX_LIVE_ROWS", 2)
+        console = rich_console.Console(file=io.StringIO(), width=100)
+        hook = TimerHook()
+        with hook.live(console=console):
+            hook.call_history += [(name, 0.1) for name in "abcd"]
+        assert "and 2 more" in console.file.getvalue()
+
+    def test_an_empty_table_is_shown_too(self):
+        console = rich_console.Console(file=io.StringIO(), width=100)
+        with TimerHook().live(console=console):
+            pass
+        assert "TimerHook: 0.00 sec" in console.file.getvalue()

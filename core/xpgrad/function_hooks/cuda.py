@@ -1,0 +1,153 @@
+"""Hooks for NVIDIA GPUs: `CUDAProfileHook` names functions for profilers, `CupyMemoryProfileHook` counts CuPy's bytes."""
+
+from typing import Any, TextIO
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.function_hooks.report import bytes_text, check_unit, print_rows, suitable
+from xpgrad.graph.function_node import FunctionNode
+from xpgrad.watch.function_hook import FunctionHook
+
+Arrays = tuple[Any, ...]
+
+
+class _Around(FunctionHook):
+    """Base of hooks that do the same around each computation, forward and backward."""
+
+    def _start(self, function: FunctionNode, which: str) -> None:
+        raise NotImplementedError
+
+    def _stop(self, function: FunctionNode) -> None:
+        raise NotImplementedError
+
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
+        """Start."""
+        self._start(function, "forward")
+
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
+        """Stop."""
+        self._stop(function)
+
+    def backward_preprocess(self, function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
+        """Start."""
+        self._start(function, "backward")
+
+    def backward_postprocess(self, function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
+        """Stop."""
+        self._stop(function)
+
+
+class CUDAProfileHook(_Around):
+    """Marks every function as a range of NVTX, ``LABEL.forward`` or ``LABEL.backward``, for NVIDIA's profilers.
+
+    Raises
+    ------
+    BackendUnavailable
+        There is no GPU that CuPy can use, or its CuPy has no NVTX. It is a RuntimeError.
+    """
+
+    name = "CUDAProfileHook"
+    reads_only = True
+
+    def __init__(self) -> None:
+        self._profiler = plugins.backend_of_prefix("gpu").profiler()
+        self._profiler.check_ranges()
+        self._depth = 0
+
+    def deleted(self, function: FunctionNode | None) -> None:
+        """End the ranges of functions that have raised."""
+        while self._depth:
+            self._stop(None)
+
+    def _start(self, function: FunctionNode, which: str) -> None:
+        self._depth += 1
+        self._profiler.start_range(f"{function.label}.{which}")
+
+    def _stop(self, function: FunctionNode | None) -> None:
+        if self._depth:
+            self._depth -= 1
+            self._profiler.end_range()
+
+
+class CupyMemoryProfileHook(_Around):
+    """Counts the bytes that every function takes from CuPy's memory pool, and those that the pool takes from the GPU.
+
+    What a function gives back meanwhile is not subtracted. `MemoryHook` says what is alive, for every library.
+
+    Attributes
+    ----------
+    call_history : list of (str, int, int, int)
+        Names of functions, used and acquired bytes, and the number of functions around it, in the order in which the
+        functions finished.
+
+    Raises
+    ------
+    BackendUnavailable
+        There is no GPU that CuPy can use. It is a RuntimeError.
+    """
+
+    name = "CupyMemoryProfileHook"
+    reads_only = True
+
+    def __init__(self) -> None:
+        self._meter = plugins.backend_of_prefix("gpu").profiler().Meter()
+        self.call_history: list[tuple[str, int, int, int]] = []
+        self._running: list[tuple[int, int, int]] = []
+
+    def added(self, function: FunctionNode | None) -> None:
+        """Start counting."""
+        self._running.clear()
+        self._meter.__enter__()
+
+    def deleted(self, function: FunctionNode | None) -> None:
+        """Stop counting."""
+        self._meter.__exit__(None, None, None)
+
+    def _start(self, function: FunctionNode, which: str) -> None:
+        self._running.append((id(function), self._meter.used, self._meter.acquired))
+
+    def _stop(self, function: FunctionNode) -> None:
+        while self._running:
+            started_by, used, acquired = self._running.pop()
+            if started_by == id(function):  # those above it on the stack have raised
+                taken = self._meter.used - used, self._meter.acquired - acquired
+                self.call_history.append((function._impl_name, *taken, len(self._running)))
+                return
+
+    def total_used_bytes(self) -> int:
+        """Return the bytes that all functions took from the pool; of nested functions, only the outermost counts."""
+        return sum(used for _, used, _, depth in self.call_history if not depth)
+
+    def total_acquired_bytes(self) -> int:
+        """Return the bytes that the pool took from the GPU during all functions."""
+        return sum(acquired for _, _, acquired, depth in self.call_history if not depth)
+
+    def summary(self) -> dict[str, dict[str, int]]:
+        """Return `used_bytes`, `acquired_bytes` and the number of calls (`occurrence`) of each function, by name."""
+        found: dict[str, dict[str, int]] = {}
+        for name, used, acquired, _ in self.call_history:
+            record = found.setdefault(name, {"used_bytes": 0, "acquired_bytes": 0, "occurrence": 0})
+            record["used_bytes"] += used
+            record["acquired_bytes"] += acquired
+            record["occurrence"] += 1
+        return found
+
+    def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
+        """Print the summary as a table.
+
+        Parameters
+        ----------
+        unit : {"auto", "auto_foreach", "B", "KB", "MB", "GB", "TB", "PB"}
+            "auto" chooses a unit for the largest number, "auto_foreach" one for each. A KB has 1024 bytes.
+        file : text stream, optional
+            By default the standard output.
+        """
+        check_unit("CupyMemoryProfileHook.print_report", unit)
+        summary = self.summary()
+        counts = [(record["used_bytes"], record["acquired_bytes"]) for record in summary.values()]
+        if unit == "auto":
+            unit = suitable([count for pair in counts for count in pair])
+        rows = [("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")]
+        for (name, record), pair in zip(summary.items(), counts, strict=True):
+            used, acquired = bytes_text(pair, unit)
+            rows.append((name, used, acquired, str(record["occurrence"])))
+        print_rows(rows, file)

@@ -1,0 +1,73 @@
+"""Initializers without random numbers: constants and the identity."""
+
+from typing import Any
+
+from xpgrad.backend.device import Device
+from xpgrad.initializers.initializer import Initializer, arrived
+from xpgrad.types import Array, Dtype, Shape
+
+
+class Constant(Initializer):
+    """A scalar or an array, which broadcasts.
+
+    Parameters
+    ----------
+    fill_value : scalar or array
+    dtype : dtype or str, optional
+    """
+
+    def __init__(self, fill_value: Any, dtype: Any = None) -> None:
+        self.fill_value = fill_value
+        super().__init__(dtype)
+
+    def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
+        """Return an array full of the value."""
+        xp = device.backend.xp
+        return xp.asarray(xp.broadcast_to(arrived(self.fill_value, dtype, device), shape), copy=True)
+
+
+class Zero(Constant):
+    """Zeros."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        super().__init__(0.0, dtype)
+
+
+class One(Constant):
+    """Ones."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        super().__init__(1.0, dtype)
+
+
+class NaN(Constant):
+    """NaN everywhere: what is used before it is set shows."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        super().__init__(float("nan"), dtype)
+
+
+class Identity(Initializer):
+    """The identity matrix times `scale`.
+
+    Parameters
+    ----------
+    scale : float
+    dtype : dtype or str, optional
+
+    Raises
+    ------
+    ValueError
+        An array is not a square matrix.
+    """
+
+    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
+        self.scale = scale
+        super().__init__(dtype)
+
+    def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
+        """Return the matrix."""
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise ValueError(f"Identity: expected an array of shape (N, N), got {shape}")
+        xp = device.backend.xp
+        return xp.multiply(xp.eye(shape[0], dtype=dtype, device=device.handle), self.scale)

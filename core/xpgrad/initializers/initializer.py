@@ -1,0 +1,107 @@
+"""`Initializer`: what computes the initial array of a parameter."""
+
+import math
+import operator
+from typing import Any
+
+from xpgrad.backend.current import current_device, get_device
+from xpgrad.backend.device import Device
+from xpgrad.backend.dtypes import dtype_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import transfer
+from xpgrad.types import Array, Dtype, Shape
+
+
+class Initializer:
+    """Base of initializers.
+
+    A subclass implements `generate`, or, as in Chainer, `__call__`, which writes to the array that it gets.
+
+    Parameters
+    ----------
+    dtype : dtype, str or None
+        That of the arrays to initialise; None for ``config.dtype``, where `mixed16` means float32.
+    """
+
+    def __init__(self, dtype: Any = None) -> None:
+        self.dtype = dtype
+
+    def __call__(self, array: Array) -> Array | None:
+        """Fill `array`, all of it or nothing; return a new array instead where arrays cannot be written to."""
+        backend = plugins.backend_of(array)
+        if self.dtype is not None and dtype_of(self.dtype, backend) != array.dtype:
+            raise TypeError(
+                f"{type(self).__name__}: the initializer is for {self.dtype}, got an array of {array.dtype}"
+            )
+        made = backend.restore(self.generate(tuple(array.shape), array.dtype, backend.device_of(array)))
+        if backend.immutable:
+            return made
+        backend.follow(operator.setitem)(array, ..., made)
+        return None
+
+    def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
+        """Return a new array of this shape and dtype on `device`."""
+        raise NotImplementedError(f"{type(self).__name__}: implement generate(shape, dtype, device) or __call__(array)")
+
+
+def get_fans(shape: Shape) -> tuple[int, int]:
+    """Return how many inputs reach an output, and how many outputs an input, by a filter of shape (out, in, *window).
+
+    Raises
+    ------
+    ValueError
+        `shape` is no tuple or has fewer than two axes.
+    """
+    if not isinstance(shape, tuple) or len(shape) < 2:
+        raise ValueError(f"get_fans: expected the shape of a filter, a tuple of at least 2 lengths; got {shape}")
+    window = math.prod(shape[2:])
+    return shape[1] * window, shape[0] * window
+
+
+def generate_array(initializer: Any, shape: Shape, xp: Any = None, dtype: Any = None, device: Any = None) -> Array:
+    """Return a new array with the values of an initializer.
+
+    Parameters
+    ----------
+    initializer : callable
+        It writes to the array that it gets, or returns another.
+    shape : tuple of int
+    xp : module, optional
+        Namespace of the library of the array; by default that of `device`.
+    dtype : dtype or str, optional
+        By default that of the initializer, or ``config.dtype``, where `mixed16` means float32.
+    device : Device or specifier, optional
+        By default the current one, or the default one of the library `xp`.
+
+    Raises
+    ------
+    ValueError
+        The initializer has another dtype.
+    """
+    target = _target(xp) if device is None else get_device(device)
+    backend, own = target.backend, getattr(initializer, "dtype", None)
+    found = dtype_of(own if dtype is None else dtype, backend)
+    if own is not None and dtype_of(own, backend) != found:
+        raise ValueError(f"generate_array: dtype is {dtype}, but that of the initializer is {own}; give one of them")
+    array = backend.xp.zeros(tuple(shape), dtype=found, device=target.handle)
+    made = backend.follow(initializer)(array)
+    return array if made is None else made
+
+
+def _target(xp: Any) -> Device:
+    current = current_device()
+    if xp is None or xp is current.backend.namespace:
+        return current
+    made = xp.zeros(0)
+    backend = plugins.backend_of(made)
+    return current if backend is current.backend else backend.device_of(made)
+
+
+def arrived(values: Any, dtype: Dtype, device: Device) -> Array:
+    """Return numbers of any library as an array of `dtype` on `device`."""
+    if plugins.is_scalar(values):
+        return device.backend.xp.full((), plugins.plain(values), dtype=dtype, device=device.handle)
+    old, new = plugins.backend_of(values), device.backend
+    if old is not new:  # cast before the move: not each device has float64
+        values = old.xp.astype(values, dtype_of(new.dtype_name(dtype), old))
+    return new.xp.astype(transfer(values, device), dtype)

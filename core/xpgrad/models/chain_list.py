@@ -1,0 +1,94 @@
+"""`ChainList`: a link with a list of child links."""
+
+from collections.abc import Iterable, Iterator, MutableSequence
+from typing import Any
+
+from xpgrad.models.chain import nested
+from xpgrad.models.link import Link
+
+
+class ChainList(Link, MutableSequence[Any]):
+    """A link whose child links are a list; their names are their positions.
+
+    Parameters
+    ----------
+    *links : Link
+    """
+
+    _children: list[Link]
+
+    def __init__(self, *links: Link) -> None:
+        super().__init__()
+        self._children = []
+        for link in links:
+            self.append(link)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Link):
+            if self._within_init_scope:
+                raise TypeError(
+                    f"{type(self).__name__}.{name}: the links of a ChainList have no names; append it to the list, or "
+                    "derive from Chain"
+                )
+            self._warn_unregistered(name, type(value).__name__)
+        super().__setattr__(name, value)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the child at an index; a list for a slice."""
+        return self._children[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        for link in value if isinstance(index, slice) else [value]:
+            _check_link(link)
+        self._children[index] = value
+        self._rename()
+
+    def __delitem__(self, index: Any) -> None:
+        del self._children[index]
+        self._rename()
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._children)
+
+    def insert(self, index: int, link: Any) -> None:
+        """Insert a child before an index."""
+        _check_link(link)
+        self._children.insert(index, link)
+        self._rename()
+
+    def add_link(self, link: Link) -> None:
+        """Append a child."""
+        self.append(link)
+
+    def _rename(self) -> None:
+        for i, link in enumerate(self._children):
+            link.name = str(i)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __copy__(self) -> Any:
+        made = super().__copy__()
+        made.__dict__["_children"] = list(self._children)
+        return made
+
+    def _named_children(self) -> Iterable[tuple[str, Link]]:
+        return [(str(i), link) for i, link in enumerate(self.__dict__.get("_children", ()))]
+
+    def _child(self, name: str) -> Link:
+        return self._children[int(name)]
+
+    def __str__(self) -> str:
+        return nested(self, ((name, str(child)) for name, child in self._named_children()))
+
+    __repr__ = __str__
+
+
+def _check_link(link: Any) -> None:
+    if not isinstance(link, Link):
+        raise TypeError(f"ChainList: expected links, got {type(link).__name__}; a Sequential takes any function")

@@ -1,0 +1,496 @@
+"""`Link`: parameters, and other values to save, with the function that uses them."""
+
+import copy
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal, Self
+
+from xpgrad.backend.current import get_device
+from xpgrad.backend.device import Device
+from xpgrad.backend.modules import device_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import copyto
+from xpgrad.chainer.moves import intel64
+from xpgrad.chainer.parameter import Filled, Parameter
+from xpgrad.errors import StructureError
+from xpgrad.graph.variable import Variable
+from xpgrad.models.cloning import clone
+from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
+from xpgrad.models.residence import Visitor, from_chx_visitor, to_chx_visitor, to_device
+from xpgrad.types import Namespace
+
+Mode = Literal["share", "copy", "init"]
+MODES = "share", "copy", "init"
+
+
+class Link:
+    """A part of a model: parameters, persistent values, and a method `forward` that uses them.
+
+    A `Parameter` becomes the link's by assignment to an attribute within ``with self.init_scope():``. Calls go through
+    link hooks to `forward`, which derived classes define. A link is a tree whose leaves are its parameters, so that it
+    can be an argument of the functions in `xpgrad.transforms`.
+
+    Parameters
+    ----------
+    **params : shape, or tuple of shape and dtype
+        Parameters to add; deprecated, use `init_scope`.
+
+    Attributes
+    ----------
+    name : str or None
+        Its name in the chain that it belongs to.
+    """
+
+    name: str | None
+    _params: set[str]
+    _persistent: set[str]
+    _device: Device | None
+    _local_link_hooks: dict[str, LinkHook]
+    _ties: dict[str, object]
+    _initialized = False
+    _within_init_scope = False
+    _sequential: ClassVar[type]
+    """The class that `repeat` makes."""
+
+    def __init__(self, **params: Any) -> None:
+        self._params, self._persistent = set(), set()
+        self._device, self._local_link_hooks, self.name = None, {}, None
+        self._initialized = True
+        for name, value in params.items():
+            pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
+            self.add_param(name, *(value if pair else (value,)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what `forward` does, and call the link hooks before and after it."""
+        if not self._initialized:
+            raise self._not_initialized()
+        hooks = get_link_hooks()
+        if self._local_link_hooks:
+            hooks = hooks | self._local_link_hooks
+        if not hooks:
+            return self.forward(*args, **kwargs)
+        before = ForwardPreprocessArgs(self, "forward", args, kwargs)
+        for hook in hooks.values():
+            hook.forward_preprocess(before)
+        out = self.forward(*args, **kwargs)
+        after = ForwardPostprocessArgs(self, "forward", args, kwargs, out)
+        for hook in hooks.values():
+            hook.forward_postprocess(after)
+        return out
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the outputs of the link; derived classes define it."""
+        mixed_in: Any = getattr(super(), "__call__", None)  # noqa: B004 - of a class after Link, if any
+        if mixed_in is None:
+            raise NotImplementedError(f"{type(self).__name__}: define a method forward, which a call of the link runs")
+        return mixed_in(*args, **kwargs)
+
+    # Parameters and persistent values
+
+    @property
+    def within_init_scope(self) -> bool:
+        """Whether assignments register parameters and links."""
+        return self._within_init_scope
+
+    @contextmanager
+    def init_scope(self) -> Iterator[None]:
+        """Context manager within which attributes that are parameters, or links of a chain, become the link's."""
+        if not self._initialized:
+            raise self._not_initialized()
+        before, self._within_init_scope = self._within_init_scope, True
+        try:
+            yield
+        finally:
+            self._within_init_scope = before
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            if self._within_init_scope:
+                self._register(name, value)
+            elif name not in self.__dict__.get("_params", ()):
+                self._warn_unregistered(name, "Parameter")
+        elif name in self.__dict__.get("_params", ()):
+            self._check_stand_in(name, value)
+        super().__setattr__(name, value)
+        if "_ties" in self.__dict__:
+            self._ties.pop(name, None)
+
+    def _register(self, name: str, parameter: Parameter) -> None:
+        if hasattr(Link, name):
+            raise AttributeError(f"{type(self).__name__}: a link has an attribute {name!r}; choose another name")
+        if any(name == child for child, _ in self._named_children()):
+            raise AttributeError(
+                f"{type(self).__name__}: {name!r} is a link already; delete it, or choose another name"
+            )
+        parameter.name = name
+        if self._device is not None:
+            parameter.to_device(self._device)
+        self._params.add(name)
+        self._persistent.discard(name)
+
+    def _check_stand_in(self, name: str, value: Any) -> None:
+        """Raise unless a value may stand in place of a parameter: a Variable, or what a transform has put there."""
+        if not isinstance(value, Variable):
+            raise TypeError(
+                f"{type(self).__name__}.{name}: expected a Parameter or Variable, got {type(value).__name__}; assign "
+                f"link.{name}.array, or delete the attribute first"
+            )
+
+    def _warn_unregistered(self, name: str, what: str) -> None:
+        if not self._initialized:
+            raise self._not_initialized()
+        warnings.warn(
+            f"{type(self).__name__}.{name}: a {what} assigned outside of init_scope() belongs to no model: optimizers "
+            f"and serializers do not see it. Assign it within `with self.init_scope():`, or put it in a tuple if it "
+            "shall stay outside",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def _not_initialized(self) -> RuntimeError:
+        name = type(self).__name__
+        return RuntimeError(f"{name}: Link.__init__() has not been called; call super().__init__() first in __init__")
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._params.discard(name)
+        self._persistent.discard(name)
+
+    def add_param(self, name: str, shape: Any = None, dtype: Any = "float32", initializer: Any = None) -> None:
+        """Register a parameter. Deprecated: assign a `Parameter` within `init_scope`.
+
+        Parameters
+        ----------
+        name : str
+        shape : tuple of int or int, optional
+            Without it the parameter is initialised later.
+        dtype : dtype
+            Of a parameter without `initializer`, which is filled with NaN.
+        initializer : as `Parameter` takes it
+        """
+        self._check_new(name, "parameter")
+        parameter = Parameter(Filled(float("nan"), dtype) if initializer is None else initializer, shape)
+        with self.init_scope():
+            setattr(self, name, parameter)
+
+    def add_persistent(self, name: str, value: Any) -> None:
+        """Register a value that is saved and moved with the parameters: an array, a Variable, a number or a string."""
+        self._check_new(name, "persistent value")
+        self.__dict__[name] = value
+        self.register_persistent(name)
+
+    def register_persistent(self, name: str) -> None:
+        """Make an attribute a persistent value."""
+        if not hasattr(self, name):
+            raise AttributeError(
+                f"register_persistent: {type(self).__name__} has no attribute {name!r}; assign it first"
+            )
+        self._persistent.add(name)
+        self._params.discard(name)
+
+    def _check_new(self, name: str, what: str) -> None:
+        if not self._initialized:
+            raise self._not_initialized()
+        if name in self.__dict__ or hasattr(Link, name):
+            raise AttributeError(f"cannot register a new {what} {name!r} of {type(self).__name__}: attribute exists")
+
+    # What is in it
+
+    def _named_children(self) -> Iterable[tuple[str, "Link"]]:
+        """Return the child links and their names."""
+        return ()
+
+    def _child(self, name: str) -> "Link":
+        """Return a child link by its name."""
+        found: Link = self.__dict__[name]
+        return found
+
+    def children(self) -> Iterator["Link"]:
+        """Yield the child links."""
+        for _, child in self._named_children():
+            yield child
+
+    def links(self, skipself: bool = False) -> Iterator["Link"]:
+        """Yield this link and all below it, each once."""
+        seen: set[int] = set()
+        for _, link in self.namedlinks(skipself):
+            if id(link) not in seen:
+                seen.add(id(link))
+                yield link
+
+    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, "Link"]]:
+        """Yield this link and all below it, with their paths: ``/``, ``/predictor``, ``/predictor/l1``."""
+        if not skipself:
+            yield "/", self
+        for name, child in self._named_children():
+            yield f"/{name}", child
+            for path, link in child.namedlinks(skipself=True):
+                yield f"/{name}{path}", link
+
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
+        """Yield the parameters of this link and of all below it; one that is in several places once."""
+        seen: set[int] = set()
+        for _, parameter in self.namedparams(include_uninit):
+            if id(parameter) not in seen:
+                seen.add(id(parameter))
+                yield parameter
+
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Yield the parameters of this link and of all below it, with their paths: ``/predictor/l1/W``."""
+        for name in sorted(self._params):
+            parameter = self.__dict__[name]
+            if include_uninit or getattr(parameter, "_array", parameter) is not None:
+                yield f"/{name}", parameter
+        for name, child in self._named_children():
+            for path, parameter in child.namedparams(include_uninit):
+                yield f"/{name}{path}", parameter
+
+    def count_params(self) -> int:
+        """Return how many numbers the parameters have; it warns of uninitialised ones, which do not count."""
+        waiting = [path for path, parameter in self.namedparams() if parameter._array is None]
+        if waiting:
+            names = ", ".join(waiting)
+            warnings.warn(f"count_params: parameters are uninitialised, and do not count: {names}", stacklevel=2)
+        return sum(parameter.size for parameter in self.params(include_uninit=False))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and values that `repr` shows; derived classes define it."""
+        yield from ()
+
+    def __str__(self) -> str:
+        specs = ", ".join(f"{name}={value}" for name, value in self.printable_specs)
+        return f"{type(self).__name__}({specs})"
+
+    __repr__ = __str__
+
+    # Copies
+
+    def copy(self, mode: Mode = "share") -> Self:
+        """Return a copy of the link and of all below it.
+
+        Parameters
+        ----------
+        mode : {"share", "copy", "init"}
+            Parameters over the same arrays, with gradients of their own; copies of all arrays; or copies with newly
+            initialised parameters. Parameters without an initializer keep their values.
+        """
+        _check_mode("copy", mode)
+        if mode == "share":
+            copies = {id(parameter): copy.copy(parameter) for parameter in self.params()}
+            for parameter in copies.values():
+                parameter.cleargrad()
+            leaves = {(id(link), n): copies[id(link.__dict__[n])] for link in self.links() for n in link._params}
+            made: Self = clone(self, leaves)
+        else:
+            made = copy.deepcopy(self)
+            if mode == "init":
+                for parameter in made.params(include_uninit=False):
+                    if parameter.initializer is not None:
+                        parameter.initialize(parameter.shape)
+        made.name = None
+        return made
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        own = {name: set(self.__dict__[name]) for name in ("_params", "_persistent") if name in self.__dict__}
+        made.__dict__.update(self.__dict__, **own)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made = memo[id(self)] = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            made.__dict__[name] = copy.deepcopy(value, memo)
+        return made
+
+    def repeat(self, n_repeat: int, mode: Mode = "init") -> Any:
+        """Return a `Sequential` of this many copies, made as `copy` does with `mode`."""
+        _check_mode("repeat", mode)
+        return self._sequential(*(self.copy(mode) for _ in range(n_repeat)))
+
+    def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
+        """Copy the values of all parameters, and of persistent values, from a link of the same structure."""
+        source = dict(link.namedparams())
+        for path, parameter in self.namedparams():
+            parameter.copydata(_at(source, path, "copyparams: the other link has no parameter"))
+        if not copy_persistent:
+            return
+        others = dict(link.namedlinks())
+        for path, own in self.namedlinks():
+            for name in sorted(own._persistent):
+                other = _at(others, path, "copyparams: the other link has no child").__dict__
+                own._copy_persistent(name, _at(other, name, f"copyparams: the other link has, at {path}, no"))
+
+    def _copy_persistent(self, name: str, value: Any) -> None:
+        own = self.__dict__[name]
+        if isinstance(own, Variable) and isinstance(value, Variable):
+            own.copydata(value)
+        elif device_of(own) is not None and device_of(value) is not None and not plugins.backend_of(own).immutable:
+            copyto(own, value)
+        else:
+            self.__dict__[name] = copy.deepcopy(value)
+
+    # Gradients and updates
+
+    def cleargrads(self) -> None:
+        """Forget the gradients of all parameters."""
+        for parameter in self.params():
+            parameter.cleargrad()
+
+    def zerograds(self) -> None:
+        """Fill the gradients of all parameters with zeros. Deprecated: use `cleargrads`."""
+        warnings.warn("zerograds is deprecated; use cleargrads", DeprecationWarning, stacklevel=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for parameter in self.params():
+                parameter.zerograd()
+
+    def addgrads(self, link: "Link") -> None:
+        """Add the gradients of a link of the same structure to those of this one."""
+        source = dict(link.namedparams())
+        seen: set[int] = set()
+        for path, parameter in self.namedparams():
+            if id(parameter) not in seen:
+                seen.add(id(parameter))
+                parameter.addgrad(_at(source, path, "addgrads: the other link has no parameter"))
+
+    def enable_update(self) -> None:
+        """Let the update rules change the parameters."""
+        self._set_enabled(True)
+
+    def disable_update(self) -> None:
+        """Keep the update rules from changing the parameters."""
+        self._set_enabled(False)
+
+    def _set_enabled(self, enabled: bool) -> None:
+        for parameter in self.params():
+            if parameter.update_rule is not None:
+                parameter.update_rule.enabled = enabled
+
+    @property
+    def update_enabled(self) -> bool:
+        """Whether the update rule of any parameter is enabled."""
+        rules = (parameter.update_rule for parameter in self.params())
+        return any(rule is not None and rule.enabled for rule in rules)
+
+    # Devices
+
+    @property
+    def device(self) -> Device:
+        """Where the link was sent; before that, where its first parameter is."""
+        if self._device is not None:
+            return self._device
+        for parameter in self.params(include_uninit=False):
+            return parameter.device
+        return plugins.host.default_device
+
+    @property
+    def xp(self) -> Namespace:
+        """The array module of the device."""
+        return self.device.xp
+
+    def device_resident_accept(self, visitor: Visitor) -> None:
+        """Show all that lies on a device to a visitor; links with other such attributes extend it."""
+        visitor.visit_device_resident(self)
+        for name in sorted(self._params):
+            visitor.visit_variable(self.__dict__[name])
+        for name in sorted(self._persistent):
+            value = self.__dict__.get(name)
+            if isinstance(value, Variable):
+                visitor.visit_variable(value)
+            elif device_of(value) is not None:
+                self.__dict__[name] = visitor.visit_array(value)
+        for child in self.children():
+            child.device_resident_accept(visitor)
+
+    def _visited(self, visitor: Visitor) -> Self:
+        self.device_resident_accept(visitor)
+        return self
+
+    def to_device(self, device: Any) -> Self:
+        """Move parameters and persistent values, and return the link; uninitialised parameters are made there."""
+        return self._visited(to_device(device))
+
+    def to_cpu(self) -> Self:
+        """Move parameters and persistent values to the host."""
+        return self.to_device(-1)
+
+    def to_gpu(self, device: Any = None) -> Self:
+        """Move parameters and persistent values to a GPU: number `device`, or the current one, else number 0."""
+        if device is None:
+            current = get_device(None)
+            device = current if current.backend is plugins.backend_of_prefix("gpu") else 0
+        return self.to_device(device)
+
+    def to_intel64(self) -> Self:
+        """Move parameters and persistent values to the intel64 device, if there is one, else to the host."""
+        target = intel64()
+        return self.to_device(-1 if target is None else target)
+
+    def to_chx(self) -> Self:
+        """Make parameters and persistent values chx arrays over the same memory."""
+        return self._visited(to_chx_visitor())
+
+    def from_chx(self) -> Self:
+        """Make chx parameters and persistent values plain arrays over the same memory."""
+        return self._visited(from_chx_visitor())
+
+    # Saving
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load parameters and persistent values by a serializer: ``serializer(name, value)``."""
+        for name in sorted(self._params):
+            parameter = self.__dict__[name]
+            loaded = serializer(name, parameter.array)
+            if loaded is None or loaded is parameter.array:
+                continue
+            if parameter.array is None:
+                parameter.initialize(tuple(loaded.shape))
+                parameter.array = serializer(name, parameter.array)
+            else:
+                parameter.array = loaded
+        for name in sorted(self._persistent):
+            value = self.__dict__.get(name)
+            if isinstance(value, Variable):
+                value.array = serializer(name, value.array)
+            else:
+                self.__dict__[name] = serializer(name, value)
+        for name, child in self._named_children():
+            child.serialize(serializer[name])
+
+    # Hooks
+
+    @property
+    def local_link_hooks(self) -> dict[str, LinkHook]:
+        """The hooks of this link, by name."""
+        return self._local_link_hooks
+
+    def add_hook(self, hook: LinkHook, name: str | None = None) -> Self:
+        """Call `hook` at each call of this link, and return the link."""
+        if not isinstance(hook, LinkHook):
+            raise TypeError(f"add_hook: expected a LinkHook, got {type(hook).__name__}")
+        name = hook.name if name is None else name
+        if name in self._local_link_hooks:
+            raise KeyError(f"add_hook: {type(self).__name__} has a link hook {name!r} already")
+        self._local_link_hooks[name] = hook
+        hook.added(self)
+        return self
+
+    def delete_hook(self, name: str) -> None:
+        """Remove a hook of this link."""
+        if name not in self._local_link_hooks:
+            raise KeyError(f"delete_hook: {type(self).__name__} has no link hook {name!r}")
+        self._local_link_hooks.pop(name).deleted(self)
+
+
+def _check_mode(operation: str, mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"{operation}: expected the mode 'share', 'copy' or 'init', got {mode!r}")
+
+
+def _at(found: dict[str, Any], key: str, what: str) -> Any:
+    try:
+        return found[key]
+    except KeyError:
+        raise StructureError(f"{what} {key}; it has {', '.join(sorted(found)) or 'none'}") from None
