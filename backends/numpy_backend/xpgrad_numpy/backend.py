@@ -143,6 +143,12 @@ class NumPyBackend(Backend):
         """Return a new array from scalars, nested lists, or an array."""
         return np.array(obj, dtype)
 
+    def archives(self) -> Any:
+        """Return the module that reads and writes files of arrays."""
+        from xpgrad_numpy import archives  # only for serializers
+
+        return archives
+
     def is_fresh(self, function: Kernel) -> bool:
         """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
         from xpgrad_numpy import programs  # only for compiled functions
@@ -178,6 +184,10 @@ class NumPyBackend(Backend):
     def in_blocks(self, function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
         """Return what a function computes from blocks of arrays, which stay in the cache."""
         return elementwise.in_blocks(function, arrays, specs)
+
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
+        """Call a function that writes into arrays with their parts, if they are large."""
+        elementwise.write_in_blocks(function, arrays)
 
     def on_scalars(
         self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype

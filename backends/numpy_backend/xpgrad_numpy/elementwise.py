@@ -179,3 +179,17 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
             if result is not output:
                 output[...] = result
     return results
+
+
+PART = 2**16  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
+
+
+def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:
+    """Call a function that writes into arrays on parts of them, see `Backend.in_cache`; whole if not contiguous."""
+    first = arrays[0]
+    if first.nbytes <= 2 * PART or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
+        function(*arrays)
+        return
+    flat, step = [a.reshape(-1) for a in arrays], PART // first.itemsize
+    for start in range(0, first.size, step):
+        function(*[a[start : start + step] for a in flat])

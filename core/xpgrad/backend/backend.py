@@ -324,6 +324,13 @@ class Backend:
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
+    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
+        """Call a function that computes elementwise and writes into `arrays`, all of one shape.
+
+        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
+        """
+        function(*arrays)
+
     def on_scalars(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
     ) -> tuple[str, tuple[Any, ...]] | None:

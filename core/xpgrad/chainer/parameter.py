@@ -51,7 +51,8 @@ class Parameter(Variable):
     def __init__(self, initializer: Any = None, shape: Any = None, name: str | None = None) -> None:
         data = initializer if shape is None and _is_array(initializer) else None
         super().__init__(data, name=name)
-        self.initializer, self.update_rule = (None if data is not None else initializer), None
+        self.initializer = None if data is not None else initializer
+        self.update_rule: Any = None
         self._grad_valid, self._zero_grad = data is not None, False
         if shape is not None:
             self.initialize(shape)

@@ -10,4 +10,3 @@ from xpgrad.models.sequential import Sequential
 
 __all__ = ["Chain", "ChainList", "Link", "LinkHook", "Running", "Sequential", "get_link_hooks", "stack"]
 __getattr__, __dir__ = _listed(__name__, __all__, {"stack": "xpgrad.models.tree"})
-

@@ -80,7 +80,7 @@ class ChainList(Link, MutableSequence[Any]):
     def _named_children(self) -> Iterable[tuple[str, Link]]:
         return [(str(i), link) for i, link in enumerate(self.__dict__.get("_children", ()))]
 
-    def _child(self, name: str) -> Link:
+    def _child_at(self, name: str) -> Link:
         return self._children[int(name)]
 
     def __str__(self) -> str:

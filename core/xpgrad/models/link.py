@@ -2,29 +2,24 @@
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self
 
-from xpgrad.backend.current import get_device
-from xpgrad.backend.device import Device
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
-from xpgrad.chainer.moves import intel64
-from xpgrad.chainer.parameter import Filled, Parameter
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import StructureError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.cloning import clone
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
-from xpgrad.models.residence import Visitor, from_chx_visitor, to_chx_visitor, to_device
-from xpgrad.types import Namespace
+from xpgrad.models.residence import Resident
 
 Mode = Literal["share", "copy", "init"]
 MODES = "share", "copy", "init"
 
 
-class Link:
+class Link(Resident):
     """A part of a model: parameters, persistent values, and a method `forward` that uses them.
 
     A `Parameter` becomes the link's by assignment to an attribute within ``with self.init_scope():``. Calls go through
@@ -42,28 +37,12 @@ class Link:
         Its name in the chain that it belongs to.
     """
 
-    name: str | None
-    _params: set[str]
-    _persistent: set[str]
-    _device: Device | None
-    _local_link_hooks: dict[str, LinkHook]
-    _ties: dict[str, object]
-    _initialized = False
-    _within_init_scope = False
     _sequential: ClassVar[type]
     """The class that `repeat` makes."""
 
-    def __init__(self, **params: Any) -> None:
-        self._params, self._persistent = set(), set()
-        self._device, self._local_link_hooks, self.name = None, {}, None
-        self._initialized = True
-        for name, value in params.items():
-            pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
-            self.add_param(name, *(value if pair else (value,)))
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what `forward` does, and call the link hooks before and after it."""
-        if not self._initialized:
+        if not self._link_ready:
             raise self._not_initialized()
         hooks = get_link_hooks()
         if self._local_link_hooks:
@@ -86,122 +65,9 @@ class Link:
             raise NotImplementedError(f"{type(self).__name__}: define a method forward, which a call of the link runs")
         return mixed_in(*args, **kwargs)
 
-    # Parameters and persistent values
-
-    @property
-    def within_init_scope(self) -> bool:
-        """Whether assignments register parameters and links."""
-        return self._within_init_scope
-
-    @contextmanager
-    def init_scope(self) -> Iterator[None]:
-        """Context manager within which attributes that are parameters, or links of a chain, become the link's."""
-        if not self._initialized:
-            raise self._not_initialized()
-        before, self._within_init_scope = self._within_init_scope, True
-        try:
-            yield
-        finally:
-            self._within_init_scope = before
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
-            if self._within_init_scope:
-                self._register(name, value)
-            elif name not in self.__dict__.get("_params", ()):
-                self._warn_unregistered(name, "Parameter")
-        elif name in self.__dict__.get("_params", ()):
-            self._check_stand_in(name, value)
-        super().__setattr__(name, value)
-        if "_ties" in self.__dict__:
-            self._ties.pop(name, None)
-
-    def _register(self, name: str, parameter: Parameter) -> None:
-        if hasattr(Link, name):
-            raise AttributeError(f"{type(self).__name__}: a link has an attribute {name!r}; choose another name")
-        if any(name == child for child, _ in self._named_children()):
-            raise AttributeError(
-                f"{type(self).__name__}: {name!r} is a link already; delete it, or choose another name"
-            )
-        parameter.name = name
-        if self._device is not None:
-            parameter.to_device(self._device)
-        self._params.add(name)
-        self._persistent.discard(name)
-
-    def _check_stand_in(self, name: str, value: Any) -> None:
-        """Raise unless a value may stand in place of a parameter: a Variable, or what a transform has put there."""
-        if not isinstance(value, Variable):
-            raise TypeError(
-                f"{type(self).__name__}.{name}: expected a Parameter or Variable, got {type(value).__name__}; assign "
-                f"link.{name}.array, or delete the attribute first"
-            )
-
-    def _warn_unregistered(self, name: str, what: str) -> None:
-        if not self._initialized:
-            raise self._not_initialized()
-        warnings.warn(
-            f"{type(self).__name__}.{name}: a {what} assigned outside of init_scope() belongs to no model: optimizers "
-            f"and serializers do not see it. Assign it within `with self.init_scope():`, or put it in a tuple if it "
-            "shall stay outside",
-            UserWarning,
-            stacklevel=3,
-        )
-
-    def _not_initialized(self) -> RuntimeError:
-        name = type(self).__name__
-        return RuntimeError(f"{name}: Link.__init__() has not been called; call super().__init__() first in __init__")
-
-    def __delattr__(self, name: str) -> None:
-        super().__delattr__(name)
-        self._params.discard(name)
-        self._persistent.discard(name)
-
-    def add_param(self, name: str, shape: Any = None, dtype: Any = "float32", initializer: Any = None) -> None:
-        """Register a parameter. Deprecated: assign a `Parameter` within `init_scope`.
-
-        Parameters
-        ----------
-        name : str
-        shape : tuple of int or int, optional
-            Without it the parameter is initialised later.
-        dtype : dtype
-            Of a parameter without `initializer`, which is filled with NaN.
-        initializer : as `Parameter` takes it
-        """
-        self._check_new(name, "parameter")
-        parameter = Parameter(Filled(float("nan"), dtype) if initializer is None else initializer, shape)
-        with self.init_scope():
-            setattr(self, name, parameter)
-
-    def add_persistent(self, name: str, value: Any) -> None:
-        """Register a value that is saved and moved with the parameters: an array, a Variable, a number or a string."""
-        self._check_new(name, "persistent value")
-        self.__dict__[name] = value
-        self.register_persistent(name)
-
-    def register_persistent(self, name: str) -> None:
-        """Make an attribute a persistent value."""
-        if not hasattr(self, name):
-            raise AttributeError(
-                f"register_persistent: {type(self).__name__} has no attribute {name!r}; assign it first"
-            )
-        self._persistent.add(name)
-        self._params.discard(name)
-
-    def _check_new(self, name: str, what: str) -> None:
-        if not self._initialized:
-            raise self._not_initialized()
-        if name in self.__dict__ or hasattr(Link, name):
-            raise AttributeError(f"cannot register a new {what} {name!r} of {type(self).__name__}: attribute exists")
-
     # What is in it
 
-    def _named_children(self) -> Iterable[tuple[str, "Link"]]:
-        """Return the child links and their names."""
-        return ()
-
-    def _child(self, name: str) -> "Link":
+    def _child_at(self, name: str) -> "Link":
         """Return a child link by its name."""
         found: Link = self.__dict__[name]
         return found
@@ -373,68 +239,6 @@ class Link:
         """Whether the update rule of any parameter is enabled."""
         rules = (parameter.update_rule for parameter in self.params())
         return any(rule is not None and rule.enabled for rule in rules)
-
-    # Devices
-
-    @property
-    def device(self) -> Device:
-        """Where the link was sent; before that, where its first parameter is."""
-        if self._device is not None:
-            return self._device
-        for parameter in self.params(include_uninit=False):
-            return parameter.device
-        return plugins.host.default_device
-
-    @property
-    def xp(self) -> Namespace:
-        """The array module of the device."""
-        return self.device.xp
-
-    def device_resident_accept(self, visitor: Visitor) -> None:
-        """Show all that lies on a device to a visitor; links with other such attributes extend it."""
-        visitor.visit_device_resident(self)
-        for name in sorted(self._params):
-            visitor.visit_variable(self.__dict__[name])
-        for name in sorted(self._persistent):
-            value = self.__dict__.get(name)
-            if isinstance(value, Variable):
-                visitor.visit_variable(value)
-            elif device_of(value) is not None:
-                self.__dict__[name] = visitor.visit_array(value)
-        for child in self.children():
-            child.device_resident_accept(visitor)
-
-    def _visited(self, visitor: Visitor) -> Self:
-        self.device_resident_accept(visitor)
-        return self
-
-    def to_device(self, device: Any) -> Self:
-        """Move parameters and persistent values, and return the link; uninitialised parameters are made there."""
-        return self._visited(to_device(device))
-
-    def to_cpu(self) -> Self:
-        """Move parameters and persistent values to the host."""
-        return self.to_device(-1)
-
-    def to_gpu(self, device: Any = None) -> Self:
-        """Move parameters and persistent values to a GPU: number `device`, or the current one, else number 0."""
-        if device is None:
-            current = get_device(None)
-            device = current if current.backend is plugins.backend_of_prefix("gpu") else 0
-        return self.to_device(device)
-
-    def to_intel64(self) -> Self:
-        """Move parameters and persistent values to the intel64 device, if there is one, else to the host."""
-        target = intel64()
-        return self.to_device(-1 if target is None else target)
-
-    def to_chx(self) -> Self:
-        """Make parameters and persistent values chx arrays over the same memory."""
-        return self._visited(to_chx_visitor())
-
-    def from_chx(self) -> Self:
-        """Make chx parameters and persistent values plain arrays over the same memory."""
-        return self._visited(from_chx_visitor())
 
     # Saving
 

@@ -1,14 +1,17 @@
-"""`Visitor`: moves the arrays of a model to a device."""
+"""`Resident`: a link moves to a device, with all that is in it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
+from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import from_chx, to_chx, transfer
+from xpgrad.chainer.moves import intel64
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array
+from xpgrad.models.registry import Registry
+from xpgrad.types import Array, Namespace
 
 
 class Visitor:
@@ -44,7 +47,7 @@ class Visitor:
         getattr(x, self._move)(*self._arguments)
 
 
-def to_device(specifier: Any) -> Visitor:
+def to_device_visitor(specifier: Any) -> Visitor:
     """Return what moves a model to a device."""
     target = get_device(specifier)
     return Visitor(lambda device: target, lambda array: transfer(array, target), "to_device", target)
@@ -59,3 +62,73 @@ def to_chx_visitor() -> Visitor:
 def from_chx_visitor() -> Visitor:
     """Return what makes the chx arrays of a model plain ones over the same memory."""
     return Visitor(lambda device: getattr(device, "fallback_device", device), from_chx, "from_chx")
+
+
+class Resident(Registry):
+    """Base class of links: parameters and persistent values lie on a device."""
+
+    @property
+    def device(self) -> Device:
+        """Where the link was sent; before that, where its first parameter is."""
+        found = self._found_device()
+        return plugins.host.default_device if found is None else found
+
+    def _found_device(self) -> Device | None:
+        if self._device is not None:
+            return self._device
+        for name in sorted(self._params):
+            if self.__dict__[name]._array is not None:
+                device: Device = self.__dict__[name].device
+                return device
+        return next((device for _, c in self._named_children() if (device := c._found_device()) is not None), None)
+
+    @property
+    def xp(self) -> Namespace:
+        """The array module of the device."""
+        return self.device.xp
+
+    def device_resident_accept(self, visitor: Visitor) -> None:
+        """Show all that lies on a device to a visitor; links with other such attributes extend it."""
+        visitor.visit_device_resident(self)
+        for name in sorted(self._params):
+            visitor.visit_variable(self.__dict__[name])
+        for name in sorted(self._persistent):
+            value = self.__dict__.get(name)
+            if isinstance(value, Variable):
+                visitor.visit_variable(value)
+            elif device_of(value) is not None:
+                self.__dict__[name] = visitor.visit_array(value)
+        for _, child in self._named_children():
+            child.device_resident_accept(visitor)
+
+    def _visited(self, visitor: Visitor) -> Self:
+        self.device_resident_accept(visitor)
+        return self
+
+    def to_device(self, device: Any) -> Self:
+        """Move parameters and persistent values, and return the link; uninitialised parameters are made there."""
+        return self._visited(to_device_visitor(device))
+
+    def to_cpu(self) -> Self:
+        """Move parameters and persistent values to the host."""
+        return self.to_device(-1)
+
+    def to_gpu(self, device: Any = None) -> Self:
+        """Move parameters and persistent values to a GPU: number `device`, or the current one, else number 0."""
+        if device is None:
+            current = get_device(None)
+            device = current if current.backend is plugins.backend_of_prefix("gpu") else 0
+        return self.to_device(device)
+
+    def to_intel64(self) -> Self:
+        """Move parameters and persistent values to the intel64 device, if there is one, else to the host."""
+        target = intel64()
+        return self.to_device(-1 if target is None else target)
+
+    def to_chx(self) -> Self:
+        """Make parameters and persistent values chx arrays over the same memory."""
+        return self._visited(to_chx_visitor())
+
+    def from_chx(self) -> Self:
+        """Make chx parameters and persistent values plain arrays over the same memory."""
+        return self._visited(from_chx_visitor())

@@ -85,7 +85,7 @@ def _child(root: Link, path: str) -> Any:
     """Return the leaf at a path."""
     names, last = _parts(path)
     for name in names:
-        root = root._child(name)
+        root = root._child_at(name)
     return root.__dict__[last]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 LIBRARIES = {"xarray": "xpgrad.transforms.labelled", "xpgrad.models": "xpgrad.models.tree"}
-"""Libraries with containers, or packages in them, and modules whose `container_of` returns the `Container` of a type, or None."""
+"""Libraries, or packages in them, and modules whose `container_of` returns the `Container` of a type, or None."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""Parts of data sets: ranges, splits and folds."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.dataset.iterator import DatasetMixin, permutation
+
+
+class SubDataset(DatasetMixin):
+    """The examples of a data set from `start` to before `finish`.
+
+    Parameters
+    ----------
+    dataset : sequence
+    start, finish : int
+    order : sequence of int, optional
+        The range is one of this permutation of the indices.
+    """
+
+    def __init__(self, dataset: Any, start: int, finish: int, order: Sequence[int] | None = None) -> None:
+        if start < 0 or finish > len(dataset):
+            raise ValueError(f"SubDataset: expected a part of 0 to {len(dataset)}, got {start} to {finish}")
+        self._dataset, self._start, self._size, self._order = dataset, start, finish - start, order
+
+    def __len__(self) -> int:
+        return self._size
+
+    def get_example(self, i: int) -> Any:
+        """Return the example with index `i`."""
+        if not -self._size <= i < self._size:
+            raise IndexError(f"SubDataset: index {i} is out of range for {self._size} examples")
+        i = self._start + i % self._size
+        return self._dataset[i if self._order is None else self._order[i]]
+
+
+def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = None) -> tuple[SubDataset, SubDataset]:
+    """Return the first `split_at` examples of a data set, and the others."""
+    if not isinstance(split_at, int) or not 0 <= split_at <= len(dataset):
+        raise ValueError(f"split_dataset: split_at must be an int from 0 to {len(dataset)}, got {split_at!r}")
+    return SubDataset(dataset, 0, split_at, order), SubDataset(dataset, split_at, len(dataset), order)
+
+
+def split_dataset_random(dataset: Any, first_size: int, seed: int | None = None) -> tuple[SubDataset, SubDataset]:
+    """Return `first_size` examples drawn at random, and the others."""
+    return split_dataset(dataset, first_size, _order(len(dataset), seed))
+
+
+def split_dataset_n(dataset: Any, n: int, order: Sequence[int] | None = None) -> list[SubDataset]:
+    """Return `n` parts of equal size; what is left over at the end is in none."""
+    size = len(dataset) // n
+    return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
+
+
+def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> list[SubDataset]:
+    """Return `n` parts of equal size, drawn at random; what is left over is in none."""
+    return split_dataset_n(dataset, n, _order(len(dataset), seed))
+
+
+def get_cross_validation_datasets(
+    dataset: Any, n_folds: int, order: Sequence[int] | None = None
+) -> list[tuple[SubDataset, SubDataset]]:
+    """Return `n_folds` pairs of training and held-out examples; each example is held out once."""
+    n = len(dataset)
+    order = range(n) if order is None else order
+    edges = [n * i // n_folds for i in range(n_folds + 1)]
+    pairs = []
+    for start, finish in pairwise(edges):
+        held_out = list(order[start:finish])
+        rotated = [*order[:start], *order[finish:], *held_out]
+        pairs.append(split_dataset(dataset, n - len(held_out), rotated))
+    return pairs
+
+
+def get_cross_validation_datasets_random(
+    dataset: Any, n_folds: int, seed: int | None = None
+) -> list[tuple[SubDataset, SubDataset]]:
+    """Return pairs as `get_cross_validation_datasets` does, of examples in a random order."""
+    return get_cross_validation_datasets(dataset, n_folds, _order(len(dataset), seed))
+
+
+def _order(n: int, seed: int | None) -> Sequence[int]:
+    if seed is None:
+        return permutation(n)
+    order: Callable[[int], Any] = plugins.host.module.random.RandomState(seed).permutation
+    return [int(i) for i in order(n)]

@@ -1,0 +1,133 @@
+"""Batches of a data set that threads or processes read ahead while the program computes."""
+
+import multiprocessing
+import os
+from collections import deque
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+from xpgrad.iterators.serial import Sampler, SerialIterator, State
+
+_DATASETS: list[Any] = []  # of a process that reads examples: there is one
+
+
+class _Ahead(SerialIterator):
+    """The state is that of the last batch that was returned, so that what is read ahead is not saved."""
+
+    def __init__(self, dataset: Any, batch_size: int, prefetch: int, *args: Any) -> None:
+        self._executor: Executor | None = None
+        self._pending: deque[tuple[list[Future[Any]], State]] = deque()
+        self._prefetch = prefetch
+        super().__init__(dataset, batch_size, *args)
+
+    def __next__(self) -> list[Any]:
+        while len(self._pending) <= self._prefetch:
+            try:
+                indices, state = self._advance(self._pending[-1][1] if self._pending else self._state)
+            except StopIteration:
+                break
+            self._executor = self._executor or self._start()
+            self._pending.append(([self._read(self._executor, int(i)) for i in indices], state))
+        if not self._pending:
+            raise StopIteration
+        futures, state = self._pending.popleft()
+        batch = [future.result() for future in futures]
+        self._state = state
+        return batch
+
+    def _start(self) -> Executor:
+        raise NotImplementedError
+
+    def _read(self, executor: Executor, index: int) -> Future[Any]:
+        return executor.submit(self.dataset.__getitem__, index)
+
+    def reset(self) -> None:
+        """Start from the beginning, in a new order."""
+        self._pending.clear()
+        super().reset()
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the position, and the order of the current sweep."""
+        super().serialize(serializer)
+        self._pending.clear()
+
+    def finalize(self) -> None:
+        """Stop the threads or processes; the next batch starts others."""
+        self._pending.clear()
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_executor": None, "_pending": deque()}
+
+
+class MultithreadIterator(_Ahead):
+    """Batches as `SerialIterator` gives, of examples that threads read one batch ahead.
+
+    Parameters
+    ----------
+    dataset, batch_size, repeat, shuffle, order_sampler
+        As of `SerialIterator`; the data set must be safe to read from several threads.
+    n_threads : int
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_threads: int = 1,
+        order_sampler: Sampler | None = None,
+    ) -> None:
+        self.n_threads = n_threads
+        super().__init__(dataset, batch_size, 1, repeat, shuffle, order_sampler)
+
+    def _start(self) -> Executor:
+        return ThreadPoolExecutor(self.n_threads, thread_name_prefix="xpgrad-iterator")
+
+
+class MultiprocessIterator(_Ahead):
+    """Batches as `SerialIterator` gives, of examples that other processes read ahead.
+
+    The processes are started anew (not forked), so a program that uses it needs ``if __name__ == "__main__":``, and
+    the data set is pickled once for each.
+
+    Parameters
+    ----------
+    dataset, batch_size, repeat, shuffle, order_sampler
+        As of `SerialIterator`.
+    n_processes : int, optional
+        By default, as many as there are processors.
+    n_prefetch : int
+        The number of batches that are read ahead.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_processes: int | None = None,
+        n_prefetch: int = 1,
+        order_sampler: Sampler | None = None,
+    ) -> None:
+        self.n_processes = n_processes or os.cpu_count() or 1
+        super().__init__(dataset, batch_size, n_prefetch, repeat, shuffle, order_sampler)
+
+    def _start(self) -> Executor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.n_processes, context, _keep, (self.dataset,))
+
+    def _read(self, executor: Executor, index: int) -> Future[Any]:
+        return executor.submit(_example, index)
+
+
+def _keep(dataset: Any) -> None:
+    _DATASETS[:] = [dataset]
+
+
+def _example(index: int) -> Any:
+    return _DATASETS[0][index]

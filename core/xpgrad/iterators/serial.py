@@ -1,0 +1,144 @@
+"""Batches of a data set, read in this thread."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.dataset.iterator import Iterator
+
+Sampler = Callable[[Any, int], Any]
+
+
+class ShuffleOrderSampler:
+    """An order sampler that shuffles; with `random_state`, a generator of the host library, its draws are its own."""
+
+    def __init__(self, random_state: Any = None) -> None:
+        self._random = random_state
+
+    def __call__(self, current_order: Any, current_position: int) -> Any:
+        """Return the order of the next sweep."""
+        random = plugins.host.module.random if self._random is None else self._random
+        return random.permutation(len(current_order))
+
+
+class State(NamedTuple):
+    """Where an iterator is; `before` is `epoch_detail` before the last batch, or negative."""
+
+    position: int
+    epoch: int
+    is_new_epoch: bool
+    order: Any
+    before: float
+
+
+class SerialIterator(Iterator):
+    """Batches of a data set, in its order or shuffled anew for each sweep.
+
+    Parameters
+    ----------
+    dataset : sequence
+    batch_size : int
+    repeat : bool
+        Whether it goes on for ever; the last batch of a sweep is then filled with examples of the next one. Else it
+        stops after one sweep, whose last batch may be smaller.
+    shuffle : bool, optional
+        By default True, unless an `order_sampler` is given.
+    order_sampler : function of the current order and position, optional
+        It returns the order of the next sweep. None with ``shuffle=False`` is the order of the data set.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        order_sampler: Sampler | None = None,
+    ) -> None:
+        if shuffle is not None and order_sampler is not None:
+            raise ValueError("SerialIterator: expected shuffle= or order_sampler=, got both")
+        if batch_size < 1:
+            raise ValueError(f"SerialIterator: batch_size must be positive, got {batch_size}")
+        if order_sampler is None and shuffle is not False:
+            order_sampler = ShuffleOrderSampler()
+        self.dataset, self.batch_size, self._repeat, self.order_sampler = dataset, batch_size, repeat, order_sampler
+        self.reset()
+
+    def reset(self) -> None:
+        """Start from the beginning, in a new order."""
+        order = None
+        if self.order_sampler is not None:
+            order = self.order_sampler(plugins.host.module.arange(len(self.dataset)), 0)
+        self._state = State(0, 0, False, order, -1.0)
+
+    def __next__(self) -> list[Any]:
+        indices, self._state = self._advance(self._state)
+        return [self.dataset[int(i)] for i in indices]
+
+    def _advance(self, state: State) -> tuple[list[int], State]:
+        """Return the indices of the batch after `state`, and the state after it."""
+        size = self._epoch_size(state)
+        if not self._repeat and state.epoch > 0:
+            raise StopIteration
+        if not size:
+            raise ValueError(f"{type(self).__name__}: the data set is empty")
+        position, epoch = state.position, state.epoch
+        order: Any = state.order
+        indices: list[int] = []
+        while True:
+            taken = range(position, min(position + self.batch_size - len(indices), size))
+            indices += taken if order is None else [order[i] for i in taken]
+            position = taken.stop
+            if position < size:
+                break
+            position, epoch = 0, epoch + 1
+            if not self._repeat:
+                break
+            if self.order_sampler is not None:
+                order = self.order_sampler(order, size)
+            if len(indices) == self.batch_size:
+                break
+        before = state.epoch + state.position / size
+        return indices, State(position, epoch, epoch > state.epoch, order, before)
+
+    def _epoch_size(self, state: State) -> int:
+        return len(self.dataset) if state.order is None else len(state.order)
+
+    @property
+    def epoch(self) -> int:
+        """The number of finished sweeps."""
+        return self._state.epoch
+
+    @property
+    def is_new_epoch(self) -> bool:
+        """Whether the last batch finished a sweep."""
+        return self._state.is_new_epoch
+
+    @property
+    def current_position(self) -> int:
+        """The position of the next batch in the current sweep."""
+        return self._state.position
+
+    @property
+    def epoch_detail(self) -> float:
+        """Sweeps, with the fraction of the current one."""
+        return self._state.epoch + self._state.position / self._epoch_size(self._state)
+
+    @property
+    def previous_epoch_detail(self) -> float | None:
+        """What `epoch_detail` was before the last batch, or None."""
+        return None if self._state.before < 0 else self._state.before
+
+    @property
+    def repeat(self) -> bool:
+        """Whether it goes on for ever."""
+        return self._repeat
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the position, and the order of the current sweep."""
+        position, epoch, new, order, before = self._state
+        position, epoch = serializer("current_position", position), serializer("epoch", epoch)
+        new = serializer("is_new_epoch", new)
+        if order is not None:
+            order = serializer("order", order)
+        self._state = State(position, epoch, bool(new), order, serializer("previous_epoch_detail", before))

@@ -1,0 +1,120 @@
+"""Links of convolutions whose filters or windows differ from place to place."""
+
+from typing import Any
+
+from xpgrad import functions
+from xpgrad.functions.windows import per_axis
+from xpgrad.graph.variable import Variable
+from xpgrad.links.convolution import Convolution2D
+from xpgrad.links.parameters import bias, weight
+from xpgrad.models import Chain, Link
+from xpgrad.types import AnyArray, Size
+
+
+class LocalConvolution2D(Link):
+    """Convolution of pictures with filters of its own for each place.
+
+    Parameters
+    ----------
+    in_channels : int or None
+    out_channels : int
+    in_size : int or pair of int, optional
+        Size of the pictures. None, or no `in_channels`, takes both from the first input.
+    ksize, stride : int or pair of int
+    nobias : bool
+    initialW, initial_bias : initializer, optional
+
+    Attributes
+    ----------
+    W : Parameter, shape (out_channels, OH, OW, in_channels, KH, KW)
+    b : Parameter, shape (out_channels, OH, OW), or None
+    """
+
+    def __init__(
+        self, in_channels: int | None, out_channels: int, in_size: Size | None = None, ksize: Size | None = None,
+        stride: Size = 1, nobias: bool = False, initialW: Any = None, initial_bias: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if ksize is None:
+            raise TypeError("LocalConvolution2D: expected ksize, the size of the filters, got None")
+        self.ksize, self.out_channels = ksize, out_channels
+        self.stride = per_axis(stride, 2, "stride", "LocalConvolution2D")
+        with self.init_scope():
+            self.W = weight(initialW)
+            self.b = bias(initial_bias, None, nobias)
+        if in_channels is not None and in_size is not None:
+            self._initialize_params(in_channels, per_axis(in_size, 2, "in_size", "LocalConvolution2D"))
+
+    def _initialize_params(self, in_channels: int, in_size: tuple[int, ...]) -> None:
+        window = per_axis(self.ksize, 2, "ksize", "LocalConvolution2D")
+        out = tuple((n - k) // s + 1 for n, k, s in zip(in_size, window, self.stride, strict=True))
+        self.W.initialize((self.out_channels, *out, in_channels, *window))
+        if self.b is not None:
+            self.b.initialize((self.out_channels, *out))
+
+    def initialize_for(self, x: Any) -> None:
+        """Initialise the filters for pictures like `x`, if they are not."""
+        if not self.W.is_initialized:
+            self._initialize_params(x.shape[1], tuple(x.shape[2:]))
+
+    def forward(self, x: AnyArray) -> Variable:
+        """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""
+        self.initialize_for(x)
+        return functions.local_convolution_2d(x, self.W, self.b, self.stride)
+
+
+class DeformableConvolution2D(Chain):
+    """Convolution of pictures at places that another convolution computes from them.
+
+    Parameters
+    ----------
+    in_channels : int or None
+        None, or leaving it out, takes it from the first input.
+    out_channels : int
+    ksize, stride, pad : int or pair of int
+    offset_nobias, deform_nobias : bool
+    offset_initialW, offset_initial_bias, deform_initialW, deform_initial_bias : initializer, optional
+        By default 0 for the offsets' weights and biases, and `LeCunNormal` and 0 for the filters.
+
+    Attributes
+    ----------
+    offset_conv : Convolution2D
+        Computes the offsets of each element of a window.
+    deform_conv : Convolution2D
+        Holds the filters `W` and `b`.
+
+    References
+    ----------
+    Dai and others: Deformable convolutional networks, 2017.
+    """
+
+    def __init__(
+        self, in_channels: int | None, out_channels: int | None = None, ksize: Size | None = None, stride: Size = 1,
+        pad: Size = 0, offset_nobias: bool = False, offset_initialW: Any = None, offset_initial_bias: Any = None,
+        deform_nobias: bool = False, deform_initialW: Any = None, deform_initial_bias: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if ksize is None:
+            in_channels, out_channels, ksize = None, in_channels, out_channels
+        kh, kw = per_axis(ksize, 2, "ksize", "DeformableConvolution2D")
+        still = 0 if offset_initialW is None else offset_initialW
+        with self.init_scope():
+            self.offset_conv = Convolution2D(
+                in_channels, 2 * kh * kw, (kh, kw), stride, pad, offset_nobias, still, offset_initial_bias
+            )
+            self.deform_conv = DeformableConvolution2DSampler(
+                in_channels, out_channels, (kh, kw), stride, pad, deform_nobias, deform_initialW, deform_initial_bias
+            )
+
+    def forward(self, x: AnyArray) -> Variable:
+        """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""
+        return self.deform_conv(x, self.offset_conv(x))  # type: ignore[no-any-return]  # links are called as Any
+
+
+class DeformableConvolution2DSampler(Convolution2D):
+    """The second part of `DeformableConvolution2D`, for given offsets."""
+
+    def forward(self, x: AnyArray, offset: AnyArray) -> Variable:  # type: ignore[override]  # one input more
+        """Return the convolution of `x` at places moved by `offset`; see `F.deformable_convolution_2d_sampler`."""
+        self.initialize_for(x)
+        return functions.deformable_convolution_2d_sampler(x, offset, self.W, self.b, self.stride, self.pad)

@@ -1,0 +1,239 @@
+"""Links of recurrent networks over whole sequences of different lengths."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from xpgrad.functions import n_step
+from xpgrad.functions.checks import known_spec
+from xpgrad.functions.sequences import permutate, transpose_sequence
+from xpgrad.graph.variable import Variable
+from xpgrad.links.parameters import weight, zeros_beside
+from xpgrad.models import ChainList, Link
+from xpgrad.types import AnyArray
+
+
+class NStepRNNBase(ChainList):
+    """Base of recurrent networks over whole sequences.
+
+    Parameters
+    ----------
+    n_layers : int
+    in_size, out_size : int
+    dropout : float
+        Probability with which an element between layers is dropped in training.
+    initialW, initial_bias : initializer, optional
+        By default `LeCunNormal` and 0.
+
+    Attributes
+    ----------
+    ws, bs : list of list of Parameter
+        The weights and biases of each layer and direction, in the order of `xpgrad.functions.n_step_lstm`. They are the
+        attributes ``w0``, ``b0``, ``w1``, ... of the links in this list.
+    """
+
+    n_weights: ClassVar[int]
+    n_cells: ClassVar[int] = 1
+    use_bi_direction: ClassVar[bool] = False
+
+    def __init__(
+        self, n_layers: int, in_size: int, out_size: int, dropout: float, *, initialW: Any = None,
+        initial_bias: Any = None,
+    ) -> None:  # fmt: skip
+        self.direction = 2 if self.use_bi_direction else 1
+        super().__init__()
+        self.n_layers, self.in_size, self.out_size, self.dropout = n_layers, in_size, out_size, dropout
+        for layer in range(n_layers):
+            of_x = in_size if layer == 0 else out_size * self.direction
+            for _ in range(self.direction):
+                part = Link()
+                with part.init_scope():
+                    for k in range(self.n_weights):
+                        columns = of_x if k < self.n_weights // 2 else out_size
+                        setattr(part, f"w{k}", weight(initialW, (out_size, columns)))
+                        setattr(part, f"b{k}", weight(initial_bias, (out_size,), 0))
+                self.append(part)
+
+    @property
+    def ws(self) -> list[list[Any]]:
+        """The weights of each layer and direction."""
+        return [[getattr(part, f"w{k}") for k in range(self.n_weights)] for part in self]
+
+    @property
+    def bs(self) -> list[list[Any]]:
+        """The biases of each layer and direction."""
+        return [[getattr(part, f"b{k}") for k in range(self.n_weights)] for part in self]
+
+    def init_hx(self, xs: Sequence[Any]) -> Variable:
+        """Return zeros as the state before the first step."""
+        return zeros_beside(xs[0], (self.n_layers * self.direction, len(xs), self.out_size))
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last states and the outputs at each step, of sequences that are sorted and transposed."""
+        raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
+
+    def forward(self, hx: AnyArray | None, xs: Sequence[AnyArray]) -> tuple[Any, ...]:
+        """Return the last outputs of each layer, and the sequences of outputs of the last one.
+
+        Parameters
+        ----------
+        hx : Variable or array, shape (S, B, out_size), or None
+            Outputs before the first step, for the layers, or for the directions of each; None means zeros.
+        xs : sequence of Variables or arrays, shapes (L_b, in_size)
+
+        Returns
+        -------
+        hy : Variable, shape (S, B, out_size)
+        ys : list of Variable, shapes (L_b, out_size), or (L_b, 2 * out_size) for both directions
+        """
+        (hy,), ys = self._call([hx], xs)
+        return hy, ys
+
+    def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
+        if not isinstance(xs, (list, tuple)) or not xs:
+            raise TypeError(f"{type(self).__name__}: expected xs to be a list of sequences, got {xs!r:.60}")
+        order = sorted(range(len(xs)), key=lambda k: -xs[k].shape[0])
+        moved = order != sorted(order)
+        states = [self.init_hx(xs) if x is None else _in_order(x, order, moved) for x in states]
+        steps = transpose_sequence([xs[k] for k in order])
+        *states, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
+        ys = transpose_sequence(ys)
+        ranks = {k: rank for rank, k in enumerate(order)}
+        back = [ranks[k] for k in range(len(xs))]
+        return [_in_order(x, back, moved) for x in states], [ys[k] for k in back]
+
+
+def _in_order(x: Any, order: list[int], moved: bool) -> Any:
+    """Return a state with its sequences in another order."""
+    if not moved:
+        return x
+    spec = known_spec(x, "permutate")
+    backend = spec.backend
+    return permutate(x, backend.asarray(order, backend.namespace.int64, spec.device), axis=1)
+
+
+class NStepRNNTanh(NStepRNNBase):
+    """Layers of plain recurrent units with tanh: `n_step_rnn` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="tanh")
+
+
+class NStepBiRNNTanh(NStepRNNTanh):
+    """Layers of plain recurrent units with tanh, in both directions: `n_step_birnn` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="tanh")
+
+
+class NStepRNNReLU(NStepRNNBase):
+    """Layers of plain recurrent units with rectified outputs: `n_step_rnn` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
+        return run(*args, activation="relu")
+
+
+class NStepBiRNNReLU(NStepRNNReLU):
+    """Layers of plain recurrent units with rectified outputs, in both directions, for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
+        return run(*args, activation="relu")
+
+
+class NStepGRU(NStepRNNBase):
+    """Layers of gated recurrent units: `n_step_gru` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 6
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        return n_step.n_step_gru(*args)
+
+
+class NStepBiGRU(NStepGRU):
+    """Layers of gated recurrent units, in both directions: `n_step_bigru` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, and the outputs at each step."""
+        return n_step.n_step_bigru(*args)
+
+
+class NStepLSTM(NStepRNNBase):
+    """Layers of long short-term memory: `n_step_lstm` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    n_weights = 8
+    n_cells = 2
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, the last cells, and the outputs at each step."""
+        return n_step.n_step_lstm(*args)
+
+    def forward(  # type: ignore[override]  # a cell more than other networks, as in Chainer
+        self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
+    ) -> tuple[Variable, Variable, list[Variable]]:
+        """Return the last outputs and cells of each layer, and the sequences of outputs of the last one.
+
+        Parameters
+        ----------
+        hx, cx : Variable or array, shape (S, B, out_size), or None
+            Outputs and cells before the first step; None means zeros.
+        xs : sequence of Variables or arrays, shapes (L_b, in_size)
+
+        Returns
+        -------
+        hy, cy : Variable, shape (S, B, out_size)
+        ys : list of Variable, shapes (L_b, out_size), or (L_b, 2 * out_size) for both directions
+        """
+        (hy, cy), ys = self._call([hx, cx], xs)
+        return hy, cy, ys
+
+
+class NStepBiLSTM(NStepLSTM):
+    """Layers of long short-term memory in both directions: `n_step_bilstm` for sequences in any order.
+
+    Parameters are those of `NStepRNNBase`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Return the last outputs, the last cells, and the outputs at each step."""
+        return n_step.n_step_bilstm(*args)

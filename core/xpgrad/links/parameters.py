@@ -1,0 +1,31 @@
+"""What links have in common: parameters made of the arguments ``initialW`` and ``initial_bias``."""
+
+from typing import Any
+
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.functions.checks import known_spec
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad.initializers import Constant, _get_initializer
+from xpgrad.types import Shape
+
+
+def weight(initializer: Any, shape: Any = None, default: Any = None) -> Parameter:
+    """Return a Parameter for ``initialW``; `default` is the initializer for None, `LeCunNormal` if it is None, too."""
+    return Parameter(_get_initializer(default if initializer is None else initializer), shape)
+
+
+def bias(initializer: Any, shape: Any = None, nobias: bool = False) -> Parameter | None:
+    """Return a Parameter for ``initial_bias``, zeros for None; without a bias it is None."""
+    return None if nobias else weight(initializer, shape, 0)
+
+
+def given(x: Any) -> Constant:
+    """Return an initializer that copies a Variable or array, with its dtype."""
+    array = as_array(x)
+    return Constant(array, array.dtype)
+
+
+def zeros_beside(x: Any, shape: Shape) -> Variable:
+    """Return zeros of the dtype of `x`, where `x` is."""
+    spec = known_spec(x, "zeros")
+    return Variable(spec.backend.xp.zeros(shape, dtype=spec.dtype, device=spec.device), requires_grad=False)

@@ -1,0 +1,37 @@
+"""`Stateful`: links that remember Variables from one call to the next."""
+
+from typing import Any, ClassVar
+
+from xpgrad.graph.variable import Variable
+from xpgrad.models import Chain
+
+
+class Stateful(Chain):
+    """Base of links with a state, which is None before the first call.
+
+    The state is in the graph: `backward` runs through all steps since `reset_state`, or since `unchain_backward`.
+    A function for `compile`, or another transformation, resets it before the first step and after the last, or takes
+    the model as an argument: the Variables of a call of such a function end with it.
+    """
+
+    states: ClassVar[tuple[str, ...]] = ("h",)
+
+    def reset_state(self) -> None:
+        """Forget the state."""
+        for name in self.states:
+            setattr(self, name, None)
+
+    def _set_state(self, *values: Any) -> None:
+        for name, x in zip(self.states, values, strict=True):
+            if not isinstance(x, Variable):
+                raise TypeError(f"{type(self).__name__}.set_state: expected {name} a Variable, got {type(x).__name__}")
+            x.to_device(self.device)
+            setattr(self, name, x)
+
+    def device_resident_accept(self, visitor: Any) -> None:
+        """Show the state to what moves the link; a state that moves leaves its graph."""
+        super().device_resident_accept(visitor)
+        for name in self.states:
+            x = getattr(self, name)
+            if x is not None:
+                setattr(self, name, Variable(visitor.visit_array(x.array)))

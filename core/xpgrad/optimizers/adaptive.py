@@ -1,0 +1,238 @@
+"""Optimizers that divide each element of the gradient by a measure of its past size."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from xpgrad.optimizers.formula import Numbers, kept, least, unbiased
+from xpgrad.optimizers.hyperparameter import HyperparameterProxy
+from xpgrad.optimizers.optimizer import GradientMethod
+from xpgrad.types import Array, Namespace
+
+
+class AdaGrad(GradientMethod):
+    """AdaGrad (Duchi, Hazan and Singer, 2011): divides by the root of the sum of all squares.
+
+    Parameters
+    ----------
+    lr, eps : float or schedule
+        Learning rate, and what is added to the root.
+    """
+
+    lr = HyperparameterProxy("lr")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: Any = 0.001, eps: Any = 1e-8) -> None:
+        super().__init__(lr=lr, eps=eps)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: the sum of squares."""
+        return {"h": 0.0}
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        s["h"] += g * g
+        w -= c["lr"] * g / (xp.sqrt(s["h"]) + c["eps"])
+        return w
+
+
+class AdaDelta(GradientMethod):
+    """AdaDelta (Zeiler, 2012): steps of the size of past steps, without a learning rate.
+
+    Parameters
+    ----------
+    rho, eps : float or schedule
+        Decay of the averages of squares, and what is added to them.
+    """
+
+    rho = HyperparameterProxy("rho")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, rho: Any = 0.95, eps: Any = 1e-6) -> None:
+        super().__init__(rho=rho, eps=eps)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: averages of squared gradients and of squared steps."""
+        return {"msg": 0.0, "msdx": 0.0}
+
+    @staticmethod
+    def coefficients(h: Numbers, t: Any) -> Numbers:
+        """Return the coefficients of a step."""
+        return {"rho": h["rho"], "gain": 1.0 - h["rho"], "eps": h["eps"]}
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        s["msg"] *= c["rho"]
+        s["msg"] += c["gain"] * g * g
+        move = xp.sqrt((s["msdx"] + c["eps"]) / (s["msg"] + c["eps"])) * g
+        s["msdx"] *= c["rho"]
+        s["msdx"] += c["gain"] * move * move
+        w -= move
+        return w
+
+
+class RMSprop(GradientMethod):
+    """RMSprop (Tieleman and Hinton, 2012): divides by the root of an average of squares.
+
+    Parameters
+    ----------
+    lr, alpha, eps : float or schedule
+        Learning rate, decay of the average, and what is added to the root.
+    eps_inside_sqrt : bool
+        Whether `eps` is added to the average instead.
+    """
+
+    lr = HyperparameterProxy("lr")
+    alpha = HyperparameterProxy("alpha")
+    eps = HyperparameterProxy("eps")
+    eps_inside_sqrt = HyperparameterProxy("eps_inside_sqrt")
+
+    def __init__(self, lr: Any = 0.01, alpha: Any = 0.99, eps: Any = 1e-8, eps_inside_sqrt: bool = False) -> None:
+        super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: the average of squares."""
+        return {"ms": 0.0}
+
+    @staticmethod
+    def coefficients(h: Numbers, t: Any) -> Numbers:
+        """Return the coefficients of a step."""
+        return {**h, "gain": 1.0 - h["alpha"]}
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        s["ms"] *= c["alpha"]
+        s["ms"] += c["gain"] * g * g
+        root = xp.sqrt(s["ms"] + c["eps"]) if c["eps_inside_sqrt"] else xp.sqrt(s["ms"]) + c["eps"]
+        w -= c["lr"] * g / root
+        return w
+
+
+class RMSpropGraves(GradientMethod):
+    """RMSprop with the variance instead of the mean square, and momentum (Graves, arXiv:1308.0850, 2013).
+
+    Parameters
+    ----------
+    lr, alpha, momentum, eps : float or schedule
+        Learning rate, decay of the averages, the part of the last step that is kept, and what is added to the variance.
+    """
+
+    lr = HyperparameterProxy("lr")
+    alpha = HyperparameterProxy("alpha")
+    momentum = HyperparameterProxy("momentum")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: Any = 1e-4, alpha: Any = 0.95, momentum: Any = 0.9, eps: Any = 1e-4) -> None:
+        super().__init__(lr=lr, alpha=alpha, momentum=momentum, eps=eps)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: averages of squares and of gradients, and the last step."""
+        return {"n": 0.0, "g": 0.0, "delta": 0.0}
+
+    @staticmethod
+    def coefficients(h: Numbers, t: Any) -> Numbers:
+        """Return the coefficients of a step."""
+        return {**h, "gain": 1.0 - h["alpha"]}
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        s["n"] *= c["alpha"]
+        s["n"] += c["gain"] * g * g
+        s["g"] *= c["alpha"]
+        s["g"] += c["gain"] * g
+        s["delta"] *= c["momentum"]
+        s["delta"] -= c["lr"] * g / xp.sqrt(s["n"] - s["g"] * s["g"] + c["eps"])
+        w += s["delta"]
+        return w
+
+
+class SMORMS3(GradientMethod):
+    """SMORMS3 (Funk, "RMSprop loses to SMORMS3", 2015): averages as long as the gradient's noise asks.
+
+    Parameters
+    ----------
+    lr, eps : float or schedule
+        The largest learning rate, and what is added to the denominators.
+    """
+
+    lr = HyperparameterProxy("lr")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: Any = 0.001, eps: Any = 1e-16) -> None:
+        super().__init__(lr=lr, eps=eps)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: the length of the memory, and averages of gradients and of squares."""
+        return {"mem": 1.0, "g": 0.0, "g2": 0.0}
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        part = 1.0 / (s["mem"] + 1.0)
+        s["g"] *= 1.0 - part
+        s["g"] += part * g
+        s["g2"] *= 1.0 - part
+        s["g2"] += part * g * g
+        x = s["g"] * s["g"] / (s["g2"] + c["eps"])
+        w -= g * xp.minimum(x, c["lr"]) / (xp.sqrt(s["g2"]) + c["eps"])
+        s["mem"] *= 1.0 - x
+        s["mem"] += 1.0
+        return w
+
+
+class MSVAG(GradientMethod):
+    """M-SVAG: momentum, scaled down where the gradient is noisy (Balles and Hennig, arXiv:1705.07774, 2017).
+
+    Parameters
+    ----------
+    lr, beta, eta : float or schedule
+        Learning rate, decay of the averages, and a factor of the whole step.
+    weight_decay_rate : float or schedule
+        Decoupled from the gradient.
+    """
+
+    lr = HyperparameterProxy("lr")
+    beta = HyperparameterProxy("beta")
+    eta = HyperparameterProxy("eta")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+    def __init__(self, lr: Any = 0.1, beta: Any = 0.9, eta: Any = 1.0, weight_decay_rate: Any = 0.0) -> None:
+        super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
+
+    @staticmethod
+    def states(h: Numbers) -> Mapping[str, float]:
+        """Return the names of the state: averages of gradients and of squares."""
+        return {"m": 0.0, "v": 0.0}
+
+    @staticmethod
+    def coefficients(h: Numbers, t: Any) -> Numbers:
+        """Return the coefficients of a step."""
+        beta, weight = h["beta"], unbiased(h["beta"], t)
+        # (1 - b)^2 (1 - b^2t) / ((1 - b^t)^2 (1 - b^2)), at most 0.9999, without 0 / 0
+        rho = least((1.0 - beta) * (2.0 - weight) / (weight * (1.0 + beta)), 0.9999)
+        return {
+            "gain": 1.0 - beta, "scale": 1.0 / weight, "rho": rho, "rest": 1.0 / (1.0 - rho), "lr": h["eta"] * h["lr"],
+            "kept": kept(h["eta"], h["weight_decay_rate"]),
+        }  # fmt: skip
+
+    @staticmethod
+    def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
+        """Return the parameter after a step."""
+        s["m"] += c["gain"] * (g - s["m"])
+        s["v"] += c["gain"] * (g * g - s["v"])
+        mean = c["scale"] * s["m"]
+        square = mean * mean
+        total = square + c["rho"] * c["rest"] * (c["scale"] * s["v"] - square)
+        factor = xp.clip(square / xp.where(square == 0, 1.0, total), 0.0, 1.0)
+        if c["kept"] is not None:
+            w *= c["kept"]
+        w -= c["lr"] * mean * factor
+        return w

@@ -1,0 +1,239 @@
+"""Hooks of optimizers: they change gradients before the update."""
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.backend import random
+from xpgrad.backend.current import using_device
+from xpgrad.backend.transfer import transfer
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.config import backprop_mode, called_with
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.optimizers.formula import change_gradient
+from xpgrad.optimizers.update_rule import held_by
+from xpgrad.types import Array, Dtype, Namespace, Shape
+
+
+class GradientHook:
+    """A hook that changes the gradient of each parameter by a formula.
+
+    Attributes
+    ----------
+    name : str
+    timing : {"pre", "post"}
+    priority : int
+        Hooks with greater numbers are called first.
+    """
+
+    name = "GradientHook"
+    call_for_each_param = True
+    timing = "pre"
+    priority = 0
+
+    def __call__(self, rule: Any, param: Parameter) -> None:
+        """Change the gradient of a parameter; do nothing if there is none."""
+        if param._array is not None and param.grad is not None:
+            ratio = _array_of(self.ratio, constant_variable(param.array), constant_variable(param.grad))
+            change_gradient(param, lambda xp, w, g: self.gradient(xp, w, g, ratio))
+
+    def ratio(self, w: Variable, g: Variable) -> Any:
+        """Return the number that `gradient` needs and that depends on all elements, 0-d; or None."""
+        return None
+
+    def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
+        """Return what replaces the gradient `g` of `w`, elementwise; both are arrays, or Variables."""
+        raise NotImplementedError(f"{type(self).__name__}: define gradient(xp, w, g, ratio)")
+
+    def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
+        """Return what replaces the gradients `gs` of all parameters `ws`, after `t` steps: the function form."""
+        return [self.gradient(array_api, w, g, self.ratio(w, g)) for w, g in zip(ws, gs, strict=True)]
+
+
+class WeightDecay(GradientHook):
+    """Adds ``rate * w``: the gradient of a penalty on squares.
+
+    Parameters
+    ----------
+    rate : float
+    """
+
+    name = "WeightDecay"
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
+        """Return ``g + rate * w``."""
+        g += self.rate * w
+        return g
+
+
+class Lasso(GradientHook):
+    """Adds ``rate * sign(w)``: a subgradient of a penalty on absolute values.
+
+    Parameters
+    ----------
+    rate : float
+    """
+
+    name = "Lasso"
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
+        """Return ``g + rate * sign(w)``."""
+        g += self.rate * xp.sign(w)
+        return g
+
+
+class GradientHardClipping(GradientHook):
+    """Clips each element of the gradients.
+
+    Parameters
+    ----------
+    lower_bound, upper_bound : float
+    """
+
+    name = "GradientHardClipping"
+
+    def __init__(self, lower_bound: float, upper_bound: float) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
+        """Return the elements of `g` between the bounds."""
+        return xp.clip(g, self.lower_bound, self.upper_bound)
+
+
+class GradientLARS(GradientHook):
+    """Scales each gradient by a ratio of norms, ``|w| / (|g| + weight_decay * |w|)`` (You et al., arXiv:1708.03888).
+
+    Parameters
+    ----------
+    threshold : float
+        Norm of a parameter up to which the factor is 1.
+    weight_decay : float
+        Multiple of the parameter that is added to the gradient first.
+    eps : float
+        Added to the denominator.
+    """
+
+    name = "GradientLARS"
+
+    def __init__(self, threshold: float = 1e-2, weight_decay: float = 0.0, eps: float = 1e-9) -> None:
+        self.threshold, self.weight_decay, self.eps = threshold, weight_decay, eps
+
+    def ratio(self, w: Variable, g: Variable) -> Variable:
+        """Return the ratio of norms."""
+        of_w, of_g = (array_api.sqrt(_square(x)) for x in (w, g))
+        ratio = of_w / (self.eps + of_g + self.weight_decay * of_w)
+        return array_api.astype(array_api.where(of_w > self.threshold, ratio, 1.0), g.dtype)
+
+    def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
+        """Return ``ratio * (g + weight_decay * w)``."""
+        if self.weight_decay:
+            g += self.weight_decay * w
+        g *= ratio
+        return g
+
+
+class GradientClipping:
+    """Scales all gradients together so that the norm of all their elements is at most a threshold.
+
+    Parameters
+    ----------
+    threshold : float
+    """
+
+    name = "GradientClipping"
+    timing = "pre"
+    priority = 0
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def __call__(self, opt: Any) -> None:
+        """Scale the gradients of the optimizer's parameters."""
+        params = [held_by(param) for param in opt.target.params(False) if param.grad is not None]
+        if not params:
+            return
+        first = params[0].device
+        squares = [_array_of(_square, constant_variable(param.grad)) for param in params]
+        rate = _array_of(self._rate, [constant_variable(transfer(x, first)) for x in squares])
+        for param in params:
+            factor = constant_variable(transfer(rate, param.device))
+            factor = array_api.astype(factor, param.dtype).array
+            change_gradient(param, functools.partial(_scaled, factor))
+
+    def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
+        """Return the gradients `gs`, scaled: the function form."""
+        rate = self._rate([_square(g) for g in gs])
+        return [g * array_api.astype(rate, g.dtype) for g in gs]
+
+    def _rate(self, squares: Sequence[Variable]) -> Variable:
+        norm = array_api.sqrt(sum(squares[1:], squares[0]))
+        return self.threshold / array_api.where(norm > self.threshold, norm, self.threshold)
+
+
+def exponential_decay_noise(xp: Namespace, shape: Shape, dtype: Dtype, hook: Any, opt: Any) -> Array:
+    """Return normal noise on the current device whose variance falls: ``eta / (1 + opt.t) ** 0.55``."""
+    return random.normal(shape, dtype) * (hook.eta**0.5 * (1 + opt.t) ** -0.275)
+
+
+class GradientNoise:
+    """Adds noise to the gradients (Neelakantan et al., arXiv:1511.06807, 2015), drawn from `xpgrad.random`.
+
+    Parameters
+    ----------
+    eta : float
+        Scale of the variance.
+    noise_func : callable
+        ``noise_func(xp, shape, dtype, hook, rule)`` returns the noise, on the current device. By default its variance
+        is ``eta / (1 + t) ** 0.55``.
+    """
+
+    name = "GradientNoise"
+    call_for_each_param = True
+    timing = "pre"
+    priority = 0
+
+    def __init__(self, eta: float, noise_func: Callable[..., Array] = exponential_decay_noise) -> None:
+        self.eta, self.noise_func = eta, noise_func
+
+    def __call__(self, rule: Any, param: Parameter) -> None:
+        """Add noise to the gradient of a parameter."""
+        if param._array is None or param.grad is None:
+            return
+        with using_device(param.device):
+            noise = self.noise_func(param.xp, param.shape, param.dtype, self, rule)
+        added = constant_variable(param.grad) + array_api.astype(constant_variable(noise), param.dtype)
+        param.grad = added.array
+
+    def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
+        """Return the gradients `gs` with noise: the function form."""
+        rule, found = types.SimpleNamespace(t=t), []
+        for g in gs:
+            with using_device(g.device):
+                found.append(g + as_variable(self.noise_func(g.xp, g.shape, g.dtype, self, rule)))
+        return found
+
+
+def _scaled(factor: Array, xp: Namespace, w: Array, g: Array) -> Array:
+    g *= factor
+    return g
+
+
+def _square(g: Variable) -> Variable:
+    """Return the sum of the squares of all elements, in float32 for half precision."""
+    spec = g._node.spec
+    flat = array_api.reshape(array_api.astype(g, spec.wide) if spec.half else g, (-1,))
+    return array_api.real(array_api.vecdot(flat, flat)) if spec.complex else array_api.vecdot(flat, flat)
+
+
+def _array_of(function: Callable[..., Any], *args: Any) -> Any:
+    """Return the array of what a function of constant Variables returns; no graph is recorded."""
+    found = called_with(backprop_mode(False), function, *args)
+    return found.array if isinstance(found, Variable) else found

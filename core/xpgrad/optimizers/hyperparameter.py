@@ -1,0 +1,64 @@
+"""Hyperparameters: numbers of an optimizer, which each parameter can override."""
+
+from typing import Any
+
+
+class Hyperparameter:
+    """A set of numbers by name, which falls back on its parent.
+
+    Parameters
+    ----------
+    parent : Hyperparameter, optional
+        Asked for what is not set here: an optimizer's hyperparameters are the parent of those of its update rules.
+
+    Notes
+    -----
+    A value may be a schedule: a function of the number of steps made before, see `xpgrad.optimizers.schedules`.
+    """
+
+    def __init__(self, parent: "Hyperparameter | None" = None) -> None:
+        self._parent = parent
+
+    def __getattr__(self, name: str) -> Any:
+        parent = None if name.startswith("_") else self._parent
+        if parent is None:
+            raise AttributeError(f"Hyperparameter: expected one that was set, got {name!r}; set it first", name=name)
+        return getattr(parent, name)
+
+    def __repr__(self) -> str:
+        return f"Hyperparameter({', '.join(f'{name}={value!r}' for name, value in self.get_dict().items())})"
+
+    @property
+    def parent(self) -> "Hyperparameter | None":
+        """The set that is asked for what is not set here."""
+        return self._parent
+
+    def get_dict(self) -> dict[str, Any]:
+        """Return all values by name, those of the parents included."""
+        found = {} if self._parent is None else self._parent.get_dict()
+        found.update((name, value) for name, value in self.__dict__.items() if name != "_parent")
+        return found
+
+    def at(self, t: int) -> dict[str, Any]:
+        """Return all values by name in step `t`, counted from 1: what schedules return, and numbers as they are."""
+        found = self.get_dict()
+        return {name: value(t - 1) if callable(value) else value for name, value in found.items()}
+
+
+class HyperparameterProxy:
+    """An attribute of an optimizer that reads and sets one of its hyperparameters.
+
+    Parameters
+    ----------
+    attr_name : str
+    """
+
+    def __init__(self, attr_name: str) -> None:
+        self._name = attr_name
+        self.__doc__ = f"The hyperparameter `{attr_name}`: a number, or a schedule."
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else getattr(owner.hyperparam, self._name)
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        setattr(owner.hyperparam, self._name, value)

@@ -1,0 +1,265 @@
+"""`Optimizer` and `GradientMethod`: they update the parameters of a model."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.backend.levels import innermost
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.errors import DtypeError, ShapeError, TraceError
+from xpgrad.models.link import Link
+from xpgrad.optimizers.formula import Formula
+from xpgrad.optimizers.hyperparameter import Hyperparameter
+from xpgrad.optimizers.loss_scaling import LossScale, all_finite
+from xpgrad.optimizers.rule import Rule
+from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
+
+
+class Optimizer:
+    """What updates the parameters of a model, its `target`.
+
+    Attributes
+    ----------
+    target : Link or None
+    t : int
+        Number of updates made.
+    epoch : int
+    """
+
+    def __init__(self) -> None:
+        self.target: Any = None
+        self.t = self.epoch = 0
+        self.use_auto_new_epoch = False
+        self._hooks: dict[str, dict[str, Callable[..., Any]]] = {"pre": {}, "post": {}}
+
+    def setup(self, link: Link) -> Any:
+        """Make `link` the target, with `t` and `epoch` 0 and no hooks; return the optimizer."""
+        if not isinstance(link, Link):
+            raise TypeError(f"{type(self).__name__}.setup: expected a Link, got {type(link).__name__}")
+        self.target, self.t, self.epoch = link, 0, 0
+        self._hooks = {"pre": {}, "post": {}}
+        return self
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> Any:
+        """Update the parameters; each kind of optimizer defines how."""
+        raise NotImplementedError(f"{type(self).__name__}: define update(lossfun, *args, **kwds)")
+
+    def new_epoch(self, auto: bool = False) -> None:
+        """Count an epoch.
+
+        Raises
+        ------
+        RuntimeError
+            An updater counts them (`use_auto_new_epoch`), and this is not its call (``auto=True``), or the reverse.
+        """
+        if auto != self.use_auto_new_epoch:
+            who = "an updater counts epochs" if self.use_auto_new_epoch else "use_auto_new_epoch is False"
+            raise RuntimeError(f"{type(self).__name__}.new_epoch: {who}, got auto={auto}; let one of them count")
+        self.epoch += 1
+
+    def add_hook(self, hook: Callable[..., Any], name: str | None = None, timing: str = "auto") -> None:
+        """Call a hook before or after each update: those with the greatest `priority` first, then in this order.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(optimizer)``, or ``hook(rule, param)`` for each parameter if its attribute `call_for_each_param` is
+            True.
+        name : str, optional
+            By default the hook's own.
+        timing : {"auto", "pre", "post"}
+            "auto" takes the hook's attribute `timing`, or "pre".
+        """
+        if self.target is None:
+            raise RuntimeError(f"{type(self).__name__}.add_hook: call setup(model) first, which removes all hooks")
+        register(self._hooks, hook, name, timing, type(self).__name__)
+
+    def remove_hook(self, name: str) -> None:
+        """Remove the hook that was added with this name."""
+        unregister(self._hooks, name, type(self).__name__)
+
+    def call_hooks(self, timing: str = "pre") -> None:
+        """Call the hooks of a timing, "pre" or "post"."""
+        for hook in list(self._hooks[timing].values()):
+            self.call_hook(hook)
+
+    def call_hook(self, hook: Callable[..., Any]) -> None:
+        """Call one hook: with the optimizer, or for each parameter."""
+        if not getattr(hook, "call_for_each_param", False):
+            hook(self)
+            return
+        for param in self.target.params(False):
+            hook(param.update_rule, held_by(param))
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load `t`, `epoch`, and what the update rule of each parameter has, under the parameter's name."""
+        self.t = int(serializer("t", self.t))
+        self.epoch = int(serializer("epoch", self.epoch))
+        for name, param in self.target.namedparams():
+            if param.update_rule is not None:
+                param.update_rule.serialize(serializer[name])
+
+
+class GradientMethod(Optimizer, Formula):
+    """An optimizer that updates each parameter by its gradient.
+
+    A derived class defines formulas (`states`, `coefficients` and `step`), or `create_update_rule`.
+
+    Attributes
+    ----------
+    hyperparam : Hyperparameter
+        Those of all parameters; ``param.update_rule.hyperparam`` overrides them for one.
+    """
+
+    def __init__(self, **hyperparam: Any) -> None:
+        super().__init__()
+        self.hyperparam = Hyperparameter()
+        for name, value in hyperparam.items():
+            setattr(self.hyperparam, name, value)
+        self._scale: LossScale | None = None
+        self._use_cleargrads, self._use_fp32_update = True, False
+
+    def create_update_rule(self) -> UpdateRule:
+        """Return the update rule of one parameter."""
+        return UpdateRule(self.hyperparam, type(self))
+
+    def setup(self, link: Link) -> Any:
+        """Make `link` the target, and give each of its parameters an update rule; return the optimizer."""
+        super().setup(link)
+        for param in link.params():
+            rule = param.update_rule = self.create_update_rule()
+            if self._use_fp32_update:
+                rule.use_fp32_update()
+        return self
+
+    def use_cleargrads(self, use: bool = True) -> None:
+        """Let `update` forget gradients before it computes them, or fill them with zeros."""
+        self._use_cleargrads = use
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Update parameters of half precision in a float32 copy of them; call it before or after `setup`."""
+        self._use_fp32_update = flag
+        for param in () if self.target is None else self.target.params():
+            if param.update_rule is not None:
+                param.update_rule.use_fp32_update(flag)
+
+    @property
+    def rule(self) -> Rule:
+        """The optimizer as functions of trees, with its present hyperparameters, and its hooks on gradients."""
+        hooks = [*self._hooks["pre"].values(), *self._hooks["post"].values()]
+        other = [hook for hook in hooks if not hasattr(hook, "gradients")]
+        if other:
+            raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
+        return Rule(type(self), self.hyperparam.get_dict(), hooks)
+
+    # Loss scaling
+
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
+        """Multiply the loss by a factor in `update`, and divide the gradients by it.
+
+        Parameters
+        ----------
+        interval : int
+            A dynamic factor doubles after as many good steps in a row. A gradient that is not finite halves it, and
+            no parameter is updated in that step.
+        scale : float, optional
+            A fixed factor; by default it is dynamic, and starts from 32768 or from `set_loss_scale`.
+        """
+        if scale is not None:
+            self._scale = LossScale(scale)
+        else:
+            self._scale = LossScale(2.0**15 if self._scale is None else self._scale.value, interval)
+
+    def set_loss_scale(self, loss_scale: float) -> None:
+        """Set the factor of the loss, also that with which a dynamic one goes on."""
+        self._scale = LossScale(loss_scale, None if self._scale is None else self._scale.interval)
+
+    @property
+    def _loss_scale(self) -> float | None:
+        return None if self._scale is None else self._scale.value
+
+    def is_safe_to_update(self) -> bool:
+        """Return whether all gradients are finite."""
+        return all_finite(list(self.target.params(False)))
+
+    def check_nan_in_grads(self) -> bool:
+        """Return whether a gradient is not finite, where loss scaling is dynamic; else False."""
+        return self._scale is not None and self._scale.interval is not None and not self.is_safe_to_update()
+
+    # The update
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Update the parameters by their gradients.
+
+        Parameters
+        ----------
+        lossfun : callable, optional
+            ``lossfun(*args, **kwds)`` returns the loss, from which gradients are computed first. Without it they must
+            be there. Parameters without a gradient are not updated.
+
+        Raises
+        ------
+        ShapeError, DtypeError
+            A gradient does not fit its parameter; no parameter is updated then.
+        TraceError
+            It is called in a transformation; use `compile`, or the function form, `rule`.
+        """
+        level = innermost()
+        if level is not None:
+            raise TraceError(
+                f"{type(self).__name__}.update: expected a call outside of transformations, got one in {level.title}; "
+                "use step = optimizer.compile(lossfun), or optimizer.rule, which is a function of trees"
+            )
+        if self.target is None:
+            raise RuntimeError(f"{type(self).__name__}.update: there is no model; call setup(model) first")
+        if lossfun is not None:
+            loss = lossfun(*args, **kwds)
+            if self._use_cleargrads:
+                self.target.cleargrads()
+            else:
+                self.target.zerograds()
+            loss.backward(loss_scale=self._loss_scale)
+            del loss
+        params = [param for param in self.target.params(False) if param.grad is not None]
+        for param in params:
+            _check(param, type(self).__name__)
+        safe = not self.check_nan_in_grads()
+        if safe:
+            try:
+                for param in params:
+                    held_by(param)
+                self.call_hooks("pre")
+                self.t += 1
+                for param in params:
+                    param.update()
+                self.call_hooks("post")
+            finally:
+                for param in params:
+                    if param.update_rule is not None:
+                        param.update_rule._held = None
+        if self._scale is not None:
+            self._scale.after(safe)
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load `t`, `epoch`, a dynamic factor of the loss, and what the update rules have."""
+        super().serialize(serializer)
+        scale = self._scale
+        if scale is not None and scale.interval is not None:
+            try:
+                scale.value = float(serializer("loss_scale", scale.value))
+            except KeyError:  # saved by Chainer, or with another kind of loss scaling
+                return
+
+
+def _check(param: Parameter, title: str) -> None:
+    grad: Any = param.grad
+    array: Any = param.array
+    if grad.shape != array.shape:
+        raise ShapeError(
+            f"{title}.update: expected a gradient of shape {array.shape} for the parameter {param.name!r}, got "
+            f"{grad.shape}; nothing was updated"
+        )
+    if grad.dtype != array.dtype:
+        raise DtypeError(
+            f"{title}.update: expected a gradient of {array.dtype} for the parameter {param.name!r}, got {grad.dtype}; "
+            "nothing was updated"
+        )

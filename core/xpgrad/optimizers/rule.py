@@ -1,0 +1,146 @@
+"""`Rule`: an optimizer as two functions of trees, `init` and `update`, without anything that changes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xpgrad import array_api
+from xpgrad.config import backprop_mode, called_with
+from xpgrad.errors import DtypeError
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.optimizers.formula import Formula, check_kept
+from xpgrad.transforms.leaves import as_leaf, is_array
+from xpgrad.transforms.trees import Structure, flatten, where
+from xpgrad.types import Dtype
+
+State = dict[str, Any]
+
+
+class Rule:
+    """An optimizer as functions of trees; ``Adam(alpha=0.01).rule`` is one::
+
+        rule = xpgrad.optimizers.Adam(alpha=0.01).rule
+        state = rule.init(params)
+        params, state = rule.update(params, grads, state)
+
+    Both are functions of arrays only: they can be compiled, batched by `vmap`, and differentiated.
+
+    Parameters
+    ----------
+    formula : type
+        The optimizer's class.
+    hyperparam : mapping
+        Numbers and schedules by name.
+    hooks : sequence
+        Hooks with a method `gradients`, as those of `xpgrad.optimizer_hooks`; the first is called first.
+    """
+
+    def __init__(self, formula: type[Formula], hyperparam: Mapping[str, Any], hooks: Sequence[Any] = ()) -> None:
+        self.formula, self.hyperparam, self.hooks = formula, dict(hyperparam), tuple(hooks)
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name}={value!r}" for name, value in self.hyperparam.items())
+        return f"{self.formula.__name__}({numbers}).rule"
+
+    def init(self, params: Any) -> State:
+        """Return the state before the first step: the number of steps "t", and trees like `params` by name.
+
+        Parameters
+        ----------
+        params : tree of Variables or arrays, floating-point
+        """
+        leaves, structure = flatten(params)
+        variables = _variables(leaves, structure, "init: params")
+        found: State = {"t": array_api.zeros((), dtype=_dtype_of_time(variables), device=variables[0].device)}
+        numbers = {name: value(0) if callable(value) else value for name, value in self.hyperparam.items()}
+        for name, value in self.formula.states(numbers).items():
+            found[name] = structure.build([array_api.full_like(constant_variable(x.array), value) for x in variables])
+        if any(isinstance(leaf, Variable) for leaf in leaves):
+            return found
+        return _arrays(found)
+
+    def update(self, params: Any, grads: Any, state: State, **hyperparam: Any) -> tuple[Any, State]:
+        """Return parameters and state after a step.
+
+        Parameters
+        ----------
+        params : tree of Variables or arrays, floating-point
+        grads : tree like `params`
+            None for a leaf leaves it as it is.
+        state : dict
+            What `init` or the last `update` returned.
+        **hyperparam : number, Variable, array or schedule
+            Instead of those of the rule, in this step.
+
+        Returns
+        -------
+        tree and dict
+            Variables if any of the arguments has Variables, else arrays.
+        """
+        unknown = hyperparam.keys() - self.hyperparam.keys()
+        if unknown:
+            known = ", ".join(self.hyperparam)
+            raise TypeError(f"{self!r}.update: expected hyperparameters among {known}; got {sorted(unknown)}")
+        leaves = [leaf for tree in (params, grads, state, hyperparam) for leaf in flatten(tree)[0]]
+        if any(isinstance(leaf, Variable) for leaf in leaves):
+            return self._updated(params, grads, state, hyperparam)
+        made = called_with(backprop_mode(False), self._updated, params, grads, state, hyperparam)
+        return _arrays(made[0]), _arrays(made[1])
+
+    def _updated(self, params: Any, grads: Any, state: State, hyperparam: Mapping[str, Any]) -> tuple[Any, State]:
+        leaves, structure = flatten(params)
+        ws = _variables(leaves, structure, "update: params")
+        given = structure.leaves_of(grads, "update: grads")
+        names = [name for name in state if name != "t"]
+        kept = {
+            name: _variables(structure.leaves_of(state[name], f"update: state[{name!r}]"), structure, "update: state")
+            for name in names
+        }
+        before = as_leaf(state["t"], "update: state['t']")
+        t = before + 1.0
+        h = {
+            name: value(before) if callable(value) else as_leaf(value, f"update: {name}") if is_array(value) else value
+            for name, value in {**self.hyperparam, **hyperparam}.items()
+        }
+        numbers = self.formula.coefficients(h, t)
+        places = [i for i, g in enumerate(given) if g is not None]
+        gs = [as_leaf(given[i], "update: grads") for i in places]
+        for hook in self.hooks:
+            gs = hook.gradients([ws[i] for i in places], gs, before)
+        cast: dict[Dtype, dict[str, Any]] = {}
+        for i, g in zip(places, gs, strict=True):
+            w = ws[i]
+            if w.dtype not in cast:
+                cast[w.dtype] = {name: _cast(name, x, w) for name, x in numbers.items()}
+            s = {name: kept[name][i] for name in names}
+            ws[i] = self.formula.step(array_api, w, g, s, cast[w.dtype])
+            for name in names:
+                kept[name][i] = s[name]
+        return structure.build(ws), {"t": t, **{name: structure.build(kept[name]) for name in names}}
+
+
+def _cast(name: str, x: Any, w: Variable) -> Any:
+    if isinstance(x, Variable):
+        return x if x.dtype == w.dtype else array_api.astype(x, w.dtype)
+    return x if x is None or isinstance(x, bool) else check_kept(name, float(x), w._node.spec)
+
+
+def _variables(leaves: Sequence[Any], structure: Structure, what: str) -> list[Variable]:
+    found = [as_leaf(leaf, what, path) for leaf, path in zip(leaves, structure.paths(), strict=True)]
+    for x, path in zip(found, structure.paths(), strict=True):
+        if not x._node.spec.differentiable:
+            raise DtypeError(f"{what}{where(path)}: expected floating-point numbers, got {x._node.spec!r}; cast them")
+    if not found:
+        raise ValueError(f"{what}: expected a tree with arrays, got one without leaves")
+    return found
+
+
+def _dtype_of_time(variables: Sequence[Variable]) -> Dtype:
+    """Return the widest real dtype of the parameters, at least float32, which counts steps exactly."""
+    spec = max((x._node.spec for x in variables), key=lambda spec: float(-spec.backend.finfo(spec.dtype).eps))
+    xp = spec.backend.namespace
+    return xp.real(xp.zeros((), dtype=spec.dtype)).dtype if spec.complex else spec.wide
+
+
+def _arrays(tree: Any) -> Any:
+    leaves, structure = flatten(tree)
+    return structure.build([x.array for x in leaves])

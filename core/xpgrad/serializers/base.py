@@ -1,0 +1,31 @@
+"""The protocol of serializers: one method `serialize` of an object both saves and loads it."""
+
+from typing import Any, Self
+
+
+class AbstractSerializer:
+    """A function of a name and a value, called by ``obj.serialize(serializer)``."""
+
+    def __getitem__(self, key: str) -> Self:
+        """Return the serializer for a child object called `key`."""
+        raise NotImplementedError(f"{type(self).__name__}: define __getitem__")
+
+    def __call__(self, key: str, value: Any) -> Any:
+        """Save or load the value called `key`; return what the object is to hold from now on."""
+        raise NotImplementedError(f"{type(self).__name__}: define __call__")
+
+
+class Serializer(AbstractSerializer):
+    """Base class of those that save."""
+
+    def save(self, obj: Any) -> None:
+        """Save an object."""
+        obj.serialize(self)
+
+
+class Deserializer(AbstractSerializer):
+    """Base class of those that load."""
+
+    def load(self, obj: Any) -> None:
+        """Load into an object."""
+        obj.serialize(self)

@@ -1,0 +1,228 @@
+"""Serializers that save into a dictionary of arrays on the host, and load from one."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from xpgrad.backend.modules import device_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.transfer import converted_like, transfer
+from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.graph.variable import Variable
+from xpgrad.models.link import Link
+from xpgrad.serializers.base import Deserializer, Serializer
+from xpgrad.serializers.undo import Journal, undone_by_errors
+from xpgrad.types import Array
+
+MAX_NAMES = 20
+"""In one message."""
+Ignored = str | Callable[[str], bool]
+
+
+class DictionarySerializer(Serializer):
+    """Saves into a dictionary: names are paths, such as ``predictor/l1/W``, and values are arrays on the host.
+
+    Parameters
+    ----------
+    target : dict, optional
+        Where to save; by default a new one.
+    path : str
+        What all names begin with.
+
+    Attributes
+    ----------
+    target : dict
+    path : str
+    """
+
+    def __init__(self, target: dict[str, Any] | None = None, path: str = "") -> None:
+        self.target: dict[str, Any] = {} if target is None else target
+        self.path = path
+
+    def __getitem__(self, key: str) -> "DictionarySerializer":
+        """Return the serializer for a child object."""
+        return type(self)(self.target, f"{self.path}{key.strip('/')}/")
+
+    def __call__(self, key: str, value: Any) -> Any:
+        """Save a value, and return it."""
+        self.target[self.path + key.lstrip("/")] = self._saved(value)
+        return value
+
+    def _saved(self, value: Any) -> Any:
+        host: Any = plugins.host
+        return host.archives().as_saved(on_host(value))
+
+
+class NpzDeserializer(Deserializer):
+    """Loads from a mapping of names to arrays, such as what `numpy.load` returns.
+
+    Values that are arrays are written to where their library allows it.
+
+    Parameters
+    ----------
+    npz : mapping
+    path : str
+        What all names begin with.
+    strict : bool
+        Whether a name that is not there is an error; else the value stays what it is.
+    ignore_names : str, callable, or list of these, optional
+        Names, and functions of a name, of values that stay what they are.
+    """
+
+    def __init__(
+        self,
+        npz: Mapping[str, Any],
+        path: str = "",
+        strict: bool = True,
+        ignore_names: Ignored | Iterable[Ignored] | None = None,
+    ) -> None:
+        self.npz, self.path, self.strict = npz, path, strict
+        self.ignore_names = _as_list(ignore_names)
+        self.asked: set[str] = set()
+        self._journal: Journal | None = None
+
+    def __getitem__(self, key: str) -> "NpzDeserializer":
+        """Return the deserializer for a child object."""
+        child = type(self)(self.npz, f"{self.path}{key.strip('/')}/", self.strict, self.ignore_names)
+        child.asked, child._journal = self.asked, self._journal
+        return child
+
+    def ignores(self, name: str) -> bool:
+        """Return whether a name is one of those to ignore."""
+        return any(each(name) if callable(each) else each == name for each in self.ignore_names)
+
+    def __call__(self, key: str, value: Any) -> Any:
+        """Return what the file has for `value`: an array of the same library, shape and dtype, or a Python value.
+
+        Raises
+        ------
+        KeyError
+            There is no such name in the file.
+        ShapeError, DtypeError
+            The file has an array of another shape, or of a dtype that does not fit.
+        """
+        name = self.path + key.lstrip("/")
+        self.asked.add(name)
+        if self.ignores(name) or (not self.strict and name not in self.npz):
+            return value
+        try:
+            loaded = self.npz[name]
+        except KeyError:
+            raise KeyError(f"the file has no {name!r}") from None
+        if loaded is None or (not loaded.shape and loaded[()] is None):
+            return None
+        if value is None:
+            return loaded
+        if isinstance(value, Variable) or device_of(value) is not None:
+            return self._into(name, value, loaded)
+        return _python_value(name, value, loaded)
+
+    def _into(self, name: str, value: Any, loaded: Array) -> Any:
+        """Return `value` with these contents, or a new array."""
+        if isinstance(value, Variable):
+            value.array = self._into(name, value.array, loaded)
+            return value
+        if tuple(loaded.shape) != tuple(value.shape):
+            raise ShapeError(f"{name}: expected shape {tuple(value.shape)}, the file has {tuple(loaded.shape)}")
+        backend = plugins.backend_of(value)
+        try:
+            values = converted_like(name, value, loaded)
+        except StopIteration:  # strings, objects
+            spec = backend.spec(value)
+            raise DtypeError(f"{name}: expected numbers for {spec!r}, the file has {loaded.dtype}") from None
+        if not backend.immutable:
+            try:
+                self._write(value, values)
+                return value
+            except ValueError:  # this one is read-only
+                pass
+        return backend.copy(values)
+
+    def _write(self, array: Array, values: Array) -> None:
+        if self._journal is None:
+            array[...] = values
+        else:
+            self._journal.write(array, values)
+
+
+def load(
+    arrays: Mapping[str, Any],
+    obj: Any,
+    path: str,
+    strict: bool,
+    ignore_names: Ignored | Iterable[Ignored] | None,
+) -> None:
+    """Load `obj` from a mapping; if anything fails, it is as it was.
+
+    Raises
+    ------
+    KeyError
+        With `strict`: names are missing, or a link has no place for some.
+    ShapeError, DtypeError
+        An array does not fit.
+    """
+    path = f"{path.strip('/')}/" if path.strip("/") else ""
+    deserializer = NpzDeserializer(arrays, path, strict, ignore_names)
+    with undone_by_errors(obj) as deserializer._journal:
+        try:
+            deserializer.load(obj)
+        except KeyError:
+            if isinstance(obj, Link):
+                _check_names(obj, deserializer, _names_of(obj, path))
+            raise
+        if strict and isinstance(obj, Link):
+            _check_names(obj, deserializer, deserializer.asked)
+
+
+def _check_names(obj: Link, deserializer: NpzDeserializer, wanted: Iterable[str]) -> None:
+    """Raise unless the file has these names and, below the path, no others."""
+    wanted = {name for name in wanted if not deserializer.ignores(name)}
+    found = {n for n in deserializer.npz if n.startswith(deserializer.path) and not deserializer.ignores(n)}
+    missing, more = sorted(wanted - found), sorted(found - wanted)
+    if missing or more:
+        parts = [f"the file has no {_text(missing)}"] if missing else []
+        parts += [f"the model has no {_text(more)}"] if more else []
+        advice = "pass strict=False or ignore_names to leave them, or path to load a part of the file"
+        raise KeyError(f"the file is not of this {type(obj).__name__}: {'; '.join(parts)}; {advice}")
+
+
+def _text(names: list[str]) -> str:
+    more = f", and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
+
+
+def _names_of(obj: Link, path: str) -> set[str]:
+    """Return the names of what a link saves."""
+    target: dict[str, Any] = {}
+    _Names(target, path).save(obj)
+    return set(target)
+
+
+class _Names(DictionarySerializer):
+    def _saved(self, value: Any) -> Any:
+        return None
+
+
+def on_host(value: Any) -> Any:
+    """Return an array, or that of a Variable, on the host; other values unchanged."""
+    array = value.array if isinstance(value, Variable) else value
+    return array if device_of(array) is None else transfer(array, plugins.host.default_device)
+
+
+def _as_list(names: Ignored | Iterable[Ignored] | None) -> list[Ignored]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) or callable(names) else list(names)
+
+
+def _python_value(name: str, value: Any, loaded: Array) -> Any:
+    """Return a 0-d array as a value of the type of `value`, if that loses nothing."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind(loaded.tolist())
+    if tuple(loaded.shape):
+        raise ShapeError(f"{name}: expected one {kind.__name__}, the file has an array of shape {tuple(loaded.shape)}")
+    found = loaded[()] if not hasattr(loaded[()], "item") else loaded[()].item()
+    fits = {bool: (bool,), int: (bool, int), float: (bool, int, float), complex: (bool, int, float, complex)}
+    if kind in fits and not isinstance(found, fits[kind]):
+        raise DtypeError(f"{name}: expected a value that is a {kind.__name__}, the file has {found!r}")
+    return kind(found)

@@ -1,0 +1,143 @@
+"""Models in files of the format safetensors (https://huggingface.co/docs/safetensors), which has no pickle.
+
+A file is the length of a header in 8 bytes, the header in JSON, which has dtype, shape and place of each array, and
+the bytes of the arrays.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from xpgrad.backend.modules import device_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import DtypeError
+from xpgrad.graph.variable import Variable
+from xpgrad.serializers.dictionary import DictionarySerializer, Ignored, load, on_host
+from xpgrad.serializers.files import File, read, written
+
+CODES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
+    "int16": "I16", "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
+    "complex64": "C64",
+}  # fmt: skip
+"""The format's names of dtypes."""
+SIZES = {code: max(1, int("".join(filter(str.isdigit, code)) or 8) // 8) for code in CODES.values()}
+VALUES = "xpgrad.values"
+"""Where in the metadata numbers, strings and None are."""
+MAX_HEADER = 100_000_000
+"""The format's limit."""
+
+
+def save_safetensors(file: File, obj: Any) -> None:
+    """Save an object to a file of the format safetensors.
+
+    Names are those of `save_npz`. Numbers, strings and None are in the metadata of the file.
+
+    Parameters
+    ----------
+    file : str, path or binary file
+        A path gets the file when it is complete.
+    obj : object with a method `serialize`
+
+    Raises
+    ------
+    DtypeError
+        The format has no such dtype, as complex128.
+    """
+    serializer = _Serializer()
+    serializer.save(obj)
+    entries: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    parts: list[tuple[Any, str]] = []
+    end = 0
+    for name, (code, value) in serializer.target.items():
+        if code is None:
+            values[name] = value
+            continue
+        start, end = end, end + math.prod(value.shape) * SIZES[code]
+        entries[name] = {"dtype": code, "shape": list(value.shape), "data_offsets": [start, end]}
+        parts.append((value, code))
+    header = json.dumps({"__metadata__": {"format": "xpgrad", VALUES: json.dumps(values)}, **entries}).encode()
+    header += b" " * (-len(header) % 8)
+    host: Any = plugins.host
+    with written(file) as opened:
+        opened.write(len(header).to_bytes(8, "little") + header)
+        for array, code in parts:
+            opened.write(host.archives().to_raw(array, code))
+
+
+def load_safetensors(
+    file: File, obj: Any, path: str = "", strict: bool = True, ignore_names: Ignored | Iterable[Ignored] | None = None
+) -> None:
+    """Load an object from a file of the format safetensors.
+
+    Parameters, errors and notes are those of `load_npz`.
+    """
+    with read(file) as opened:
+        load(_Tensors(opened), obj, path, strict, ignore_names)
+
+
+class _Serializer(DictionarySerializer):
+    """Saves pairs of a dtype's name in the format and an array on the host, or of None and another value."""
+
+    def _saved(self, value: Any) -> Any:
+        array = value.array if isinstance(value, Variable) else value
+        if device_of(array) is None:
+            array = getattr(array, "item", lambda: array)()  # a scalar of a library
+            if not isinstance(array, (bool, int, float, str, type(None))):
+                raise TypeError(f"save_safetensors: expected arrays, numbers and strings, got {type(array).__name__}")
+            return None, array
+        backend = plugins.backend_of(array)
+        name = backend.dtype_name(array.dtype)
+        if name not in CODES:
+            raise DtypeError(f"save_safetensors: the format has no dtype {name}; cast it, or use save_npz")
+        if name == "bfloat16":  # the host need not have it
+            array = backend.follow(backend.namespace.astype)(array, backend.namespace.float32)
+        return CODES[name], on_host(array)
+
+
+class _Tensors(Mapping[str, Any]):
+    """The arrays of a file, each read when it is asked for, and the other values."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        size = int.from_bytes(file.read(8), "little")
+        if size > MAX_HEADER:
+            raise self._error(f"its header has {size} bytes")
+        try:
+            self._entries: dict[str, Any] = json.loads(file.read(size))
+            self._values = json.loads(self._entries.pop("__metadata__", {}).get(VALUES, "{}"))
+        except (ValueError, AttributeError) as error:
+            raise self._error(error) from error
+        self._start = file.tell()
+
+    def __getitem__(self, name: str) -> Any:
+        host: Any = plugins.host
+        if name in self._values:
+            value = self._values[name]
+            return None if value is None else host.archives().as_saved(value)
+        entry = self._entries[name]
+        try:
+            code, shape, (start, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
+            if end - start != math.prod(shape) * SIZES[code]:
+                raise ValueError(f"{name} has {end - start} bytes")
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._error(f"{name}: {error}") from error
+        self._file.seek(self._start + start)
+        data = self._file.read(end - start)
+        if len(data) != end - start:
+            raise self._error(f"{name} is cut off")
+        return host.archives().from_raw(data, code, shape)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries or name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._entries, *self._values])
+
+    def __len__(self) -> int:
+        return len(self._entries) + len(self._values)
+
+    def _error(self, why: object) -> ValueError:
+        return ValueError(f"load_safetensors: {getattr(self._file, 'name', 'the file')} is no whole file: {why}")

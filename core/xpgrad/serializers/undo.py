@@ -1,0 +1,78 @@
+"""`undone_by_errors`: an object that is loaded is either loaded whole, or as it was."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xpgrad.backend.current import call_on
+from xpgrad.backend.plugins import plugins
+from xpgrad.chainer.contents import STATE
+from xpgrad.graph.variable import Variable
+from xpgrad.types import Array
+
+
+class Journal:
+    """What an object and all that is serialized with it held before.
+
+    Parameters
+    ----------
+    obj : object with a method `serialize`
+    """
+
+    def __init__(self, obj: Any) -> None:
+        self._seen: dict[int, Any] = {}
+        self._held: list[tuple[Any, Any]] = []
+        self._written: list[tuple[Array, Array]] = []
+        waiting = [obj]
+        while waiting:
+            item = waiting.pop()
+            if id(item) not in self._seen:
+                self._seen[id(item)] = item
+                waiting.extend(self._note(item))
+
+    def _note(self, item: Any) -> list[Any]:
+        """Note what an object holds, and return the objects in it."""
+        if isinstance(item, Variable):
+            self._held.append((item, {name: getattr(item, name) for name in STATE if hasattr(item, name)}))
+            return [getattr(item, "update_rule", None)]
+        if isinstance(item, (dict, list)):
+            self._held.append((item, item.copy()))
+            return list(item.values() if isinstance(item, dict) else item)
+        if isinstance(item, tuple):
+            return list(item)
+        if hasattr(item, "serialize") and type(getattr(item, "__dict__", None)) is dict:
+            self._held.append((item, dict(item.__dict__)))
+            return list(item.__dict__.values())
+        return []
+
+    def write(self, array: Array, values: Array) -> None:
+        """Write values of the array's dtype, shape and device into it."""
+        backend = plugins.backend_of(array)
+        self._written.append((array, backend.copy(array)))
+        call_on(array, array.__setitem__, ..., values)
+
+    def restore(self) -> None:
+        """Give all of these objects what they held."""
+        for array, before in reversed(self._written):
+            call_on(array, array.__setitem__, ..., before)
+        for item, before in self._held:
+            if isinstance(item, Variable):
+                for name, value in before.items():
+                    object.__setattr__(item, name, value)
+            elif isinstance(item, list):
+                item[:] = before
+            else:
+                held = item if isinstance(item, dict) else item.__dict__
+                held.clear()
+                held.update(before)
+
+
+@contextmanager
+def undone_by_errors(obj: Any) -> Iterator[Journal]:
+    """Restore `obj` if the block raises."""
+    journal = Journal(obj)
+    try:
+        yield journal
+    except BaseException:
+        journal.restore()
+        raise
