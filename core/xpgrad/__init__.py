@@ -64,6 +64,7 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
 from xpgrad.interop import numpy_protocol as _numpy_protocol
 from xpgrad.listing import missing_name as _missing_name
+from xpgrad.utils.pictures import drawer as _drawer
 from xpgrad.watch.anomaly import anomaly_detection
 from xpgrad.watch.function_hook import FunctionHook, get_function_hooks
 
@@ -88,17 +89,22 @@ _LATE = {
     "backend": "xpgrad.backend",
     "backends": "xpgrad.backends",
     "computational_graph": "xpgrad.computational_graph",
+    "configuration": "xpgrad",  # this module, as for others of Chainer's whose names are all here
     "cuda": "xpgrad.chainer.cuda",
     "dataset": "xpgrad.dataset",
     "datasets": "xpgrad.datasets",
     "drawing": "xpgrad.drawing",
     "fft": "xpgrad.fft",
+    "function": "xpgrad",
+    "function_hook": "xpgrad",
     "function_hooks": "xpgrad.function_hooks",
+    "function_node": "xpgrad",
     "functions": "xpgrad.functions",
     "gradient_check": "xpgrad.testing.gradient_check",
     "initializers": "xpgrad.initializers",
     "iterators": "xpgrad.iterators",
     "linalg": "xpgrad.linalg",
+    "link": "xpgrad",
     "link_hooks": "xpgrad.link_hooks",
     "links": "xpgrad.links",
     "ops": "xpgrad.ops",
@@ -113,20 +119,31 @@ _LATE = {
     "testing": "xpgrad.testing",
     "training": "xpgrad.training",
     "transforms": "xpgrad.transforms",
+    "variable": "xpgrad",
 }
 """Modules that are imported at their first use: most programs need few of them."""
 _LATE_FUNCTIONS = {
     "Chain": "xpgrad.models",
     "ChainList": "xpgrad.models",
+    "DictSummary": "xpgrad.reporter",
+    "GradientMethod": "xpgrad.optimizer",
+    "Initializer": "xpgrad.initializers",
     "Link": "xpgrad.models",
     "LinkHook": "xpgrad.models",
+    "Optimizer": "xpgrad.optimizer",
     "Reporter": "xpgrad.reporter",
     "Sequential": "xpgrad.models",
+    "Summary": "xpgrad.reporter",
+    "UpdateRule": "xpgrad.optimizer",
     "compile": "xpgrad.transforms.trace.compiled",
     "debug_print": "xpgrad.transforms.trace.printing",
+    "get_current_reporter": "xpgrad.reporter",
+    "print_runtime_info": "xpgrad.cli.runtime",
     "report": "xpgrad.reporter",
+    "report_scope": "xpgrad.reporter",
 }
 """Functions and classes of such modules."""
+_drawer.package = "xpgrad.drawing"
 _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 
 

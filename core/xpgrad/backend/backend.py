@@ -517,6 +517,10 @@ class Backend:
         """Return whether the elements of `array` are available: those of an array that is being traced are not."""
         return True
 
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the elements of `array` are still to be computed, when somebody reads them."""
+        return False
+
     def any_true(self, conditions: Array) -> bool:
         """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""
         return bool(self.namespace.any(conditions))

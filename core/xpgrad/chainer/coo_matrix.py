@@ -9,8 +9,6 @@ from xpgrad.backend.scattering import scattered
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array
 
-Order = Literal["C", "F", "other"] | None
-
 
 class CooMatrix:
     """A sparse matrix, or a batch of sparse matrices of one shape.
@@ -23,8 +21,11 @@ class CooMatrix:
         Where they are; elements with -1 are not counted.
     shape : tuple of two int
         Shape of a matrix; both positive.
-    order : {"C", "F", "other", None}
-        How the elements are sorted: by rows, by columns, or not. None finds out, which reads `row` and `col`.
+    order : {"C", "F", "other"}, optional
+        How the elements are sorted: by rows, by columns, or not. By default the attribute `order` finds out when it is
+        asked, from `row` and `col`.
+    requires_grad : bool
+        Whether the elements of an array `data` require a gradient; a Variable stays as it is.
 
     Raises
     ------
@@ -33,9 +34,15 @@ class CooMatrix:
     """
 
     def __init__(
-        self, data: AnyArray, row: AnyArray, col: AnyArray, shape: tuple[int, int], order: Order = "other"
+        self,
+        data: AnyArray,
+        row: AnyArray,
+        col: AnyArray,
+        shape: tuple[int, ...],
+        order: Literal["C", "F", "other"] | None = None,
+        requires_grad: bool = False,
     ) -> None:
-        self.data = as_variable(data)
+        self.data = data if isinstance(data, Variable) else Variable(data, requires_grad=requires_grad)
         self.row, self.col = as_array(row), as_array(col)
         size = self.data.shape
         if len(size) not in (1, 2) or tuple(self.row.shape) != size or tuple(self.col.shape) != size:
@@ -48,17 +55,18 @@ class CooMatrix:
         if order not in ("C", "F", "other", None):
             raise ValueError(f"CooMatrix: order must be 'C', 'F', 'other' or None, got {order!r}")
         self.shape = (int(shape[0]), int(shape[1]))
-        self.order = order or self._found_order()
+        self._order = order
 
-    def _found_order(self) -> str:
-        _, rows, columns = self.elements()
-        for order, first, second, length in (("C", rows, columns, self.shape[1]), ("F", columns, rows, self.shape[0])):
-            place = first * length + second
-            kept = array_api.greater_equal(self.row, 0)
-            rising = (place[..., 1:] >= place[..., :-1]) | ~kept[..., 1:]
-            if bool(array_api.all(rising)):
-                return order
-        return "other"
+    @property
+    def order(self) -> str:
+        """How the elements are sorted: "C" by rows, "F" by columns, else "other"."""
+        if self._order is None:
+            row, col = as_variable(self.row), as_variable(self.col)
+            if _is_rising(row * self.shape[1] + col, row):
+                self._order = "C"
+            else:
+                self._order = "F" if _is_rising(col * self.shape[0] + row, row) else "other"
+        return self._order
 
     def elements(self) -> tuple[Variable, Variable, Variable]:
         """Return data, row and col, where elements that are not counted are 0 at the place (0, 0)."""
@@ -75,6 +83,11 @@ class CooMatrix:
         place = numbered(row * self.shape[1] + col, size)
         dense = scattered(total, [(place.array, reshape(data, shape=(-1,)).array)])
         return reshape(dense, shape=(*batch, *self.shape)).array
+
+
+def _is_rising(place: Variable, row: Variable) -> bool:
+    """Return whether places are in ascending order in each row, up to those that are not counted."""
+    return bool(array_api.all((place[..., 1:] >= place[..., :-1]) | (row[..., 1:] < 0)))
 
 
 def numbered(index: Variable, length: int) -> Variable:
@@ -117,5 +130,4 @@ def to_coo(x: AnyArray, ldnz: int | None = None, requires_grad: bool = False) ->
     room = [(0, 0)] * len(batch) + [(0, max(0, (ldnz or 0) - most))]
     row = ops.pad(place // columns, room, constant_values=-1)
     col = ops.pad(where(place < 0, -1, place % columns), room, constant_values=-1)
-    data = Variable(ops.pad(data, room).array, requires_grad=requires_grad)
-    return CooMatrix(data, row, col, (rows, columns), "C")
+    return CooMatrix(ops.pad(data, room).array, row, col, (rows, columns), "C", requires_grad)

@@ -1,4 +1,4 @@
-"""The command line: ``xpgrad devices | doctor | conform | new-backend | demo``."""
+"""The command line: ``xpgrad devices | doctor | conform | new-backend | demo | port``."""
 
 import click
 
@@ -8,6 +8,7 @@ from xpgrad.cli.demo import demo
 from xpgrad.cli.devices import devices
 from xpgrad.cli.doctor import doctor
 from xpgrad.cli.new_backend import new_backend
+from xpgrad.cli.port import port
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,5 +17,5 @@ def main() -> None:
     """Differentiate arrays of any library."""
 
 
-for _command in (devices, doctor, conform, new_backend, demo):
+for _command in (devices, doctor, conform, new_backend, demo, port):
     main.add_command(_command)

@@ -1,4 +1,4 @@
-"""Hooks for NVIDIA GPUs: `CUDAProfileHook` names functions for profilers, `CupyMemoryProfileHook` counts CuPy's bytes."""
+"""Hooks for NVIDIA GPUs: `CUDAProfileHook` for profilers, and `CupyMemoryProfileHook` for the memory of CuPy."""
 
 from typing import Any, TextIO
 

@@ -1,5 +1,6 @@
 """`MemoryHook`: how many bytes the arrays of a computation hold, by function, on every backend."""
 
+import functools
 import weakref
 from collections import deque
 from collections.abc import Iterable
@@ -101,8 +102,7 @@ class MemoryHook(FunctionHook):
             owner, size = backend.owner(array)
             key = id(owner)
             if key not in self._alive:
-                ended = self._ended
-                self._alive[key] = weakref.ref(owner, lambda _, key=key: ended.append(key)), size, name
+                self._alive[key] = weakref.ref(owner, functools.partial(_note, self._ended, key)), size, name
                 record = self._record(name)
                 record["allocated_bytes"] += size
                 record["live_bytes"] += size
@@ -149,3 +149,7 @@ class MemoryHook(FunctionHook):
             allocated, live, at_peak = bytes_text([record[key] for key in keys], unit)
             rows.append((name, allocated, live, at_peak, str(record["occurrence"])))
         print_rows(rows, file)
+
+
+def _note(ended: deque[int], key: int, _: weakref.ref[Any]) -> None:
+    ended.append(key)

@@ -50,8 +50,9 @@ class TimerHook(FunctionHook):
 
     def deleted(self, function: FunctionNode | None) -> None:
         """Leave the live table as it is at the end."""
-        if self._shown is not None and function is None:
-            self._shown, shown = None, self._shown
+        shown = self._shown
+        if shown is not None and function is None:
+            self._shown = None
             shown.__exit__(None, None, None)
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:

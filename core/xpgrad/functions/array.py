@@ -1,5 +1,6 @@
 """Changing shape, order, dtype and device of arrays, under Chainer's names and with its defaults."""
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -106,15 +107,34 @@ def _at_least(x: Any, ndim: int) -> Variable:
     return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
-def repeat(x: AnyArray, repeats: Any, axis: int | None = None) -> Variable:
-    """Return `x` with each element repeated `repeats` times, along `axis` or in the flattened array."""
-    if isinstance(repeats, (tuple, list)):
-        if len(repeats) != 1:
-            x = as_variable(x)
-            repeats = x.node.spec.backend.asarray(list(repeats), device=x.node.spec.device)
-        else:
-            (repeats,) = repeats
-    return array_api.repeat(x, repeats, axis=axis)
+def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
+    """Return `x` with its elements repeated.
+
+    Parameters
+    ----------
+    x : Variable or array
+    repeats : int, or tuple of int
+        Number of repetitions, of all elements or for each position along `axis`.
+    axis : int or None
+        None repeats the elements of the flattened array.
+
+    Raises
+    ------
+    ValueError
+        `repeats` is negative, or is neither one number nor one for each position.
+    """
+    counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
+    x = reshape(x, shape=(-1,)) if axis is None else as_variable(x)
+    axis = 0 if axis is None else axis
+    length = x.shape[axis]
+    if min(counts, default=0) < 0 or len(counts) not in (1, length):
+        raise ValueError(f"repeat: expected repeats to be an int or {length} ints, each at least 0, got {repeats!r}")
+    if len(counts) == 1:
+        return array_api.repeat(x, counts[0], axis=axis)
+    spec = x.node.spec
+    places = [place for place, count in enumerate(counts) for _ in range(count)]
+    indices = spec.backend.asarray(places, dtype=spec.backend.default_dtype("int"), device=spec.device)
+    return array_api.take(x, indices, axis=axis)
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:

@@ -146,8 +146,9 @@ def softmax_cross_entropy(
     ----------
     x : Variable or array, shape (N, C, *D), real floating-point
         Logits, the classes along axis 1.
-    t : Variable or array, shape (N, *D), integer; or of the shape and dtype of `x`
-        Labels from 0 to C - 1, or `ignore_label`. If it is floating-point, it holds the probabilities of the classes.
+    t : Variable or array, shape (N, *D), integer; or of the shape of `x`, real floating-point
+        Labels from 0 to C - 1, or `ignore_label`. If it is floating-point, it holds the probabilities of the classes,
+        which are cast to the dtype of `x`, and may require a gradient.
     normalize : bool
         Divide by the number of labels that are not ignored, not by N. If all are ignored, the loss is 0.
     cache_score : bool
@@ -200,8 +201,8 @@ def _check_specs(x: Spec, t: Spec) -> None:
     if x.ndim < 2 or not x.shape[1]:
         raise invalid(name, "x of shape (N, C, ...) with C > 0", f"x is {x!r}")
     if t.differentiable:
-        if t.shape != x.shape or t.dtype != x.dtype:
-            raise invalid(name, f"t of integers, or like x: {x!r}", f"t is {t!r}")
+        if t.shape != x.shape or t.complex:
+            raise invalid(name, f"t of integers, or real floating-point and of the shape of x: {x!r}", f"t is {t!r}")
     else:
         require_integral(t, name)
         if t.shape != x.shape[:1] + x.shape[2:]:
@@ -242,10 +243,11 @@ def _soft_cross_entropy(
             f"got {soft_target_loss!r}"
         )
     log_p = log_softmax(x, axis=1)
+    t = array_api.astype(t, log_p.dtype, copy=False)
     if soft_target_loss == "kl-divergence":
-        positive = array_api.where(as_variable(t) > 0, t, 1.0)
+        positive = array_api.where(t > 0, t, 1.0)
         log_p = log_p - array_api.log(positive)  # 0 log 0 = 0
-    losses = t * log_p if isinstance(t, Variable) else log_p * t
+    losses = t * log_p
     if weight is not None:
         losses = losses * array_api.reshape(weight, shape=(1, -1) + (1,) * (losses.ndim - 2))
     losses = -array_api.sum(losses, axis=1)

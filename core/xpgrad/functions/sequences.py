@@ -12,15 +12,16 @@ __all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequenc
 
 
 def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
-    """Return `x` with padding before and after each axis.
+    """Return `x` with padding before and after each axis, as NumPy's function of this name does.
 
     Parameters
     ----------
     x : Variable or array
-    pad_width : int, pair of int, or a pair for each axis
-    mode : {"constant", "edge", "reflect", "symmetric", "wrap"}
+    pad_width : int, pair of int, a pair for each axis, or a dict of these by axis
+    mode : {"constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", \
+            "symmetric", "wrap"}
     **keywords
-        ``constant_values``: a scalar, by default 0.
+        The option of the mode: `constant_values`, `end_values`, `stat_length` or `reflect_type`; see `xpgrad.ops.pad`.
     """
     from xpgrad import ops  # which most programs do not need
 

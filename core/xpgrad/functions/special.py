@@ -1,10 +1,11 @@
 """Special functions, Fourier transforms and Einstein sums under Chainer's names."""
 
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api, ops, special
 from xpgrad.functions.checks import inexact, integral, invalid, real_floating
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
 from xpgrad.ops import einsum
 from xpgrad.types import WHOLE, AnyArray, Operand, RealOperand
 
@@ -66,13 +67,20 @@ def fmod(x: AnyArray, divisor: Operand) -> Variable:
     return ops.fmod(x, divisor)
 
 
-def _complex(x: Pair, name: str) -> Variable:
+def _transformed(transform: Callable[..., Variable], x: Pair, name: str) -> tuple[Variable, Variable]:
+    """Return real and imaginary part of a transform, which is computed in single precision or better."""
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         raise invalid(name, "x as a pair of real and imaginary part", f"x is {type(x).__name__}")
     specs = [real_floating(part, name, f"x[{i}]") for i, part in enumerate(x)]
-    if specs[0].shape != specs[1].shape:
-        raise invalid(name, "real and imaginary part of one shape", f"x is {specs[0]!r} and {specs[1]!r}")
-    return as_variable(x[0]) + 1j * as_variable(x[1])
+    if specs[0].shape != specs[1].shape or specs[0].dtype != specs[1].dtype:
+        expect = "real and imaginary part of one shape and dtype"
+        raise invalid(name, expect, f"x is {specs[0]!r} and {specs[1]!r}")
+    real, imag = (array_api.astype(part, specs[0].wide, copy=False) for part in x)
+    y = transform(real + 1j * imag)
+    dtype = specs[0].dtype
+    return array_api.astype(array_api.real(y), dtype, copy=False), array_api.astype(
+        array_api.imag(y), dtype, copy=False
+    )
 
 
 def fft(x: Pair) -> tuple[Variable, Variable]:
@@ -81,13 +89,16 @@ def fft(x: Pair) -> tuple[Variable, Variable]:
     Parameters
     ----------
     x : pair of Variables or arrays, shape (*S, N), real floating-point
-        Real and imaginary part.
+        Real and imaginary part, of one shape and dtype. Half precision is computed in single precision.
+
+    Raises
+    ------
+    InvalidType
+        `x` is no such pair.
     """
-    y = array_api.fft.fft(_complex(x, "fft"))
-    return array_api.real(y), array_api.imag(y)
+    return _transformed(array_api.fft.fft, x, "fft")
 
 
 def ifft(x: Pair) -> tuple[Variable, Variable]:
     """Return real and imaginary part of the inverse Fourier transform along the last axis; `x` is as for `fft`."""
-    y = array_api.fft.ifft(_complex(x, "ifft"))
-    return array_api.real(y), array_api.imag(y)
+    return _transformed(array_api.fft.ifft, x, "ifft")

@@ -14,6 +14,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.models.cloning import clone
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
 from xpgrad.models.residence import Resident
+from xpgrad.utils.pictures import drawer
 
 Mode = Literal["share", "copy", "init"]
 MODES = "share", "copy", "init"
@@ -130,6 +131,7 @@ class Link(Resident):
         return f"{type(self).__name__}({specs})"
 
     __repr__ = __str__
+    _repr_html_ = drawer.html("models")
 
     # Copies
 

@@ -42,3 +42,12 @@ def test_get_item_adds_up_repeated_positions():
     x = xpgrad.Variable(np.zeros(3))
     F.sum(F.get_item(x, [0, 0, 2])).backward()
     np.testing.assert_array_equal(x.grad, [2, 0, 1])
+
+
+def test_repeats_that_do_not_fit_are_refused():
+    for repeats in ((1, 2), (1, -1, 2), -1):
+        with pytest.raises(ValueError, match="repeat: expected repeats to be an int or 3 ints, each at least 0, got"):
+            F.repeat(np.ones(3), repeats)
+    with pytest.raises(TypeError, match="float"):
+        F.repeat(np.ones(3), (1.5, 1, 1))
+    assert F.repeat(np.ones((0, 2)), (), axis=0).shape == (0, 2)

@@ -145,7 +145,7 @@ def test_wrong_options(options, message):
         (X, np.asarray([[0], [1], [2]]), r"t of shape \(3,\)"),
         (X.astype(int), np.asarray([0, 1, 2]), "x of a real floating-point dtype"),
         (X, np.asarray([True, False, True]), "t of an integer dtype"),
-        (X, np.ones(3), "t of integers, or like x"),
+        (X, np.ones(3), "t of integers, or real floating-point and of the shape of x"),
         (X[0], np.asarray(1), r"x of shape \(N, C, ...\) with C > 0"),
         (X[:, :0], np.asarray([0, 0, 0]), r"with C > 0"),
     ],

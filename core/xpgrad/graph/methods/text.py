@@ -7,14 +7,15 @@ from xpgrad.backend.spec import Spec
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
+from xpgrad.utils.pictures import drawer
 
 
 def as_text(x: Variable) -> str:
     """Return the values, without commas."""
-    return _values(x, " ", shape_of_empty=False)
+    return values_text(x, " ", shape_of_empty=False)
 
 
-def _values(x: Variable, separator: str, *, shape_of_empty: bool) -> str:
+def values_text(x: Variable, separator: str, *, shape_of_empty: bool = True) -> str:
     """Return the values after ``variable(`` or ``variable NAME(``, later lines indented to match."""
     prefix = f"variable {x.name}(" if x.name else "variable("
     array = x.array
@@ -32,7 +33,7 @@ def as_code(x: Variable) -> str:
     Default dtypes are single and double precision, the library's default integer, and bool: what Chainer's and NumPy's
     users have nearly always. What made the Variable is not shown, because the documents print gradients without it.
     """
-    text = _values(x, ", ", shape_of_empty=True)
+    text = values_text(x, ", ")
     if x._array is None:
         return text
     spec, default = x._node.spec, plugins.default_device
@@ -47,30 +48,6 @@ def _is_default(spec: Spec) -> bool:
     if spec.backend.is_kind(spec.dtype, ("real floating", "complex floating")):
         return spec.backend.dtype_name(spec.dtype) in ("float32", "float64", "complex64", "complex128")
     return spec.backend.is_kind(spec.dtype, "bool") or spec.dtype == spec.backend.default_dtype("int")
-
-
-def as_html(x: Variable) -> str:
-    """Return a table of the facts of a Variable, and its values, for notebooks."""
-    import html  # 5 ms, in notebooks only
-
-    facts = {"name": x.name}
-    if x._array is not None:
-        made_by = x.creator_node
-        facts |= {
-            "shape": str(x.shape),
-            "dtype": x._node.spec.backend.dtype_name(x.dtype),
-            "device": str(x.device),
-            "made by": None if made_by is None else made_by.label,
-            "requires grad": str(x.requires_grad),
-            "gradient": None if x.grad is None else "yes",
-        }
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
-        for name, value in facts.items()
-        if value is not None
-    )
-    values = html.escape(_values(x, ", ", shape_of_empty=True))
-    return f"<div><pre>{values}</pre><table>{cells}</table></div>"
 
 
 def summary(x: Variable) -> str:
@@ -118,5 +95,11 @@ def _gradient(grad: Any) -> str:
 
 bind(
     Variable,
-    {"__repr__": as_code, "__str__": as_text, "_repr_html_": as_html, "summary": summary, "debug_print": debug_print},
+    {
+        "__repr__": as_code,
+        "__str__": as_text,
+        "_repr_html_": drawer.html("variables"),
+        "summary": summary,
+        "debug_print": debug_print,
+    },
 )

@@ -26,6 +26,7 @@ from xpgrad.transforms.trace.reading import arrays_in, constants_of, contents_of
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, leaves_in, map_leaves
+from xpgrad.utils.pictures import drawer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,6 +99,8 @@ class Compiled(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}: {len(self._kinds)} programs>"
+
+    _repr_html_ = drawer.html("programs")
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         return self if owner is None else types.MethodType(self, owner)

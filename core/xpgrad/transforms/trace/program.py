@@ -8,12 +8,12 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted, values_in
 from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
-from xpgrad.transforms.trace.dot import dot_of
 from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.source import Source, source_of
 from xpgrad.transforms.trace.text import text_of
+from xpgrad.utils.pictures import drawer
 
 __all__ = ["Call", "Program", "Value", "itemsize", "substituted", "values_in"]
 
@@ -99,7 +99,7 @@ class Program:
 
     def to_graphviz(self) -> Any:
         """Return the program as a graph: a `graphviz.Source` if that package is installed, else its DOT text."""
-        return dot_of(self)
+        return drawer.find("programs", "graphviz")(self)
 
     def explain(self) -> str:
         """Return for readers what runs the program, what is computed together, and what memory that takes."""
@@ -107,3 +107,5 @@ class Program:
 
     def __str__(self) -> str:
         return text_of(self)
+
+    _repr_html_ = drawer.html("programs")

@@ -9,21 +9,12 @@ from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.group import group_of
 from xpgrad.transforms.trace.groups import Group
 from xpgrad.transforms.trace.names import named
+from xpgrad.utils.quantities import bytes_text
 
 if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program
 
-UNITS = "B", "kB", "MB", "GB"
 MAX_ITEMS = 8  # of a tuple or list of constants
-
-
-def bytes_text(count: int) -> str:
-    """Return a number of bytes for readers: ``1.5 kB``."""
-    if count < 1000:
-        return f"{count} B"
-    power = min((len(str(count)) - 1) // 3, 3)
-    size = count / 1000**power
-    return f"{size:.3g} {UNITS[power]}" if size < 1000 else f"{size:,.0f} {UNITS[power]}"
 
 
 def spec_text(value: Value) -> str:

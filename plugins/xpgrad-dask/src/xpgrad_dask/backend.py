@@ -111,6 +111,10 @@ class DaskBackend(ArrayAPIBackend):
         """Return None: an array that is not computed has no memory to share."""
         return None
 
+    def is_pending(self, array: Array) -> bool:
+        """Return True: reading values computes them."""
+        return True
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is not a number; a small array then keeps its values for later results."""
         if np.dtype(array.dtype).kind in "fc":

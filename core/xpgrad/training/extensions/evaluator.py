@@ -1,0 +1,89 @@
+"""Evaluation of a model on data that it is not trained with."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xpgrad.config import no_backprop_mode, using_config
+from xpgrad.dataset.convert import concat_examples, device_or_none
+from xpgrad.reporter import DictSummary, Reporter, report, report_scope
+from xpgrad.training.extension import PRIORITY_WRITER, Extension
+from xpgrad.training.updaters import call, convert
+
+
+class Evaluator(Extension):
+    """Means over a data set of what a model reports, without training mode and without a graph.
+
+    Values are reported as ``validation/main/loss``; the first part is the extension's name, the second the target's.
+
+    Parameters
+    ----------
+    iterator : Iterator, or dict of them
+        One that does not repeat.
+    target : Link, or dict of them
+    converter : Converter or function of batch and device
+    device : device specifier, optional
+    eval_hook : function of the evaluator, optional
+        Called before each evaluation.
+    eval_func : function, optional
+        Called with each batch; by default the target "main".
+    """
+
+    trigger = 1, "epoch"
+    priority = PRIORITY_WRITER
+    _default_name = "validation"
+
+    def __init__(
+        self,
+        iterator: Any,
+        target: Any,
+        converter: Callable[..., Any] = concat_examples,
+        device: Any = None,
+        eval_hook: Callable[[Any], None] | None = None,
+        eval_func: Callable[..., Any] | None = None,
+    ) -> None:
+        self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
+        self._targets: dict[str, Any] = dict(target) if isinstance(target, Mapping) else {"main": target}
+        self.converter, self.device = converter, device_or_none(device)
+        self.eval_hook, self.eval_func = eval_hook, eval_func
+
+    def get_iterator(self, name: str) -> Any:
+        """Return the iterator with this name."""
+        return self._iterators[name]
+
+    def get_target(self, name: str) -> Any:
+        """Return the target with this name."""
+        return self._targets[name]
+
+    def __call__(self, trainer: Any = None) -> dict[str, Any]:
+        """Return the means, and report them."""
+        reporter, prefix = Reporter(), "" if self.name is None else f"{self.name}/"
+        for name, target in self._targets.items():
+            reporter.add_observer(prefix + name, target)
+            reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+        with reporter, using_config("train", False):
+            result = self.evaluate()
+        report(result)
+        return result
+
+    def evaluate(self) -> dict[str, Any]:
+        """Return the means; subclasses may override it."""
+        iterator, function = self._iterators["main"], self.eval_func or self._targets["main"]
+        if self.eval_hook is not None:
+            self.eval_hook(self)
+        if hasattr(iterator, "reset"):
+            iterator.reset()
+        else:
+            iterator = copy.copy(iterator)
+        summary = DictSummary()
+        for batch in iterator:
+            observation: dict[str, Any] = {}
+            with report_scope(observation), no_backprop_mode():
+                call(function, convert(self.converter, batch, self.device))
+            summary.add(observation)
+        return summary.compute_mean()
+
+    def finalize(self) -> None:
+        """Finalize the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()

@@ -1,0 +1,165 @@
+"""Logs of what was observed: means over intervals, as JSON and as a printed table."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from xpgrad.reporter import DictSummary, Summary
+from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
+from xpgrad.training.triggers import get_trigger
+
+
+class LogReport(Extension):
+    """Means of observed values over intervals, written as a list of records to a JSON file.
+
+    Parameters
+    ----------
+    keys : sequence of str, optional
+        The values; by default all.
+    trigger : tuple or function of the trainer
+        When a record ends.
+    postprocess : function of a record, optional
+        It may change the record.
+    filename : str or None
+        Below the trainer's directory; it may refer to the trainer, as in ``"log_{.updater.epoch}"``.
+
+    Attributes
+    ----------
+    log : list of dict
+        The records, with "epoch", "iteration" and "elapsed_time".
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str] | None = None,
+        trigger: Any = (1, "epoch"),
+        postprocess: Callable[[dict[str, Any]], None] | None = None,
+        filename: str | None = "log",
+    ) -> None:
+        self._keys, self._interval, self._postprocess, self._filename = (
+            keys,
+            get_trigger(trigger),
+            postprocess,
+            filename,
+        )
+        self._summary = DictSummary()
+        self.log: list[dict[str, Any]] = []
+
+    def __call__(self, trainer: Any) -> None:
+        """Add what was observed, and at the end of an interval write its record."""
+        observed = trainer.observation
+        self._summary.add(observed if self._keys is None else {k: observed[k] for k in self._keys if k in observed})
+        if not (trainer.is_before_training or self._interval(trainer)):
+            return
+        record: dict[str, Any] = {key: float(value) for key, value in self._summary.compute_mean().items()}
+        self._summary = DictSummary()
+        updater = trainer.updater
+        record |= {"epoch": updater.epoch, "iteration": updater.iteration, "elapsed_time": trainer.elapsed_time}
+        if self._postprocess is not None:
+            self._postprocess(record)
+        self.log.append(record)
+        if self._filename is not None:
+            path = os.path.join(trainer.out, self._filename.format(trainer))
+            with open(f"{path}.part", "w", encoding="utf-8") as file:
+                json.dump(self.log, file, indent=1, default=float)
+            os.replace(f"{path}.part", path)
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the records, and the sums of the interval."""
+        if hasattr(self._interval, "serialize"):
+            self._interval.serialize(serializer["_trigger"])
+        self._summary.serialize(serializer["_summary"])
+        self.log = json.loads(str(serializer("_log", json.dumps(self.log, default=float))))
+
+
+class PrintReport(Extension):
+    """The records of a `LogReport`, printed as rows of a table.
+
+    Parameters
+    ----------
+    entries : sequence of str, optional
+        The columns; by default the keys of the first record.
+    log_report : str or LogReport
+        The log, or its name in the trainer.
+    out : text stream, optional
+        By default the standard output.
+    """
+
+    def __init__(
+        self, entries: Sequence[str] | None = None, log_report: Any = "LogReport", out: TextIO | None = None
+    ) -> None:
+        self._entries, self._log_report, self._out, self._printed = entries, log_report, out, 0
+
+    def __call__(self, trainer: Any) -> None:
+        """Print the records that are new."""
+        log = self._log_report
+        log = (trainer.get_extension(log) if isinstance(log, str) else log).log
+        out = self._out or sys.stdout
+        for index in range(self._printed, len(log)):
+            entries = self._entries = self._entries or list(log[index])
+            if not self._printed:
+                out.write("  ".join(f"{entry:<11}" for entry in entries) + "\n")
+            cells = (
+                f"{log[index][e]:<{max(11, len(e))}.6g}" if e in log[index] else " " * max(11, len(e)) for e in entries
+            )
+            out.write("  ".join(cells) + "\n")
+            self._printed += 1
+        out.flush()
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the number of records that were printed."""
+        log = self._log_report
+        if not isinstance(log, str):
+            log.serialize(serializer["_log_report"])
+
+
+class MicroAverage(Extension):
+    """The ratio of the sums of two observed values over an interval, reported under `result_key`.
+
+    Parameters
+    ----------
+    numerator_key, denominator_key, result_key : str
+    trigger : tuple or function of the trainer
+        The interval.
+    """
+
+    priority = PRIORITY_EDITOR
+
+    def __init__(self, numerator_key: str, denominator_key: str, result_key: str, trigger: Any = (1, "epoch")) -> None:
+        self._keys, self._result, self._interval = (numerator_key, denominator_key), result_key, get_trigger(trigger)
+        self._summaries = Summary(), Summary()
+
+    def __call__(self, trainer: Any) -> None:
+        """Add the values, and at the end of an interval report the ratio."""
+        if all(key in trainer.observation for key in self._keys):
+            for key, summary in zip(self._keys, self._summaries, strict=True):
+                value = trainer.observation[key]
+                summary.add(getattr(value, "array", value))
+        if self._interval(trainer):
+            numerator, denominator = (summary.compute_mean() for summary in self._summaries)
+            trainer.observation[self._result] = numerator / denominator
+            self._summaries = Summary(), Summary()
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the sums."""
+        if hasattr(self._interval, "serialize"):
+            self._interval.serialize(serializer["_trigger"])
+        for name, summary in zip(("numerator", "denominator"), self._summaries, strict=True):
+            summary.serialize(serializer[name])
+
+
+def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """Return an extension that reports ``target_func(trainer)``, each epoch by default."""
+
+    @make_extension(trigger=(1, "epoch"), priority=PRIORITY_WRITER)
+    def observe(trainer: Any) -> None:
+        trainer.observation[observation_key] = target_func(trainer)
+
+    return observe
+
+
+def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:
+    """Return an extension that reports the learning rate of an optimizer, each epoch by default."""
+    return observe_value(observation_key, lambda trainer: trainer.updater.get_optimizer(optimizer_name).lr)

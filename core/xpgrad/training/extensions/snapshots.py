@@ -1,0 +1,117 @@
+"""Snapshots of a trainer, or of a part of it, from which training goes on."""
+
+import os
+import re
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from xpgrad.serializers import load_npz, save_npz
+from xpgrad.training.extension import Extension
+
+
+class _Snapshot(Extension):
+    trigger = 1, "epoch"
+    priority = -100
+
+    def __init__(
+        self,
+        target: Any,
+        filename: str | Callable[[Any], str],
+        savefun: Callable[[Any, Any], None] | None,
+        condition: Callable[[], bool] | None,
+        snapshot_on_error: bool,
+        n_retains: int,
+        autoload: bool,
+    ) -> None:
+        if autoload and callable(filename):
+            raise TypeError("snapshot: autoload finds files by the text of filename, which is a function; pass a text")
+        self._default_name = "snapshot" if target is None else "snapshot_object"
+        self._target, self._filename, self._save = target, filename, savefun or save_npz
+        self._condition, self._on_error, self._retains, self._autoload = (
+            condition,
+            snapshot_on_error,
+            n_retains,
+            autoload,
+        )
+
+    def initialize(self, trainer: Any) -> None:
+        """Load the newest snapshot if there is one and `autoload` is set."""
+        if self._autoload and (found := self._saved(trainer.out)):
+            load_npz(os.path.join(trainer.out, found[-1]), trainer if self._target is None else self._target)
+
+    def __call__(self, trainer: Any) -> None:
+        """Write the file under another name first, so that a crash leaves no half of it; remove files too many."""
+        if self._condition is not None and not self._condition():
+            return
+        name = self._filename(trainer) if callable(self._filename) else self._filename.format(trainer)
+        path = os.path.join(trainer.out, name)
+        with open(f"{path}.part", "wb") as file:
+            self._save(file, trainer if self._target is None else self._target)
+        os.replace(f"{path}.part", path)
+        if self._retains > 0:
+            for old in self._saved(trainer.out)[: -self._retains]:
+                os.remove(os.path.join(trainer.out, old))
+
+    def on_error(self, trainer: Any, exc: BaseException, tb: TracebackType | None) -> None:
+        """Write a snapshot if `snapshot_on_error` is set."""
+        if self._on_error:
+            self(trainer)
+
+    def _saved(self, out: str) -> list[str]:
+        """Return the snapshots in a directory, oldest first."""
+        assert isinstance(self._filename, str)
+        parts = re.split(r"\{[^}]*\}", self._filename)
+        pattern = re.compile("(.+)".join(map(re.escape, parts)))
+        names = [name for name in os.listdir(out) if pattern.fullmatch(name)]
+        return sorted((name for name in names if not name.endswith(".part")), key=lambda name: _age(out, name))
+
+
+def _age(out: str, name: str) -> tuple[int, list[int]]:
+    return os.stat(os.path.join(out, name)).st_mtime_ns, [int(n) for n in re.findall(r"\d+", name)]
+
+
+def snapshot(
+    savefun: Callable[[Any, Any], None] | None = None,
+    filename: str | Callable[[Any], str] = "snapshot_iter_{.updater.iteration}",
+    *,
+    target: Any = None,
+    condition: Callable[[], bool] | None = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
+    """Return an extension that saves the trainer, each epoch by default.
+
+    Parameters
+    ----------
+    savefun : function of file and object, optional
+        By default `serializers.save_npz`.
+    filename : str or function of the trainer
+        Below the trainer's directory; it may refer to the trainer in braces.
+    target : object with ``serialize``, optional
+        By default the trainer.
+    condition : function, optional
+        Nothing is saved when it returns False.
+    snapshot_on_error : bool
+        Whether to save also when an exception ends the training.
+    n_retains : int
+        The number of snapshots to keep; those before are deleted. By default all are kept.
+    autoload : bool
+        Whether to load the newest snapshot before training.
+    """
+    return _Snapshot(target, filename, savefun, condition, snapshot_on_error, n_retains, autoload)
+
+
+def snapshot_object(
+    target: Any,
+    filename: str | Callable[[Any], str],
+    savefun: Callable[[Any, Any], None] | None = None,
+    *,
+    condition: Callable[[], bool] | None = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
+    """Return an extension that saves an object, such as a model, each epoch by default; see `snapshot`."""
+    return _Snapshot(target, filename, savefun, condition, snapshot_on_error, n_retains, autoload)

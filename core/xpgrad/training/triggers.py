@@ -1,0 +1,247 @@
+"""Triggers: functions of the trainer that say when an extension is called, or when training ends."""
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.listing import listed as _listed
+from xpgrad.reporter import DictSummary
+
+__all__ = [
+    "BestValueTrigger", "EarlyStoppingTrigger", "IntervalTrigger", "ManualScheduleTrigger", "MaxValueTrigger",
+    "MinValueTrigger", "OnceTrigger", "TimeTrigger", "get_trigger",
+]  # fmt: skip
+
+
+def get_trigger(trigger: Any) -> Any:
+    """Return a trigger: a function as it is, an interval of a pair such as ``(1, "epoch")``, or never for None."""
+    if trigger is None:
+        return _never
+    return trigger if callable(trigger) else IntervalTrigger(*trigger)
+
+
+def _never(trainer: Any) -> bool:
+    return False
+
+
+class _Progress:
+    """A trigger that compares how far training is with when it was asked last."""
+
+    def __init__(self, unit: str) -> None:
+        if unit not in ("epoch", "iteration"):
+            raise ValueError(f"{type(self).__name__}: unit must be 'epoch' or 'iteration', got {unit!r}")
+        self.unit, self._before = unit, 0.0
+
+    def _step(self, trainer: Any) -> tuple[float, float]:
+        before = self._before
+        self._before = float(trainer.updater.epoch_detail if self.unit == "epoch" else trainer.updater.iteration)
+        return before, self._before
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load when it was asked last."""
+        key = "_previous_epoch_detail" if self.unit == "epoch" else "_previous_iteration"
+        self._before = float(serializer(key, self._before))
+
+
+class IntervalTrigger(_Progress):
+    """True once in each interval of `period` epochs, which may be a fraction, or of `period` iterations."""
+
+    def __init__(self, period: float, unit: str) -> None:
+        super().__init__(unit)
+        self.period = period
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        before, now = self._step(trainer)
+        return before // self.period != now // self.period
+
+    def get_training_length(self) -> tuple[float, str]:
+        """Return the period and its unit."""
+        return self.period, self.unit
+
+
+class ManualScheduleTrigger(_Progress):
+    """True at the given epochs or iterations.
+
+    Parameters
+    ----------
+    points : number or list of numbers
+    unit : {"epoch", "iteration"}
+    """
+
+    def __init__(self, points: float | Sequence[float], unit: str) -> None:
+        super().__init__(unit)
+        self.points = list(points) if isinstance(points, Sequence) else [points]
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        before, now = self._step(trainer)
+        return any(before < point <= now for point in self.points)
+
+
+class OnceTrigger:
+    """True the first time; with `call_on_resume`, also the first time after a snapshot was loaded."""
+
+    def __init__(self, call_on_resume: bool = False) -> None:
+        self._first, self._resumed = True, call_on_resume
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        fires = self._first or self._resumed
+        self._first = self._resumed = False
+        return fires
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load whether it was called."""
+        self._first = bool(serializer("_flag_first", self._first))
+
+
+class TimeTrigger:
+    """True when `period` more seconds of training have passed."""
+
+    def __init__(self, period: float) -> None:
+        self._period, self._next = period, period
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        if trainer.elapsed_time < self._next:
+            return False
+        self._next += self._period
+        return True
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the next time."""
+        self._next = float(serializer("next_time", self._next))
+
+
+class _Watched:
+    """The means of an observed value over intervals, and the best of them."""
+
+    def __init__(self, key: str, better: Callable[[float, float], bool], interval: Any) -> None:
+        self._key, self._better, self._interval = key, better, get_trigger(interval)
+        self._summary = DictSummary()
+        self._best: float | None = None
+
+    def _improved(self, trainer: Any) -> bool | None:
+        """Return whether the mean of the interval that ends now is the best; None if none ends, or without values."""
+        if self._key in trainer.observation:
+            self._summary.add({self._key: trainer.observation[self._key]})
+        if not self._interval(trainer):
+            return None
+        found, self._summary = self._summary.compute_mean(), DictSummary()
+        if self._key not in found:
+            return None
+        value = float(found[self._key])
+        if self._best is not None and not self._better(self._best, value):
+            return False
+        self._best = value
+        return True
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the best value, and the sums of the interval."""
+        if hasattr(self._interval, "serialize"):
+            self._interval.serialize(serializer["interval_trigger"])
+        self._summary.serialize(serializer["summary"])
+        best = float(serializer("best_value", float("nan") if self._best is None else self._best))
+        self._best = None if best != best else best
+
+
+class BestValueTrigger(_Watched):
+    """True when the mean of an observed value over an interval is the best so far.
+
+    Parameters
+    ----------
+    key : str
+        The observed value, such as "validation/main/accuracy".
+    compare : function of the best value and a new one
+        Whether the new one is better.
+    trigger : tuple or function of the trainer
+        The interval.
+    """
+
+    def __init__(self, key: str, compare: Callable[[float, float], bool], trigger: Any = (1, "epoch")) -> None:
+        super().__init__(key, compare, trigger)
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        return bool(self._improved(trainer))
+
+    @property
+    def best_value(self) -> float | None:
+        """The best value so far."""
+        return self._best
+
+
+class MaxValueTrigger(BestValueTrigger):
+    """True when the mean of an observed value over an interval is the largest so far."""
+
+    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+        super().__init__(key, operator.lt, trigger)
+
+
+class MinValueTrigger(BestValueTrigger):
+    """True when the mean of an observed value over an interval is the smallest so far."""
+
+    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+        super().__init__(key, operator.gt, trigger)
+
+
+class EarlyStoppingTrigger(_Watched):
+    """True when an observed value has not improved for `patience` checks, or at `max_trigger`: for `stop_trigger`.
+
+    Parameters
+    ----------
+    check_trigger : tuple or function of the trainer
+        When the mean of the value since the last check is compared with the best.
+    monitor : str
+        The observed value.
+    patience : int
+    mode : {"auto", "max", "min"}
+        Whether larger or smaller values are better; "auto" takes larger for "accuracy", else smaller.
+    verbose : bool
+        Whether it prints that it stops.
+    max_trigger : tuple
+        When training ends in any case.
+    """
+
+    def __init__(
+        self,
+        check_trigger: Any = (1, "epoch"),
+        monitor: str = "main/loss",
+        patience: int = 3,
+        mode: str = "auto",
+        verbose: bool = False,
+        max_trigger: Any = (100, "epoch"),
+    ) -> None:
+        if mode not in ("auto", "max", "min"):
+            raise ValueError(f"EarlyStoppingTrigger: mode must be 'auto', 'max' or 'min', got {mode!r}")
+        larger = mode == "max" or (mode == "auto" and "accuracy" in monitor)
+        super().__init__(monitor, operator.lt if larger else operator.gt, check_trigger)
+        self.monitor, self.patience, self.verbose, self.count = monitor, patience, verbose, 0
+        self._max = get_trigger(max_trigger)
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether it is time."""
+        improved = self._improved(trainer)
+        if improved is not None:
+            self.count = 0 if improved else self.count + 1
+        stops = self.count >= self.patience
+        if stops and self.verbose:
+            sys.stdout.write(f"epoch {trainer.updater.epoch}: {self.monitor} is no better for {self.patience} checks\n")
+        return self._max(trainer) or stops
+
+    def get_training_length(self) -> tuple[float, str]:
+        """Return the length if it is not stopped earlier, and its unit."""
+        return self._max.get_training_length() if isinstance(self._max, IntervalTrigger) else (0, "epoch")
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the best value, the checks since, and when it was asked last."""
+        super().serialize(serializer)
+        self.count = int(serializer("count", self.count))
+        if isinstance(self._max, _Progress):
+            self._max.serialize(serializer["max_trigger"])
+
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)

@@ -1,0 +1,168 @@
+"""Updaters: one step of a training loop."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.backend.device import Device
+from xpgrad.dataset.convert import Converter, concat_examples, device_or_none
+from xpgrad.listing import listed as _listed
+
+__all__ = ["StandardUpdater", "Updater"]
+
+
+class Updater:
+    """Base class: a subclass defines `update`, `get_optimizer`, `get_all_optimizers` and what triggers read.
+
+    Triggers read `iteration`, `epoch`, `epoch_detail`, `previous_epoch_detail` and `is_new_epoch`.
+    """
+
+    iteration: int
+
+    def connect_trainer(self, trainer: Any) -> None:
+        """Get to know the trainer; called when it is made."""
+
+    def get_optimizer(self, name: str) -> Any:
+        """Return the optimizer with this name."""
+        return self.get_all_optimizers()[name]
+
+    def get_all_optimizers(self) -> dict[str, Any]:
+        """Return the optimizers, by name."""
+        raise NotImplementedError(f"{type(self).__name__}: define get_all_optimizers")
+
+    def update(self) -> None:
+        """Do one step, and count it."""
+        raise NotImplementedError(f"{type(self).__name__}: define update")
+
+    def finalize(self) -> None:
+        """Clean up after training."""
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the state."""
+
+
+class StandardUpdater(Updater):
+    """A batch from the iterator "main", converted, and one step of the optimizer "main" with the loss of its target.
+
+    Subclasses override `update_core` for anything else: several models, truncated backpropagation through time.
+
+    Parameters
+    ----------
+    iterator : Iterator, or dict of them
+    optimizer : Optimizer, or dict of them
+    converter : Converter or function of batch and device
+    device : device specifier, optional
+        Where models and batches are sent.
+    loss_func : function, optional
+        By default the target of the optimizer "main". It is called with the members of a batch that is a tuple or
+        dictionary, else with the batch.
+    loss_scale : float, optional
+        Passed to `Optimizer.set_loss_scale`.
+    auto_new_epoch : bool
+        Whether `Optimizer.new_epoch` is called when a sweep is finished.
+    input_device : device specifier, optional
+        Where batches are sent, if elsewhere.
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        optimizer: Any,
+        converter: Callable[..., Any] = concat_examples,
+        device: Any = None,
+        loss_func: Callable[..., Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+        *,
+        input_device: Any = None,
+    ) -> None:
+        self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
+        self._optimizers: dict[str, Any] = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
+        self.converter, self.loss_func, self.auto_new_epoch = converter, loss_func, auto_new_epoch
+        self.device = device_or_none(device)
+        self.input_device = self.device if input_device is None else device_or_none(input_device)
+        self.iteration = 0
+        for each in self._optimizers.values():
+            if self.device is not None:
+                each.target.to_device(self.device)
+            if loss_scale is not None:
+                each.set_loss_scale(loss_scale)
+
+    def update(self) -> None:
+        """Do one step, and count it."""
+        self.update_core()
+        self.iteration += 1
+
+    def update_core(self) -> None:
+        """Do one step."""
+        iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
+        batch = convert(self.converter, iterator.next(), self.input_device)
+        call(optimizer.update, batch, self.loss_func or optimizer.target)
+        if self.auto_new_epoch and iterator.is_new_epoch:
+            optimizer.new_epoch()
+
+    def get_iterator(self, name: str) -> Any:
+        """Return the iterator with this name."""
+        return self._iterators[name]
+
+    def get_all_optimizers(self) -> dict[str, Any]:
+        """Return the optimizers, by name."""
+        return dict(self._optimizers)
+
+    @property
+    def epoch(self) -> int:
+        """The number of finished sweeps of the iterator "main"."""
+        return int(self._iterators["main"].epoch)
+
+    @property
+    def epoch_detail(self) -> float:
+        """Sweeps of the iterator "main", with the fraction of the current one."""
+        return float(self._iterators["main"].epoch_detail)
+
+    @property
+    def previous_epoch_detail(self) -> float | None:
+        """What `epoch_detail` was before the last batch."""
+        found: float | None = self._iterators["main"].previous_epoch_detail
+        return found
+
+    @property
+    def is_new_epoch(self) -> bool:
+        """Whether the last batch finished a sweep."""
+        return bool(self._iterators["main"].is_new_epoch)
+
+    def finalize(self) -> None:
+        """Finalize the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load iterators, optimizers, their models and the number of steps."""
+        for name, iterator in self._iterators.items():
+            iterator.serialize(serializer[f"iterator:{name}"])
+        for name, optimizer in self._optimizers.items():
+            optimizer.serialize(serializer[f"optimizer:{name}"])
+            optimizer.target.serialize(serializer[f"model:{name}"])
+        self.iteration = int(serializer("iteration", self.iteration))
+
+
+def convert(converter: Callable[..., Any], batch: Any, device: Device | None) -> Any:
+    """Return a converted batch; a function without the decorator `converter` gets the number of a CPU or GPU."""
+    if isinstance(converter, Converter) or device is None:
+        return converter(batch, device)
+    name = device.name
+    if name == "@numpy":
+        return converter(batch, -1)
+    if name.startswith("@cupy:"):
+        return converter(batch, int(name.rpartition(":")[2]))
+    raise RuntimeError(f"converter: a plain function gets device numbers, but the device is {name}; "
+                       "decorate it with @xpgrad.dataset.converter()")  # fmt: skip
+
+
+def call(function: Callable[..., Any], batch: Any, *first: Any) -> Any:
+    """Call a function with `first` and the members of a batch that is a tuple or dictionary, else with the batch."""
+    if isinstance(batch, tuple):
+        return function(*first, *batch)
+    return function(*first, **batch) if isinstance(batch, dict) else function(*first, batch)
+
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _listed(__name__, __all__)
