@@ -49,7 +49,7 @@ def stepper(optimizer: Any, lossfun: Callable[..., Any], compiled: bool) -> Call
         loss = lossfun(*args)
         loss.backward()
         optimizer.update()
-        return loss
+        return loss.array
 
     return step
 

@@ -63,7 +63,7 @@ def run(
         optimizer.alpha = 2e-3 * 0.9**epoch
         for batch in common.batches(len(t), BATCH, rng):
             loss = step(*target.send((x[batch], t[batch])))
-            found.losses.append(float(loss.array))
+            found.losses.append(float(loss))
         with chainer.using_config("train", False), chainer.no_backprop_mode():
             model(*held_out)
         found.accuracies.append(float(model.accuracy.array))

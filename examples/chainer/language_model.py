@@ -156,7 +156,7 @@ def run(
         loss.backward()
         loss.unchain_backward()
         optimizer.update()
-        return loss
+        return loss.array
 
     def whole(xs: Any, ts: Any) -> Any:
         state.enter()
@@ -178,7 +178,7 @@ def run(
             rnn.reset_state()
             state.clear()
             optimizer.alpha = 3e-3 * 0.8 ** (i // len(parts))
-        curve.append(float(program(*target.send(parts[i % len(parts)])).array))
+        curve.append(float(program(*target.send(parts[i % len(parts)]))))
         if (i + 1) % len(parts) == 0:
             held = held_out if limit is None else held_out[:100]
             perplexities.append(perplexity(model, held, target))

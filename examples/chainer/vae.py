@@ -81,7 +81,7 @@ def run(
     bar = common.Bar(quiet)
     for _ in bar.over(range(epochs), epochs, lambda: f"bound {bounds[-1]:.2f} nats"):
         for batch in common.batches(len(x), BATCH, rng):
-            curve.append(float(step(target.send(x[batch])).array))
+            curve.append(float(step(target.send(x[batch]))))
         with chainer.using_config("train", False), chainer.no_backprop_mode():
             bounds.append(float(model(held_out, samples=4).array))
 

@@ -114,7 +114,7 @@ def run(
         for _ in range(CRITIC_STEPS):
             images = target.send(x[rng.choice(len(x), BATCH)])
             mix = target.send(rng.random((BATCH, 1, 1, 1), np.float32))
-            distances.append(-float(criticise(images, noise(BATCH), mix).array))
+            distances.append(-float(criticise(images, noise(BATCH), mix)))
         generate(noise(BATCH))
         if step % 50 == 0 or step == steps - 1:
             energies.append(energy_distance(samples(len(x_test)), x_test))

@@ -98,7 +98,7 @@ def run(
     for i in bar.over(range(steps), steps, lambda: f"loss {np.mean(curve[-100:]):.3f}"):
         optimizer.alpha = 3e-3 * (1 - i / steps)
         batch = target.send(train[rng.integers(len(train), size=BATCH)])
-        curve.append(float(step(batch[:, 0], batch[:, 1]).array))
+        curve.append(float(step(batch[:, 0], batch[:, 1])))
     return Result(curve, share(), before, vocabulary, host.send(model.embed.W.array))
 
 
