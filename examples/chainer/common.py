@@ -20,6 +20,14 @@ def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return x[HELD_OUT:], t[HELD_OUT:], x[:HELD_OUT], t[:HELD_OUT]
 
 
+def shifted(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return images (N, 1, 8, 8) that are shifted by up to one pixel, three times in ten not at all."""
+    framed = np.pad(x[:, 0], ((0, 0), (1, 1), (1, 1)))
+    down, right = np.where(rng.random(len(x)) < 0.3, 1, rng.integers(0, 3, (2, len(x))))[..., None]
+    rows, columns = np.arange(8) + down, np.arange(8) + right
+    return framed[np.arange(len(x))[:, None, None], rows[:, :, None], columns[:, None, :]][:, None]
+
+
 def words() -> list[str]:
     """Return the words of the Python Language Reference, which every Python carries for `help` (PSF licence).
 

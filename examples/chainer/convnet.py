@@ -62,7 +62,7 @@ def run(
     for epoch in bar.over(range(epochs), epochs, lambda: f"accuracy {found.accuracies[-1]:.2%}"):
         optimizer.alpha = 2e-3 * 0.9**epoch
         for batch in common.batches(len(t), BATCH, rng):
-            loss = step(*target.send((x[batch], t[batch])))
+            loss = step(*target.send((common.shifted(x[batch], rng), t[batch])))
             found.losses.append(float(loss))
         with chainer.using_config("train", False), chainer.no_backprop_mode():
             model(*held_out)
