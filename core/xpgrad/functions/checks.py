@@ -93,6 +93,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
         )
 
     checked.__name__ = checked.__qualname__ = name
+    checked.__module__ = "xpgrad.functions"  # where pickle finds it
     return cast("Callable[P, Variable]", checked)
 
 
@@ -108,6 +109,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
         return call(x, *map(_as_python, args), **{k: _as_python(v) for k, v in kwargs.items()})
 
     checked.__name__ = checked.__qualname__ = name
+    checked.__module__ = "xpgrad.functions"  # where pickle finds it
     return cast("Callable[P, Variable]", checked)
 
 

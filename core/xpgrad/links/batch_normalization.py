@@ -13,6 +13,7 @@ from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Identity, Initializer, _get_initializer, generate_array
+from xpgrad.links.parameters import outside
 from xpgrad.models import Link, Running
 from xpgrad.types import AnyArray
 
@@ -136,7 +137,7 @@ class BatchNormalization(_Averaging):
         """Initialise parameters and averages for inputs like `x`, if they are not."""
         if self.avg_mean is None:
             along = {a % len(x.shape) for a in self.axis or ()}
-            self._initialize_params(tuple(n for i, n in enumerate(x.shape) if i not in along))
+            outside(self._initialize_params, tuple(n for i, n in enumerate(x.shape) if i not in along))
 
     def forward(self, x: AnyArray, finetune: bool = False) -> Variable:
         """Return `x` normalized; `finetune` averages over all batches from the first one on, with equal weights."""

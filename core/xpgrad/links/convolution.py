@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad.functions import convolution as functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import bias, weight
+from xpgrad.links.parameters import bias, outside, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray, Size
 
@@ -47,8 +47,8 @@ class _Windowed(Link):
 
     def initialize_for(self, x: Any) -> None:
         """Initialise the filters for images like `x`, if they are not."""
-        if not self.W.is_initialized:
-            self._initialize_params(x.shape[1])
+        if waits(self.W):
+            outside(self._initialize_params, x.shape[1])
 
 
 class ConvolutionND(_Windowed):

@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.functions.connection import linear
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import bias, given, weight
+from xpgrad.links.parameters import bias, given, outside, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray
 
@@ -59,8 +59,8 @@ class Linear(Link):
 
     def initialize_for(self, x: Any, n_batch_axes: int = 1) -> None:
         """Initialise the weight for inputs like `x`, if it is not."""
-        if not self.W.is_initialized:
-            self._initialize_params(math.prod(x.shape[n_batch_axes:]))
+        if waits(self.W):
+            outside(self._initialize_params, math.prod(x.shape[n_batch_axes:]))
 
     def forward(self, x: AnyArray, n_batch_axes: int = 1) -> Variable:
         """Return the map of `x`, whose axes after the first `n_batch_axes` are one vector of features."""

@@ -6,7 +6,7 @@ from xpgrad import functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
 from xpgrad.links.convolution import Convolution2D
-from xpgrad.links.parameters import bias, weight
+from xpgrad.links.parameters import bias, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray, Size
 
@@ -54,8 +54,8 @@ class LocalConvolution2D(Link):
 
     def initialize_for(self, x: Any) -> None:
         """Initialise the filters for pictures like `x`, if they are not."""
-        if not self.W.is_initialized:
-            self._initialize_params(x.shape[1], tuple(x.shape[2:]))
+        if waits(self.W):
+            outside(self._initialize_params, x.shape[1], tuple(x.shape[2:]))
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""

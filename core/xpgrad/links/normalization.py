@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad.functions import normalization as functions
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import weight
+from xpgrad.links.parameters import outside, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray
 
@@ -26,8 +26,8 @@ class _Affine(Link):
 
     def initialize_for(self, x: Any) -> None:
         """Initialise the parameters for inputs like `x`, if they are not."""
-        if not self.gamma.is_initialized:
-            self._initialize_params(x.shape[1])
+        if waits(self.gamma):
+            outside(self._initialize_params, x.shape[1])
 
 
 class LayerNormalization(_Affine):

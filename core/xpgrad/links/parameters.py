@@ -1,8 +1,11 @@
 """What links have in common: parameters made of the arguments ``initialW`` and ``initial_bias``."""
 
+from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.levels import around
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.config import at_level, called_with
 from xpgrad.functions.checks import known_spec
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.initializers import Constant, _get_initializer
@@ -17,6 +20,19 @@ def weight(initializer: Any, shape: Any = None, default: Any = None) -> Paramete
 def bias(initializer: Any, shape: Any = None, nobias: bool = False) -> Parameter | None:
     """Return a Parameter for ``initial_bias``, zeros for None; without a bias it is None."""
     return None if nobias else weight(initializer, shape, 0)
+
+
+def waits(x: Any) -> bool:
+    """Return whether `x` is a Parameter that is not initialised; a Variable may stand in its place."""
+    return isinstance(x, Parameter) and not x.is_initialized
+
+
+def outside(function: Callable[..., Any], *args: Any) -> None:
+    """Call ``function(*args)`` outside of all transformations: what it makes or draws is not of one call of theirs."""
+    if around() is None:
+        function(*args)
+    else:
+        called_with(at_level(None), function, *args)
 
 
 def given(x: Any) -> Constant:

@@ -73,10 +73,6 @@ class Registry:
     def _register(self, name: str, parameter: Parameter) -> None:
         if isinstance(getattr(type(self), name, None), (property, types.FunctionType)):
             raise AttributeError(f"{type(self).__name__}: the class has {name!r}; choose another name")
-        if any(name == child for child, _ in self._named_children()):
-            raise AttributeError(
-                f"{type(self).__name__}: {name!r} is a link already; delete it, or choose another name"
-            )
         parameter.name = name
         if self._device is not None:
             parameter.to_device(self._device)

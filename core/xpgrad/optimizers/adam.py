@@ -90,7 +90,7 @@ class Adam(GradientMethod):
         if c["kept"] is not None:
             w *= c["kept"]
         if c["adabound"]:
-            w -= xp.clip(c["alpha"] / root, c["lower"], c["upper"]) * s["m"]
+            w -= xp.minimum(xp.maximum(c["alpha"] / root, c["lower"]), c["upper"]) * s["m"]
         else:
             w -= c["alpha"] * s["m"] / root
         return w

@@ -7,6 +7,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
@@ -99,7 +100,9 @@ def check_kept(name: str, x: float, spec: Spec) -> float:
     """Return a coefficient, if it is not rounded to 0 in the dtype of `spec`."""
     if x and spec.half and abs(x) <= _smallest(spec.backend, spec.dtype) / 2:
         dtype = spec.backend.dtype_name(spec.dtype)
-        raise ValueError(f"optimizer: {name} is {x}, which is 0 in {dtype}; set a larger one, or call use_fp32_update()")
+        raise ValueError(
+            f"optimizer: {name} is {x}, which is 0 in {dtype}; set a larger one, or call use_fp32_update()"
+        )
     return x
 
 
@@ -109,7 +112,7 @@ def _smallest(backend: Backend, dtype: Dtype) -> float:
 
 
 def changed(
-    function: Callable[..., Sequence[Any]], arrays: Sequence[Array], backend: Backend, *, in_place: bool = True
+    function: Callable[..., Sequence[Any]], arrays: Sequence[Array], *, in_place: bool = True
 ) -> Sequence[Array]:
     """Return `arrays` after a formula has changed them: the same arrays where the library can write to them.
 
@@ -118,11 +121,10 @@ def changed(
     function : callable
         ``function(xp, *operands)``, elementwise, returns what replaces each of them.
     arrays : sequence of array, of one shape
-    backend : Backend
-        Of the arrays.
     in_place : bool
         Whether they may be written to.
     """
+    backend = plugins.backend_of(arrays[0])
     if in_place and writes(backend):
         backend.follow(backend.in_cache)(functools.partial(_write, function, backend.xp), arrays)
         return arrays
@@ -151,6 +153,6 @@ def change_gradient(param: Parameter, function: Callable[[Namespace, Array, Arra
     def both(xp: Namespace, w: Array, g: Array) -> tuple[Array, Array]:
         return w, function(xp, w, g)
 
-    _, made = changed(both, [param.array, grad], param._node.spec.backend, in_place=not recorded)
+    _, made = changed(both, [param.array, grad], in_place=not recorded)
     if made is not grad:
         param.grad = made

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.backend.plugins import plugins
+from xpgrad import array_api
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.types import Array
 
 MOST = 65504.0
@@ -42,18 +43,13 @@ class LossScale:
             self.value, self.good = min(MOST, self.value * 2), 0
 
 
-def all_finite(params: Sequence[Parameter]) -> bool:
-    """Return whether no gradient has an infinite element or NaN: one value is read for each device."""
-    found: dict[Any, Array] = {}
+def finite(params: Sequence[Parameter]) -> list[Array]:
+    """Return for each device whether no gradient there has an infinite element or NaN: 0-d boolean arrays."""
+    found: dict[Any, Variable] = {}
     for param in params:
         grad = param.grad
         if grad is not None:
-            backend = plugins.backend_of(grad)
-            flag = backend.follow(_finite)(backend.xp, grad)
-            device = backend.device_of(grad)
-            found[device] = flag if device not in found else found[device] & flag
-    return all(bool(flag) for flag in found.values())
-
-
-def _finite(xp: Any, grad: Array) -> Array:
-    return xp.all(xp.isfinite(grad))
+            g = constant_variable(grad)
+            flag = array_api.all(array_api.isfinite(g))
+            found[g.device] = array_api.logical_and(found[g.device], flag) if g.device in found else flag
+    return [flag.array for flag in found.values()]

@@ -7,9 +7,10 @@ from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.models.link import Link
+from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
-from xpgrad.optimizers.loss_scaling import LossScale, all_finite
+from xpgrad.optimizers.loss_scaling import LossScale, finite
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 
@@ -179,7 +180,7 @@ class GradientMethod(Optimizer, Formula):
 
     def is_safe_to_update(self) -> bool:
         """Return whether all gradients are finite."""
-        return all_finite(list(self.target.params(False)))
+        return all(map(bool, finite(list(self.target.params(False)))))
 
     def check_nan_in_grads(self) -> bool:
         """Return whether a gradient is not finite, where loss scaling is dynamic; else False."""
@@ -238,6 +239,26 @@ class GradientMethod(Optimizer, Formula):
                         param.update_rule._held = None
         if self._scale is not None:
             self._scale.after(safe)
+
+    def compile(self, lossfun: Callable[..., Any], **options: Any) -> Step:
+        """Return a function that makes a step like `update`, as one program: forward, backward, and update.
+
+        Parameters
+        ----------
+        lossfun : callable
+            ``lossfun(*args, **kwds)`` returns the loss. Arrays among its arguments are Variables.
+        **options
+            As for `xpgrad.compile`.
+
+        Returns
+        -------
+        callable
+            ``step(*args, **kwds)`` returns the loss as an array. Hyperparameters, `t` and states are read at each call,
+            and may change without another program. Gradients are cleared.
+        """
+        if self.target is None:
+            raise RuntimeError(f"{type(self).__name__}.compile: there is no model; call setup(model) first")
+        return Step(self, lossfun, options)
 
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, a dynamic factor of the loss, and what the update rules have."""

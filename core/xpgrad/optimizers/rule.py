@@ -16,7 +16,9 @@ State = dict[str, Any]
 
 
 class Rule:
-    """An optimizer as functions of trees; ``Adam(alpha=0.01).rule`` is one::
+    """An optimizer as functions of trees. The attribute `rule` of an optimizer is one.
+
+    ::
 
         rule = xpgrad.optimizers.Adam(alpha=0.01).rule
         state = rule.init(params)
@@ -56,7 +58,8 @@ class Rule:
             found[name] = structure.build([array_api.full_like(constant_variable(x.array), value) for x in variables])
         if any(isinstance(leaf, Variable) for leaf in leaves):
             return found
-        return _arrays(found)
+        made: State = _arrays(found)
+        return made
 
     def update(self, params: Any, grads: Any, state: State, **hyperparam: Any) -> tuple[Any, State]:
         """Return parameters and state after a step.

@@ -6,10 +6,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad import array_api
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
+from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import Formula, Numbers, change_gradient, changed, prepared, writes
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.types import Array, Namespace
@@ -99,7 +101,7 @@ class UpdateRule:
             self.prepare(param)
             state, held = self._state, param
             if state is not None and MASTER in state:
-                spec, backend = param._node.spec, param._node.spec.backend
+                spec, backend = param._node.spec, plugins.backend_of(param.array)
                 held = Parameter(state[MASTER], name=param.name)
                 held.grad = backend.follow(backend.xp.astype)(param.grad, spec.wide)
                 held._node.own_extra().loss_scale = param._loss_scale
@@ -112,7 +114,7 @@ class UpdateRule:
         """Give a parameter the values of its float32 copy, after an update of that."""
         assert self._state is not None
         self._state[MASTER] = held.array
-        backend = param._node.spec.backend
+        backend = plugins.backend_of(held.array)
         store(param, backend.follow(backend.xp.astype)(held.array, param.dtype))
 
     def prepare(self, param: Parameter) -> None:
@@ -183,7 +185,7 @@ class UpdateRule:
             return w, g, *s.values()
 
         array = param.array
-        made = changed(step, [array, param.grad, *[state[name] for name in names]], param._node.spec.backend)
+        made = changed(step, [array, param.grad, *[state[name] for name in names]])
         if made[0] is not array:
             param.array = made[0]
             state.update(zip(names, made[2:], strict=True))
@@ -224,7 +226,8 @@ def unscale(param: Parameter) -> None:
     """Divide a gradient by the factor of the loss from which it was computed, if there is one."""
     scale = param._loss_scale
     if scale is not None:
-        change_gradient(param, lambda xp, w, g: g / scale)
+        divisor = array_api.astype(scale, param.dtype).array if isinstance(scale, Variable) else scale
+        change_gradient(param, lambda xp, w, g: g / divisor)
         param._node.own_extra().loss_scale = None
 
 

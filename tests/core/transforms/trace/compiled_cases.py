@@ -33,7 +33,10 @@ WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
         *("linalg.svd-full-wide", "linalg.svd-vectors", "linalg.svdvals"),
         *("linalg.matrix_norm-nuc", "linalg.matrix_norm-2", "linalg.matrix_norm-minus-2"),
     ),
-    "the call seeds the random numbers": ("F.dropout",),
+    "the call seeds the random numbers": (
+        *("F.dropout", "F.gaussian-eps", "F.gumbel_softmax", "F.gumbel_softmax-temperature", "F.zoneout"),
+        *("F.simplified_dropconnect", "F.simplified_dropconnect-one_mask"),
+    ),
     "the shape of a result depends on values": (
         *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
         *("nunique", "union1d", "setdiff1d", "bincount", "bincount-weights"),

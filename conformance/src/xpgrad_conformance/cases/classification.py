@@ -1,0 +1,96 @@
+"""Cases of `xpgrad.functions`: measures of how good predictions are."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+Host = Any  # a NumPy array
+SCORES = Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [2, 3, 1], [5, 1, 0]])
+LABELS = Input(kind="int", values=[0, 2, 0, 2, 1, 1, -1])
+MAPS = Input((2, 3, 2, 2))
+PIXELS = Input((2, 2, 2), kind="int", values=[[[0, 2], [1, -1]], [[1, 1], [2, 0]]])
+PAIR = (Input((5, 2)), Input((5, 2)))
+FOUR = (None, None, None, "int")
+TWO = (None, "int")
+
+
+def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, order=0, area="F", **rest)
+
+
+def _summary(y: Host, t: Host, classes: int = 3, beta: float = 1.0, ignored: int = -1) -> tuple[Host, ...]:
+    """Return precision, recall, F-score and support from the matrix of confusion, example by example."""
+    confusion = np.zeros((classes, y.shape[1]))
+    rows = np.moveaxis(y, 1, -1).reshape(-1, y.shape[1])
+    for scores, label in zip(rows, t.ravel(), strict=True):
+        if label != ignored:
+            confusion[label, list(scores).index(max(scores))] += 1
+    hits = np.asarray([confusion[k, k] if k < y.shape[1] else 0 for k in range(classes)])
+    predicted = np.asarray([confusion[:, k].sum() if k < y.shape[1] else 0 for k in range(classes)])
+    support = confusion.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        precision, recall = hits / predicted, hits / support
+        score = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+    return precision, recall, score, support.astype(int)
+
+
+def _determination(pred: Host, true: Host, weight: Host | None = None) -> Host:
+    weight = np.ones(len(pred)) if weight is None else weight
+    mean = np.average(true, axis=0, weights=weight)
+    return 1 - weight @ (pred - true) ** 2 / (weight @ (true - mean) ** 2)
+
+
+CASES = (
+    _f(
+        "binary_accuracy",
+        lambda F, y, t: F.binary_accuracy(y, t),
+        lambda y, t: np.asarray(sum((a >= 0) == b for a, b in zip(y.ravel(), t.ravel(), strict=True)) / 5),
+        (Input(values=[[-2, 0, 1], [3, -5, -1]]), Input(kind="int", values=[[0, 1, 0], [1, -1, 1]])),
+    ),
+    _f(
+        "binary_accuracy-all_ignored",
+        lambda F, y, t: F.binary_accuracy(y, t),
+        lambda y, t: np.asarray(0.0),
+        (Input((2,)), Input(kind="int", values=[-1, -1])),
+    ),
+    _f(
+        "classification_summary",
+        lambda F, y, t: F.classification_summary(y, t, 3),
+        _summary,
+        (SCORES, LABELS),
+        dtype=FOUR,
+    ),
+    _f(
+        "classification_summary-more_classes",
+        lambda F, y, t: F.classification_summary(y, t, label_num=4, beta=2.0),
+        lambda y, t: _summary(y, t, 4, 2.0),
+        (SCORES, LABELS),
+        dtype=FOUR,
+    ),
+    _f(
+        "classification_summary-maps",
+        lambda F, y, t: F.classification_summary(y, t, 3, ignore_label=1),
+        lambda y, t: _summary(y, t, 3, 1.0, 1),
+        (MAPS, Input(kind="int", values=[[[0, 2], [1, 0]], [[1, 1], [2, 0]]])),
+        dtype=FOUR,
+    ),
+    _f("precision", lambda F, y, t: F.precision(y, t, 3), lambda y, t: _summary(y, t)[::3], (MAPS, PIXELS), dtype=TWO),
+    _f("recall", lambda F, y, t: F.recall(y, t, 3), lambda y, t: _summary(y, t)[1::2], (SCORES, LABELS), dtype=TWO),
+    _f("f1_score", lambda F, y, t: F.f1_score(y, t, 3), lambda y, t: _summary(y, t)[2:], (SCORES, LABELS), dtype=TWO),
+    _f("r2_score", lambda F, x, y: F.r2_score(x, y), lambda x, y: _determination(x, y).mean(), PAIR),
+    _f("r2_score-raw", lambda F, x, y: F.r2_score(x, y, multioutput="raw_values"), _determination, PAIR),
+    _f(
+        "r2_score-weights",
+        lambda F, x, y, w: F.r2_score(x, y, w, "raw_values"),
+        _determination,
+        (*PAIR, Input((5,), low=0.1)),
+    ),
+    _f(
+        "r2_score-constant",
+        lambda F, x, y: F.r2_score(x, y, multioutput="raw_values"),
+        lambda x, y: np.asarray([0.0, 1 - ((x - y)[:, 1] ** 2).sum() / 2]),
+        (Input((3, 2)), Input(values=[[2, 1], [2, 2], [2, 3]])),
+    ),
+)

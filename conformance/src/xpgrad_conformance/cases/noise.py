@@ -1,0 +1,115 @@
+"""Cases of `xpgrad.functions`: noise, with the same numbers at each call."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.table.case import Case, Input
+
+Host = Any  # a NumPy array
+MATRIX = Input((3, 4))
+X, W, B = Input((2, 2, 2)), Input((3, 4)), Input((3,))
+MASKS = Input((2, 3, 4), kind="bool")
+MASK = Input((3, 4), kind="bool")
+HOST = ("random_numbers_of_the_host",)
+
+
+def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+
+
+def _seeded(call: Any) -> Any:
+    """Return `call` with random numbers that follow from the seed 3."""
+
+    def seeded(F: Any, *xs: Any) -> Any:
+        import xpgrad
+
+        device = xpgrad.as_variable(xs[0]).device
+        state = xpgrad.random.get_state(device)
+        xpgrad.random.seed(3, device)
+        y = call(F, *xs)
+        xpgrad.random.set_state(state, device)
+        return y
+
+    return seeded
+
+
+def _uniform(*shape: int) -> Host:
+    return np.random.default_rng(3).random(shape)
+
+
+def _softmax(x: Host, axis: int) -> Host:
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+CASES = (
+    _f(
+        "gaussian",
+        lambda F, m, v, eps: F.gaussian(m, v, eps=F.cast(eps, m.dtype)),
+        lambda m, v, eps: m + np.sqrt(np.exp(v)) * eps,
+        (Input(), Input(), Input(kind="int")),
+    ),
+    _f(
+        "gaussian-eps",
+        _seeded(lambda F, m, v: F.gaussian(m, v, eps=F.gaussian(m, v, return_eps=True)[1])),
+        lambda m, v: m + np.sqrt(np.exp(v)) * np.random.default_rng(3).standard_normal(m.shape),
+        (Input(), Input()),
+        needs=HOST,
+    ),
+    _f(
+        "gumbel_softmax",
+        _seeded(lambda F, x: F.gumbel_softmax(x, tau=0.8)),
+        lambda x: _softmax((x - np.log(-np.log(_uniform(3, 4)))) / 0.8, 1),
+        (MATRIX,),
+        needs=HOST,
+    ),
+    _f(
+        "gumbel_softmax-temperature",
+        _seeded(lambda F, x, tau: F.gumbel_softmax(x, tau, axis=0)),
+        lambda x, tau: _softmax((x - np.log(-np.log(_uniform(3, 4)))) / tau, 0),
+        (MATRIX, Input((), low=0.5)),
+        needs=HOST,
+    ),
+    _f("gumbel_softmax-one", lambda F, x: F.gumbel_softmax(x), lambda x: np.ones(()), (Input(()),), order=0),
+    _f(
+        "simplified_dropconnect",
+        _seeded(lambda F, x, W, b: F.simplified_dropconnect(x, W, b, ratio=0.25)),
+        lambda x, W, b: np.einsum("nk,nmk->nm", x.reshape(2, 4), W * (_uniform(2, 3, 4) >= 0.25)) / 0.75 + b,
+        (X, W, B),
+        needs=HOST,
+    ),
+    _f(
+        "simplified_dropconnect-one_mask",
+        _seeded(lambda F, x, W: F.simplified_dropconnect(x, W, ratio=0.25, use_batchwise_mask=False)),
+        lambda x, W: np.einsum("nk,mk->nm", x.reshape(2, 4), W * (_uniform(3, 4) >= 0.25)) / 0.75,
+        (X, W),
+        needs=HOST,
+    ),
+    _f(
+        "simplified_dropconnect-mask",
+        lambda F, x, W, b, mask: F.simplified_dropconnect(x, W, b, mask=mask),
+        lambda x, W, b, mask: np.einsum("nk,nmk->nm", x.reshape(2, 4), 2 * W * mask) + b,
+        (X, W, B, MASKS),
+    ),
+    _f(
+        "simplified_dropconnect-given_mask",
+        lambda F, x, W, mask: F.simplified_dropconnect(x, W, mask=mask, use_batchwise_mask=False),
+        lambda x, W, mask: np.einsum("nk,mk->nm", x.reshape(2, 4), 2 * W * mask),
+        (X, W, MASK),
+    ),
+    _f(
+        "simplified_dropconnect-no_train",
+        lambda F, x, W, b: F.simplified_dropconnect(x, W, b, train=False),
+        lambda x, W, b: np.einsum("nk,mk->nm", x.reshape(2, 4), W) + b,
+        (X, W, B),
+    ),
+    _f(
+        "zoneout",
+        _seeded(lambda F, h, x: F.zoneout(h, x, ratio=0.25)),
+        lambda h, x: np.where(_uniform(3, 4) >= 0.25, x, h),
+        (Input(), Input()),
+        needs=HOST,
+    ),
+    _f("zoneout-all", lambda F, h, x: F.zoneout(h, x, 1.0), lambda h, x: h, (Input(), Input())),
+)

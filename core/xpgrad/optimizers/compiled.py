@@ -1,0 +1,250 @@
+"""A training step as one program: forward, backward, and update."""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xpgrad import array_api
+from xpgrad.backend.device import Device
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.errors import TraceError
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.optimizers.formula import Numbers, check_kept
+from xpgrad.optimizers.loss_scaling import finite
+from xpgrad.optimizers.update_rule import MASTER, UpdateRule, held_by
+from xpgrad.transforms.trace.compiled import compile
+from xpgrad.types import Array, Dtype
+
+if TYPE_CHECKING:
+    from xpgrad.optimizers.optimizer import GradientMethod
+
+
+class Scalar:
+    """A number that a program reads at each run.
+
+    Attributes
+    ----------
+    variable : Variable, 0-d
+    """
+
+    def __init__(self, device: Device, dtype: Dtype) -> None:
+        self.value: float | None = None
+        self.device, self.dtype = device, dtype
+        self.variable = Variable(self._array(0.0), requires_grad=False)
+
+    def _array(self, value: float) -> Array:
+        backend = self.device.backend
+        return backend.restore(backend.asarray(value, self.dtype, self.device.handle))
+
+    def set(self, value: float, name: str = "a number") -> None:
+        """Give it another value."""
+        if value != self.value:
+            check_kept(name, value, self.variable._node.spec)
+            self.variable.array, self.value = self._array(value), value
+
+
+class Place(NamedTuple):
+    """Where coefficients are the same: the number of their group, and device and dtype of the parameters."""
+
+    group: int
+    device: Device
+    dtype: Dtype
+
+
+class Step:
+    """``optimizer.compile(lossfun)``: a function that makes a step, and returns the loss.
+
+    What changes from step to step, parameters, states, and numbers computed from hyperparameters and `t`, is in
+    Variables, which the program reads and stores.
+    """
+
+    def __init__(self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.optimizer, self.lossfun, self.options = optimizer, lossfun, options
+        self.programs: dict[Any, Program] = {}
+        self.states: dict[UpdateRule, dict[str, Variable]] = {}
+        functools.update_wrapper(self, lossfun, updated=())
+
+    def __repr__(self) -> str:
+        return f"<compiled step of {type(self.optimizer).__name__}: {len(self.programs)} programs>"
+
+    def __call__(self, *args: Any, **kwds: Any) -> Any:
+        """Return the loss, as an array, after a step by its gradients."""
+        optimizer = self.optimizer
+        params = list(optimizer.target.params())
+        if any(param._array is None for param in params):
+            return self._eager(args, kwds)
+        params = [param for param in params if param.update_rule is not None and param.update_rule.enabled]
+        if not params:
+            raise ValueError(f"{self!r}: expected a model with parameters to update, got none that is enabled")
+        known: dict[Any, int] = {}
+        numbers: list[Numbers] = []
+        places = [self._place(param, known, numbers) for param in params]
+        options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
+        scale = optimizer._scale
+        key = repr((
+            places, options, list(map(id, params)), _of_hooks(optimizer), [_of_hooks(p.update_rule) for p in params],
+            None if scale is None else scale.interval is None,
+        ))  # fmt: skip
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = Program(self, params, places, options)
+        return program.run(numbers, args, kwds)
+
+    def _place(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> Place:
+        """Return whose coefficients a parameter has: the place in `numbers`, the device and the dtype."""
+        rule: UpdateRule = param.update_rule
+        if rule.formula is None:
+            raise TypeError(f"{self!r}: {type(rule).__name__} has no formulas; call optimizer.update(lossfun)")
+        rule.prepare(param)
+        own = vars(rule.hyperparam)
+        key = rule.t, id(own["_parent"]) if len(own) == 1 else id(own)
+        if key not in known:
+            known[key] = len(numbers)
+            numbers.append(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1))
+        spec = param._node.spec
+        return Place(known[key], param.device, spec.wide if MASTER in (rule.state or ()) else spec.dtype)
+
+    def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        """Make a step without a program: it initialises parameters."""
+        found: list[Any] = []
+
+        def lossfun() -> Any:
+            found.append(self.lossfun(*args, **kwds))
+            return found[0]
+
+        self.optimizer.update(lossfun)
+        return found[0].array
+
+    def variables(self, rule: UpdateRule) -> dict[str, Variable]:
+        """Return Variables over the state of a rule."""
+        kept, state = self.states.setdefault(rule, {}), rule.state or {}
+        for name, array in state.items():
+            variable = kept.get(name)
+            if variable is None:
+                kept[name] = Variable(array, requires_grad=False)
+            elif variable._array is not array:
+                variable.array = array
+        return kept
+
+
+class Program:
+    """A program for parameters whose coefficients are the same in the same places."""
+
+    def __init__(
+        self, owner: Step, params: Sequence[Parameter], places: Sequence[Place], options: Sequence[Numbers]
+    ) -> None:
+        self.owner, self.params, self.places = owner, params, places
+        self.numbers: dict[Place, dict[str, Any]] = {place: dict(options[place.group]) for place in places}
+        self.scalars: dict[Place, dict[str, Scalar]] = {place: {} for place in places}
+        device = params[0].device
+        self.time = Scalar(device, device.backend.namespace.float32)
+        self.scale = Scalar(device, device.backend.namespace.float32)
+        function = functools.partial(_stepped, self, owner.lossfun)  # where constants of the loss are looked for
+        functools.update_wrapper(function, owner.lossfun, updated=())
+        self.function = compile(function, **owner.options)
+
+    def run(self, numbers: Sequence[Numbers], args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        """Return the loss after a step with these coefficients."""
+        optimizer = self.owner.optimizer
+        for place, scalars in self.scalars.items():
+            for name, x in numbers[place.group].items():
+                if x is not None and not isinstance(x, bool):
+                    if name not in scalars:
+                        scalars[name] = Scalar(place.device, place.dtype)
+                        self.numbers[place][name] = scalars[name].variable
+                    scalars[name].set(float(x), name)
+        self.time.set(float(optimizer.t))
+        self.scale.set(optimizer._loss_scale or 1.0)
+        states = [self.owner.variables(param.update_rule) for param in self.params]
+        loss, safe, skipped = self.function(args, kwds)
+        safe = all(map(bool, safe))
+        for i, (param, state) in enumerate(zip(self.params, states, strict=True)):
+            rule: UpdateRule = param.update_rule
+            rule.t += safe and i not in skipped
+            rule._state = {name: state[name].array for name in rule.state or {}}
+        optimizer.t += safe
+        if optimizer._scale is not None:
+            optimizer._scale.after(safe)
+        return loss
+
+    @contextmanager
+    def borrowed(self, states: Sequence[dict[str, Variable]]) -> Iterator[None]:
+        """Context manager in which the rules have the program's arrays as states, and its number of steps."""
+        optimizer = self.owner.optimizer
+        rules: list[UpdateRule] = [param.update_rule for param in self.params]
+        before = optimizer.t, [(rule.t, rule._state) for rule in rules]
+        clock: Any = self.time.variable.array
+        optimizer.t = clock
+        for rule, state in zip(rules, states, strict=True):
+            rule.t, rule._state = clock, {name: x.array for name, x in state.items()}
+        try:
+            yield
+        finally:
+            optimizer.t = before[0]
+            for rule, (t, kept) in zip(rules, before[1], strict=True):
+                rule.t, rule._state, rule._held = t, kept, None
+
+
+def _stepped(
+    program: Program, lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return the loss, whether the gradients are finite, and which parameters have none, after a step."""
+    owner = program.owner
+    optimizer, scale = owner.optimizer, owner.optimizer._scale
+    loss = lossfun(*args, **kwds)
+    optimizer.target.cleargrads()
+    if scale is not None:
+        one = array_api.ones_like(constant_variable(loss.array))
+        loss.grad = (one * array_api.astype(program.scale.variable, loss.dtype)).array
+    loss.backward()
+    states = [owner.variables(param.update_rule) for param in program.params]
+    updated = [i for i, param in enumerate(program.params) if param.grad is not None]
+    safe = [] if scale is None or scale.interval is None else finite([program.params[i] for i in updated])
+    if len(safe) > 1:
+        raise TraceError("optimizer.compile: expected parameters on one device, got several; call optimizer.update")
+    with program.borrowed(states):
+        for i in updated:
+            if scale is not None:
+                program.params[i]._node.own_extra().loss_scale = program.scale.variable  # type: ignore[assignment]
+            held_by(program.params[i])
+        optimizer.call_hooks("pre")
+        for i in updated:
+            _update(program.params[i], program.numbers[program.places[i]], states[i], safe)
+        optimizer.call_hooks("post")
+    optimizer.target.cleargrads()
+    return loss.array, safe, tuple(i for i in range(len(program.params)) if i not in updated)
+
+
+def _update(param: Parameter, numbers: Numbers, state: dict[str, Variable], safe: Sequence[Array]) -> None:
+    """Update a parameter and the Variables of its state, or leave them as they are if it is not `safe`."""
+    rule: UpdateRule = param.update_rule
+    before, held = param.array, rule.hold(param)
+    rule.call_hooks("pre", held)
+    rule.step(held, numbers)
+    rule.call_hooks("post", held)
+    if held is not param:
+        rule.keep(param, held)
+    made: Any = rule.state
+    if safe:
+        param.array = _chosen(safe[0], param.array, before)
+    for name, x in state.items():
+        x.array = _chosen(safe[0], made[name], x.array) if safe else made[name]
+
+
+def _chosen(condition: Array, x1: Array, x2: Array) -> Array:
+    return array_api.where(*map(constant_variable, (condition, x1, x2))).array
+
+
+def _of_hooks(owner: Any) -> list[Any]:
+    """Return what hooks are called, and with which numbers, which are constants of a program."""
+    return [
+        (
+            timing,
+            name,
+            id(hook),
+            {k: x for k, x in getattr(hook, "__dict__", {}).items() if isinstance(x, (int, float))},
+        )
+        for timing, hooks in owner._hooks.items()
+        for name, hook in hooks.items()
+    ]
