@@ -32,6 +32,7 @@ MODULES = {
     "JVP": "tangents",
     "SCAN": "scan",
     "COMPILE": "programs",
+    "OPTIMIZERS": "optimizers",
 }
 """Where each workload is defined: an entry of that module's WORKLOADS."""
 

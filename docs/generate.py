@@ -9,6 +9,7 @@ from pathlib import Path
 from xpgrad.backend.capabilities import FACTS
 from xpgrad.backend.kernels import Declaration, table
 from xpgrad.backend.standard import FUNCTIONS
+from xpgrad.cli.catalogue import load
 
 DOCS = Path(__file__).parent
 CERTIFICATES = DOCS / "conformance"
@@ -107,7 +108,36 @@ def facts() -> str:
 
 def backends(text: str) -> str:
     """Return the page on backends with its generated tables."""
-    for mark, table_ in (("facts", facts()), ("certified", certified())):
+    return _filled(text, facts=facts(), certified=certified())
+
+
+def chainer(text: str) -> str:
+    """Return the page on Chainer with the tables of its catalogue."""
+    same, others = ["| module | the same |", "|---|---|"], dict.fromkeys(("better", "renamed", "gone"), "")
+    counts = dict.fromkeys(("same", *others), 0)
+    catalogue = load()
+    for module, entries in catalogue.modules.items():
+        names = [_plain(name) for name, entry in entries.items() if entry.state == "same"]
+        if names:
+            same.append(f"| {module} | {' '.join(names)} |")
+        for entry in entries.values():
+            counts[entry.state] += 1
+            if entry.state in others:
+                here = f"`{entry.here}`" + ": " * bool(entry.text) if entry.state == "renamed" else ""
+                others[entry.state] += f"\n| {_plain(entry.path)} | {here}{entry.text} |"
+    for module, why in catalogue.elsewhere.items():
+        others["gone"] += f"\n| {_plain(module)} (all of it) | {why} |"
+    total = ", ".join(f"{count} {state}" for state, count in counts.items())
+    heads = {state: f"| in Chainer | {state} |\n|---|---|{rows}" for state, rows in others.items()}
+    return _filled(text, counts=f"{sum(counts.values())} names: {total}.", same="\n".join(same), **heads)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "\\_")
+
+
+def _filled(text: str, **tables: str) -> str:
+    for mark, table_ in tables.items():
         begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}\n{table_}\n{end}{rest.partition(end)[2]}"
@@ -119,6 +149,8 @@ def main() -> None:
     (DOCS / "kernels.md").write_text(kernels(), encoding="utf-8")
     page = DOCS / "backends.md"
     page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page = DOCS / "chainer.md"
+    page.write_text(chainer(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

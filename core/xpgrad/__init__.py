@@ -123,8 +123,10 @@ _LATE = {
 }
 """Modules that are imported at their first use: most programs need few of them."""
 _LATE_FUNCTIONS = {
+    "AbstractSerializer": "xpgrad.serializers",
     "Chain": "xpgrad.models",
     "ChainList": "xpgrad.models",
+    "Deserializer": "xpgrad.serializers",
     "DictSummary": "xpgrad.reporter",
     "GradientMethod": "xpgrad.optimizer",
     "Initializer": "xpgrad.initializers",
@@ -133,6 +135,7 @@ _LATE_FUNCTIONS = {
     "Optimizer": "xpgrad.optimizer",
     "Reporter": "xpgrad.reporter",
     "Sequential": "xpgrad.models",
+    "Serializer": "xpgrad.serializers",
     "Summary": "xpgrad.reporter",
     "UpdateRule": "xpgrad.optimizer",
     "compile": "xpgrad.transforms.trace.compiled",

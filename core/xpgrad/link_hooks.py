@@ -17,6 +17,7 @@ from xpgrad.links import DeconvolutionND
 from xpgrad.links.parameters import outside, waits
 from xpgrad.models import Link, LinkHook
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs
+from xpgrad.types import Array
 
 __all__ = ["SpectralNormalization", "TimerHook", "WeightStandardization"]
 
@@ -44,9 +45,9 @@ class _WeightHook(LinkHook):
         """Put the normalized weight in place of the weight."""
         link: Any = args.link
         weight = getattr(link, self.weight_name)
-        put, original = self._replaced.pop(id(link), (None, None))
-        if weight is put:  # the call before has raised an error
-            weight = link.__dict__[self.weight_name] = original
+        stale = self._replaced.pop(id(link), None)
+        if stale is not None and weight is stale[0]:  # the call before has raised an error
+            weight = link.__dict__[self.weight_name] = stale[1]
         if waits(weight):
             link.initialize_for(*args.args, **args.kwargs)
         outside(self._prepare, link)
@@ -103,6 +104,7 @@ class SpectralNormalization(_WeightHook):
         super().__init__(eps, weight_name, name)
         self.n_power_iteration, self.use_gamma, self.factor = n_power_iteration, use_gamma, factor
         self.vector_name = f"{weight_name}_u"
+        self._vectors: dict[int, tuple[Array, Array]] = {}  # of the last call of each link, for its recomputation
 
     def deleted(self, link: Any) -> None:
         """Remove what the link got."""
@@ -134,18 +136,24 @@ class SpectralNormalization(_WeightHook):
     def _normalized(self, link: Any, weight: Variable) -> Variable:
         kept, matrix = link.__dict__[self.vector_name], self._matrix(link, weight)
         with no_backprop_mode():
-            u = as_variable(kept.array)
-            for _ in range(0 if config.in_recomputing else self.n_power_iteration):
-                v = self._unit(matmul(u, matrix))
-                u = self._unit(matmul(matrix, v))
-            if config.in_recomputing:
-                v = self._unit(matmul(u, matrix))
-            elif config.train:
-                kept.array = u.array
-        sigma = matmul(matmul(u.array, matrix), v.array)
+            if not config.in_recomputing:
+                self._vectors[id(link)] = u, _ = self._iterated(as_variable(kept.array), matrix)
+                if config.train:
+                    kept.array = u
+        u, v = self._vectors[id(link)]
+        sigma = matmul(matmul(u, matrix), v)
         if self.factor is not None:
             sigma = sigma / self.factor
         return weight * (link.gamma / sigma) if self.use_gamma else weight / sigma
+
+    def _iterated(self, u: Variable, matrix: Variable) -> tuple[Array, Array]:
+        """Return approximations of the left and right singular vectors, from that of the left one."""
+        v = self._unit(matmul(u, matrix))
+        u = self._unit(matmul(matrix, v))
+        for _ in range(self.n_power_iteration - 1):
+            v = self._unit(matmul(u, matrix))
+            u = self._unit(matmul(matrix, v))
+        return u.array, v.array
 
     def _unit(self, x: Variable) -> Variable:
         return x / (linalg.vector_norm(x) + self.eps)

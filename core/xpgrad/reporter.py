@@ -9,10 +9,12 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.levels import innermost
 from xpgrad.backend.modules import device_of
-from xpgrad.config import config
+from xpgrad.config import at_level, called_with, config
 from xpgrad.errors import GraphError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.listing import listed as _listed
@@ -102,9 +104,37 @@ def get_current_reporter() -> Reporter:
 
 
 def report(values: Mapping[str, Any], observer: object = None) -> None:
-    """Report values, by name, to the current reporter; without one, nothing happens."""
+    """Report values, by name, to the current reporter; without one, nothing happens.
+
+    A compiled function reports at each run of its program. Within `vmap` and `jvp`, nothing is reported.
+    """
+    if innermost() is None:
+        _reported(observer, tuple(values), tuple(values.values()))
+        return
+    from xpgrad.transforms.trace.printing import trace_of  # only for compiled functions
+
+    are_variables = tuple(isinstance(value, Variable) for value in values.values())
+    arrays = tuple(map(_plain, values.values()))
+    backend = trace_of(arrays)
+    if backend is not None:
+        backend.effect("report", partial(_run, observer, tuple(values), are_variables), arrays)
+
+
+def _run(observer: object, names: tuple[str, ...], are_variables: tuple[bool, ...], *arrays: Any) -> None:
+    """Report the arrays of one run; while the program is recorded, outside of the transformation."""
+    called_with(at_level(None), _reported, observer, names, arrays, are_variables)
+
+
+def _reported(
+    observer: object, names: tuple[str, ...], values: tuple[Any, ...], wraps: tuple[bool, ...] | None = None
+) -> None:
     if _CURRENT.reporters:
-        _CURRENT.reporters[-1].report(values, observer)
+        wrapped = values if wraps is None else map(_wrapped, values, wraps)
+        _CURRENT.reporters[-1].report(dict(zip(names, wrapped, strict=True)), observer)
+
+
+def _wrapped(value: Any, wraps: bool) -> Any:
+    return constant_variable(value) if wraps else value
 
 
 @contextmanager
@@ -182,7 +212,7 @@ class DictSummary:
 
 
 def _plain(value: Any) -> float | Array:
-    return value.array if isinstance(value, Variable) else value
+    return value._array if isinstance(value, Variable) else value
 
 
 if not TYPE_CHECKING:

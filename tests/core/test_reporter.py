@@ -68,6 +68,36 @@ def test_variables_are_stored_without_their_graph_unless_it_is_asked_for(device)
     assert reporter.observation["y"] is y
 
 
+def test_a_compiled_function_reports_at_each_run(device) -> None:
+    model = object()
+
+    @xpgrad.compile
+    def f(x):
+        y = xpgrad.functions.sum(x * x)
+        report({"y": y, "three": 3}, model)
+        return y
+
+    reporter = Reporter()
+    reporter.add_observer("main", model)
+    for i in range(8):
+        with reporter.scope(observation := {}):
+            f(device.send(np.full(2, float(i), np.float32)))
+        assert observation["main/y"].item() == 2 * i * i
+        assert observation["main/y"].device == device
+        assert observation["main/three"] == 3
+    f(device.send(np.ones(2, np.float32)))  # and without a reporter, nothing happens
+
+
+def test_nothing_is_reported_of_one_example_of_a_batch() -> None:
+    def f(x):
+        report({"x": x})
+        return x * 2
+
+    with Reporter().scope(observation := {}):
+        xpgrad.transforms.vmap(f)(np.ones(3))
+    assert observation == {}
+
+
 def test_means_and_deviations_are_those_of_numpy(device) -> None:
     values, weights = [1.0, 2.5, 4.0], [1.0, 2.0, 3.0]
     summary = DictSummary()

@@ -11,6 +11,9 @@ page = pathlib.Path("backends.md").read_text()
 assert pathlib.Path("kernels.md").read_text() == generate.kernels(), "kernels.md"
 assert page == generate.backends(page), "backends.md"
 assert "| `negative_steps` | x[::-1] |" in page
+page = pathlib.Path("chainer.md").read_text()
+assert page == generate.chainer(page), "chainer.md"
+assert "relu6" in page
 """
 
 

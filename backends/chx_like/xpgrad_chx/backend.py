@@ -22,6 +22,9 @@ class ChainerxDevice(Device):
 
     __slots__ = ()
 
+    def __init__(self, device: xpgrad_chx.Device, backend: Backend | None = None) -> None:
+        super().__init__(device.place.backend if backend is None else backend, device, device.name)
+
     @property
     def device(self) -> xpgrad_chx.Device:
         """The corresponding device of `xpgrad_chx`."""
@@ -105,7 +108,7 @@ class ChainerxBackend(Backend):
         """Return the device that corresponds to `handle`, a device of `xpgrad_chx`."""
         found = self._places.get(handle)
         if found is None:
-            found = self._places[handle] = ChainerxDevice(self, handle, handle.name)
+            found = self._places[handle] = ChainerxDevice(handle, self)
         return found
 
     def synchronize(self, device: Device) -> None:

@@ -28,9 +28,12 @@ class Handle(cupy.cuda.Device):  # type: ignore[misc]  # CuPy has no types
 
 
 class GpuDevice(Device):
-    """A GPU, as CuPy uses it."""
+    """A GPU, as CuPy uses it; `device` is CuPy's own device object."""
 
     __slots__ = ()
+
+    def __init__(self, device: Any, owner: Backend | None = None) -> None:
+        super().__init__(backend() if owner is None else owner, Handle(device.id), f"@cupy:{device.id}")
 
     @staticmethod
     def from_device_id(number: int) -> Device:
@@ -78,7 +81,7 @@ class CuPyBackend(Backend):
         self._broken: dict[int, str | None] = {}
         count = cupy.cuda.runtime.getDeviceCount()
         handles = [Handle(number) for number in range(count)]
-        self._devices: tuple[Device, ...] = tuple(GpuDevice(self, handle, f"@cupy:{handle.id}") for handle in handles)
+        self._devices: tuple[Device, ...] = tuple(GpuDevice(handle, self) for handle in handles)
         if count > 1:
             self.has_current_device = True
             self.namespace = Followed(standard, self.follow)

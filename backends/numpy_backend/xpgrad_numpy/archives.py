@@ -92,9 +92,8 @@ def _plain_objects(member: IO[bytes], name: str) -> Array:
     try:
         return _Unpickler(member).load()
     except pickle.UnpicklingError as error:
-        raise ValueError(
-            f"{name}: the file has a pickled object ({error}), which is not loaded: it may run code"
-        ) from None
+        why = f"{name}: the file has a pickled object, {error}, which is not loaded, as it may run code"
+        raise ValueError(why) from None
 
 
 def to_raw(array: Array, code: str) -> bytes:

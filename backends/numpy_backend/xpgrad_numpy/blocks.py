@@ -13,8 +13,9 @@ from xpgrad.types import Array, Shape
 Index = tuple[slice, ...]
 Blocks = tuple[Index, ...]
 
-FROM = 6 * 2**20  # bytes of an array; smaller ones stay in the cache as they are
-CACHED = 2**20  # bytes of a block; for half and a quarter of it, calls take the time that the cache saves
+FROM = 2**20  # bytes of an array; smaller ones stay in the cache as they are
+CACHED = 2**18  # bytes of a block, so that the five of a gradient fit into a core's cache; twice as many did not
+COLUMNS_FROM, COLUMNS = 6 * 2**20, 2**20  # the same for blocks across the last axis, on which loops are shorter
 NARROWEST = 64  # elements of a block along the last axis, which NumPy's loops run along
 
 WHOLE: Blocks = ((),)
@@ -46,10 +47,13 @@ def _cut(shape: Shape, axes: tuple[int, ...], itemsize: int) -> Blocks:
     free = [i for i, n in enumerate(shape) if n > 1 and i not in taken]
     if not free:
         return WHOLE
-    wanted = -(-math.prod(shape) * itemsize // CACHED)
+    size = math.prod(shape) * itemsize
+    wanted = -(-size // CACHED)
     long = [i for i, n in enumerate(shape) if n > 1]
     room = {i: shape[i] // (NARROWEST if i == long[-1] else 1 if i == long[0] else 2) for i in free}
     along = next((i for i in free if room[i] >= wanted), max(free, key=room.__getitem__))
+    if along == long[-1]:
+        wanted = -(-size // COLUMNS) if size >= COLUMNS_FROM else 1
     n, count = shape[along], min(wanted, room[along])
     if count < 2:
         return WHOLE

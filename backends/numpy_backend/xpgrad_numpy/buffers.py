@@ -4,11 +4,15 @@ If several rows fit into a buffer, NumPy copies an operand that is broadcast int
 the loop itself. With buffers of one row it reads the operand where it is.
 """
 
+import math
 from types import TracebackType
 
 import numpy as np
 
+from xpgrad.types import Array
+
 USUAL = 8192
+LARGE = 2**15  # elements of an array; for smaller ones the copies take no longer than the two calls
 NARROWEST = 256  # elements of a row; for shorter ones the calls of the inner loop take longer than the copies
 UNIT = 16  # buffers are multiples of that
 
@@ -37,3 +41,19 @@ class Buffers:
     ) -> None:
         if self._before is not None:
             np.setbufsize(self._before)
+
+
+UNCHANGED = Buffers(0)
+
+
+def on_rows(x: Array, axes: int | tuple[int, ...] | None) -> Buffers:
+    """Return a context for loops over `x` and sums of it along `axes`, which broadcast with it.
+
+    Arrays that are not contiguous are copied into buffers, whose size then decides on the order of additions.
+    """
+    if x.size < LARGE or axes is None or not x.flags.c_contiguous:
+        return UNCHANGED
+    summed = {a % x.ndim for a in ((axes,) if isinstance(axes, int) else axes)}
+    inner = x.ndim - 1 in summed
+    row = next((i + 1 for i in reversed(range(x.ndim)) if (i in summed) is not inner), 0)
+    return Buffers(math.prod(x.shape[row:]))

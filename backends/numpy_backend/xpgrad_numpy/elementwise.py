@@ -181,15 +181,17 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     return results
 
 
-PART = 2**16  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
+PART = 2**17  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
 
 
 def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:
     """Call a function that writes into arrays on parts of them, see `Backend.in_cache`; whole if not contiguous."""
     first = arrays[0]
-    if first.nbytes <= 2 * PART or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
+    count = -(-first.nbytes // PART)
+    if count < 2 or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
         function(*arrays)
         return
-    flat, step = [a.reshape(-1) for a in arrays], PART // first.itemsize
-    for start in range(0, first.size, step):
-        function(*[a[start : start + step] for a in flat])
+    flat, size = [a.reshape(-1) for a in arrays], first.size
+    for i in range(count):
+        part = slice(size * i // count, size * (i + 1) // count)
+        function(*[a[part] for a in flat])

@@ -34,7 +34,30 @@ class _Absent(Device):
 
 
 if TYPE_CHECKING:
-    CpuDevice = GpuDevice = ChainerxDevice = Intel64Device = Device
+
+    class CpuDevice(Device):
+        def __init__(self) -> None: ...
+
+    class GpuDevice(Device):
+        device: Any
+
+        def __init__(self, device: Any) -> None: ...
+
+        @staticmethod
+        def from_device_id(device_id: int) -> Device: ...
+
+    class ChainerxDevice(Device):
+        device: Any
+        fallback_device: Device
+
+        def __init__(self, device: Any) -> None: ...
+
+        @staticmethod
+        def from_fallback_device(device: Device) -> Device: ...
+
+    class Intel64Device(Device):
+        def __init__(self) -> None: ...
+
 else:
 
     def __getattr__(name: str) -> type[Device]:

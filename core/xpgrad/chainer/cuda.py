@@ -10,6 +10,8 @@ cupy : module
     The GPU's array library; a stand-in without names where there is none, so that ``xp is cuda.cupy`` can be asked.
 ndarray : type
     Its array type; a class without instances where there is none.
+GpuDevice : type
+    The class of GPUs, `xpgrad.backend.GpuDevice`.
 Event, Stream : type
     CUDA's, from that library; classes that raise `BackendUnavailable` where there is none.
 """
@@ -19,6 +21,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from xpgrad import backend
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.modules import get_array_module
@@ -92,6 +95,8 @@ class _Missing:
 
 
 if TYPE_CHECKING:
+    from xpgrad.backend import GpuDevice as GpuDevice
+
     available: bool
     cudnn_enabled: bool
     cupy: Any
@@ -104,6 +109,8 @@ else:
         """Return what depends on the machine; asked each time, so that importing this module loads no plugin."""
         if name == "cudnn_enabled":
             return False
+        if name == "GpuDevice":
+            return backend.GpuDevice
         if name not in ("available", "cupy", "ndarray", "Event", "Stream"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

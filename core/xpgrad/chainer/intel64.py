@@ -1,8 +1,24 @@
 """Chainer's `backends.intel64`: whether a plugin serves Intel's arrays, under iDeep's names."""
 
+from typing import TYPE_CHECKING
+
+from xpgrad import backend
 from xpgrad.chainer.moves import intel64
+from xpgrad.listing import missing_name
+
+__all__ = ["is_ideep_available", "should_use_ideep"]
 
 LEVELS = "==always", ">=auto"
+
+if TYPE_CHECKING:
+    from xpgrad.backend import Intel64Device as Intel64Device
+else:
+
+    def __getattr__(name: str) -> type:
+        """Return Intel64Device; asked each time, so that importing this module loads no plugin."""
+        if name != "Intel64Device":
+            raise missing_name(__name__, name, lambda: [*__all__, "Intel64Device"])
+        return backend.Intel64Device
 
 
 def is_ideep_available() -> bool:

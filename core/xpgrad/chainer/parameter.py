@@ -16,23 +16,6 @@ from xpgrad.graph.variable import Variable, given_gradient, inside
 from xpgrad.types import Array, Dtype, Shape
 
 
-class Filled:
-    """An initialiser that fills an array with one number.
-
-    Parameters
-    ----------
-    value : number
-    dtype : dtype
-    """
-
-    def __init__(self, value: Any, dtype: Any) -> None:
-        self.value, self.dtype = value, dtype
-
-    def __call__(self, array: Array) -> Array:
-        """Return an array like `array`, filled."""
-        return plugins.backend_of(array).xp.full_like(array, self.value)
-
-
 class Parameter(Variable):
     """A Variable with an initialiser.
 

@@ -1,5 +1,6 @@
 """Converters: how lists of examples become arrays on a device."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ class _FunctionConverter(Converter):
     def __init__(self, function: Callable[..., Any]) -> None:
         if not callable(function):
             raise TypeError(f"converter: expected a function (batch, device), got {type(function).__name__}")
-        self.function, self.__doc__ = function, function.__doc__
+        self.function = function
+        functools.update_wrapper(self, function)
 
     def __call__(self, batch: Any, device: Any = None, *args: Any, **kwargs: Any) -> Any:
         return self.function(batch, device_or_none(device), *args, **kwargs)
@@ -50,6 +52,7 @@ def to_device(device: Any, x: Any) -> Any:
     return x if found is None else found.send(x)
 
 
+@converter()
 def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
     """Examples stacked along a new first axis: an array, or for tuples and dictionaries one array for each member.
 

@@ -11,6 +11,9 @@ from xpgrad.drawing.boxes import Arrow, Box, Boxes, neighbours
 P = TypeVar("P", bound=Boxes)
 MAX_LINES = 12
 DEPTHS = 2, 1, 0
+NEAR = 2  # the first and the last step of a loop often differ
+MAX_REPEATED, PARTS = 60, 40
+"""Of more texts a circle is no repetition; then the picture is cut into so many parts."""
 
 
 def collapsed(picture: P, most: int) -> P:
@@ -18,7 +21,7 @@ def collapsed(picture: P, most: int) -> P:
 
     Boxes with one text and one kind of surroundings become one box. Where such boxes form a circle, as the steps of a
     loop do, this is one box, too, so that the picture has none. The surroundings count as far as `most` allows, then
-    numbers in texts do not, then texts do not.
+    numbers in texts do not, then texts do not. Where little repeats, each box is a part of the whole instead.
     """
     before, after = neighbours(len(picture.boxes), picture.arrows)
     boxes = picture.boxes
@@ -31,8 +34,36 @@ def collapsed(picture: P, most: int) -> P:
             classes = refined(labels, before, after, depth)
             groups = merged(classes, picture.arrows)
             if max(groups) < most:
-                return drawn(picture, classes, groups)
-    return drawn(picture, classes, groups)
+                return drawn(picture, classes, groups) if repeats(groups) else divided(picture, before, after)
+    return divided(picture, before, after)
+
+
+def repeats(groups: list[int]) -> bool:
+    """Return whether each group is of few classes."""
+    return max(Counter(groups).values()) <= MAX_REPEATED
+
+
+def divided(picture: P, before: list[list[int]], after: list[list[int]]) -> P:
+    """Return a picture of parts, one after the other."""
+    waiting = [len(tails) for tails in before]
+    ready = [i for i, tails in enumerate(waiting) if not tails]
+    for i in ready:
+        for head in after[i]:
+            waiting[head] -= 1
+            if not waiting[head]:
+                ready.append(head)
+    size = -(-len(ready) // PARTS)
+    part = {i: k // size for k, i in enumerate(ready)}
+    members: list[list[int]] = [[] for _ in range(max(part.values()) + 1)]
+    for i in ready:
+        members[part[i]].append(i)
+    boxes = []
+    for k, own in enumerate(members):
+        common = Counter(picture.boxes[i].lines[0] for i in own).most_common(MAX_LINES // 2)
+        lines = [f"{text} × {count:,}" if count > 1 else text for text, count in common]
+        boxes.append(Box((f"part {k + 1} of {len(members)}: {len(own):,} nodes", *lines, "…"), "repeated"))
+    pairs = dict.fromkeys((part[a.tail], part[a.head]) for a in picture.arrows)
+    return changed(picture, boxes, [Arrow(tail, head) for tail, head in pairs if tail != head], "each box is a part")
 
 
 def refined(
@@ -112,11 +143,13 @@ def drawn(picture: P, classes: list[int], groups: list[int]) -> P:
         tail, head = place[groups[classes[arrow.tail]]], place[groups[classes[arrow.head]]]
         if tail != head:
             links.setdefault((tail, head), Arrow(tail, head, arrow.dashed))
-    note = (
-        f"{len(picture.boxes):,} nodes, drawn as {len(boxes):,} box{'es' * (len(boxes) != 1)}: "
-        "what repeats is drawn once, with how often"
-    )
-    return replace(picture, boxes=boxes, arrows=tuple(links.values()), notes=(*picture.notes, note))
+    return changed(picture, boxes, list(links.values()), "what repeats is drawn once, with how often")
+
+
+def changed(picture: P, boxes: Sequence[Box], arrows: Sequence[Arrow], how: str) -> P:
+    """Return a picture with other boxes and arrows, and a note about that."""
+    note = f"{len(picture.boxes):,} nodes, drawn as {len(boxes):,} box{'es' * (len(boxes) != 1)}: {how}"
+    return replace(picture, boxes=tuple(boxes), arrows=tuple(arrows), notes=(*picture.notes, note))
 
 
 def box_of(members: list[int], example: dict[int, Box], counts: Counter[int], circle: bool) -> Box:
@@ -129,7 +162,7 @@ def box_of(members: list[int], example: dict[int, Box], counts: Counter[int], ci
         text = " ".join(example[own].lines)
         texts[text] = texts.get(text, 0) + counts[own]
     usual = Counter(texts.values()).most_common(1)[0][0]
-    lines = [text if count == usual else f"{text}  × {count:,}" for text, count in texts.items()]
+    lines = [text if abs(count - usual) <= NEAR else f"{text}  × {count:,}" for text, count in texts.items()]
     if len(lines) > MAX_LINES:
         lines = [*lines[: MAX_LINES - 1], f"and {len(lines) - MAX_LINES + 1} more"]
     return Box((f"repeated × {usual:,}", *lines), "repeated")

@@ -29,6 +29,7 @@ class DotSource:
 
 def quoted(text: str) -> str:
     """Return text as a string of the DOT language."""
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 

@@ -223,7 +223,7 @@ def before(node: Node) -> list[Node]:
     if isinstance(node, VariableNode):
         creator = node.live_creator()
         return [] if creator is None else [creator]
-    return [each for each in node.inputs or () if each is not None]
+    return [each for each in node.input_nodes or () if each is not None]
 
 
 def _node(output: Any) -> Node:

@@ -85,7 +85,10 @@ def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], rankdir: str) -> La
 
 
 def layers_of(count: int, arrows: Sequence[Arrow]) -> list[int]:
-    """Return the layer of each box: below all that point to it, and what nothing points to just above its heads."""
+    """Return the layer of each box: below all that point to it.
+
+    A box with no more arrows to it than from it is just above the first of its heads, which makes no arrow longer.
+    """
     before, after = neighbours(count, arrows)
     waiting = [len(tails) for tails in before]
     ready = [i for i, tails in enumerate(waiting) if not tails]
@@ -98,8 +101,8 @@ def layers_of(count: int, arrows: Sequence[Arrow]) -> list[int]:
                 ready.append(head)
     if len(ready) < count:
         raise ValueError("a picture in layers has no circles")
-    for i in range(count):
-        if after[i] and not before[i]:
+    for i in reversed(ready):
+        if after[i] and len(before[i]) <= len(after[i]):
             layer[i] = min(layer[head] for head in after[i]) - 1
     return layer
 
@@ -133,6 +136,10 @@ def placed(
                     places += [x[j] for j in around[1 - sweep % 2][i]]
                 wanted[i] = _mean(places, x[i])
             _row(row, x, wanted, across)
+    before, after = around
+    for row in rows:  # chains are straight
+        straight = {i: before[i][0] for i in row if len(before[i]) == 1 and len(after[before[i][0]]) == 1}
+        _row(row, x, {i: x[straight.get(i, i)] for i in row}, across)
     left = min((x[i] - across[i] / 2 for i in range(len(across))), default=0.0)
     return [value - left for value in x]
 

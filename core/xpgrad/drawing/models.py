@@ -18,12 +18,14 @@ def picture(link: Link) -> Picture:
     """
     depth = max((path.count("/") for path, _ in link.namedlinks()), default=0)
     whole_model = boxes = _boxes(link, depth, with_parameters=True)
-    while len(boxes) > MAX_BOXES and depth >= 0:
+    while len(boxes) > MAX_BOXES and depth > 0:
         boxes = _boxes(link, depth, with_parameters=False)
         depth -= 1
+    if len(boxes) > MAX_BOXES:
+        rest = len(boxes) - MAX_BOXES + 1
+        boxes = [*boxes[:-rest], Box((f"and {rest:,} more",), "more", boxes[-rest].within)]
     notes: tuple[str, ...] = ()
     if boxes is not whole_model:
-        boxes = boxes[:MAX_BOXES]
         notes = (f"{len(whole_model):,} links and parameters, drawn as {len(boxes):,} boxes without what is in these",)
     return Picture(tuple(boxes), (), type(link).__name__, notes=notes)
 

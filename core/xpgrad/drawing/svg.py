@@ -20,18 +20,19 @@ ROUND = {"variable", "parameter", "input", "output"}
 def svg_text(picture: Boxes) -> str:
     """Return the SVG of a picture, in layers or nested; its notes are at the bottom."""
     sizes = [size_of(box) for box in picture.boxes]
+    paths: list[list[Point]] = []
+    width = height = 0.0
     if any(box.within is not None for box in picture.boxes):
         rectangles = nested(picture.boxes, sizes)
-        paths: list[list[Point]] = []
     else:
         layout = layered(sizes, picture.arrows, picture.rankdir)
         rectangles = [
             (x - width / 2, y - height / 2, width, height)
             for (x, y), (width, height) in zip(layout.places, sizes, strict=True)
         ]
-        paths = layout.paths
-    width = max((x + w for x, _, w, _ in rectangles), default=0.0)
-    height = max((y + h for _, y, _, h in rectangles), default=0.0)
+        paths, width, height = layout.paths, layout.width, layout.height
+    width = max([width, *(x + w for x, _, w, _ in rectangles)])
+    height = max([height, *(y + h for _, y, _, h in rectangles)])
     notes = [shortened(note, 120) for note in picture.notes]
     width = max([width, *(wide(note) * CHARACTER for note in notes)]) + 2 * MARGIN
     parts = [arrow_svg(arrow, path, picture.rankdir) for arrow, path in zip(picture.arrows, paths, strict=bool(paths))]
@@ -42,7 +43,7 @@ def svg_text(picture: Boxes) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}" role="img" '
-        f'aria-label="{html.escape(picture.name)}" font-family="{FONT}" font-size="{SIZE}">\n'
+        f'aria-label="{html.escape(shortened(picture.name))}" font-family="{FONT}" font-size="{SIZE}">\n'
         + "\n".join(parts)
         + "\n</svg>"
     )
@@ -54,11 +55,13 @@ def wide(text: str) -> int:
 
 
 def shortened(text: str, most: int = MAX_CHARACTERS) -> str:
-    """Return a text without control characters, cut to some length."""
-    text = "".join(c if c.isprintable() else " " for c in text)
-    while wide(text) > most:
-        text = f"{text[: max(1, len(text) - 2)].rstrip('…')}…" if wide(text) < most + 40 else f"{text[: most + 30]}"
-    return text
+    """Return a text without control characters, cut to some number of columns."""
+    text = "".join(c if c.isprintable() else " " for c in text[: 2 * most])
+    if wide(text) <= most:
+        return text
+    while wide(text) >= most:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def size_of(box: Box) -> Point:
@@ -73,7 +76,7 @@ def box_svg(box: Box, place: tuple[float, float, float, float]) -> str:
     own = size_of(box)
     radius = min(12.0, own[1] / 2) if box.kind in ROUND else 3.0
     fill = html.escape(box.fill or FILLS[box.kind])
-    full = html.escape("\n".join(box.lines))
+    full = html.escape("\n".join(shortened(line, 1000) for line in box.lines))
     holds = height > own[1] + 1 or width > own[0] + 1
     anchor, at = ("start", x + 8) if holds or box.kind == "link" else ("middle", x + width / 2)
     parts = [f'<g><title>{full}</title><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" ']

@@ -21,6 +21,7 @@ from xpgrad.functions.ctc import *
 from xpgrad.functions.embedding import *
 from xpgrad.functions.evaluation import *
 from xpgrad.functions.likelihood import *
+from xpgrad.functions.local import *
 from xpgrad.functions.loss import *
 from xpgrad.functions.margin import *
 from xpgrad.functions.math import *
@@ -30,13 +31,19 @@ from xpgrad.functions.noise import *
 from xpgrad.functions.normalization import *
 from xpgrad.functions.pooling import *
 from xpgrad.functions.regression import *
+from xpgrad.functions.renormalization import *
+from xpgrad.functions.resizing import *
 from xpgrad.functions.rnn import *
+from xpgrad.functions.roi_align import *
+from xpgrad.functions.rois import *
+from xpgrad.functions.samplers import *
 from xpgrad.functions.sampling import *
 from xpgrad.functions.scaling import *
 from xpgrad.functions.sequences import *
 from xpgrad.functions.sparse import *
 from xpgrad.functions.special import *
 from xpgrad.functions.util import *
+from xpgrad.functions.whitening import *
 from xpgrad.functions.windows import *
 from xpgrad.listing import listed as _listed
 

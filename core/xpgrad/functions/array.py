@@ -8,14 +8,55 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import moveaxis, reshape, unstack, where
 from xpgrad.array_api.shared import copying
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
 __all__ = [
-    "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip", "fliplr",
-    "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
+    "as_strided", "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip",
+    "fliplr", "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
 ]  # fmt: skip
+
+
+def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset: int | None = None) -> Variable:
+    """Return the elements of `x` at regular distances, numbered in row-major order.
+
+    Parameters
+    ----------
+    x : Variable or array
+    shape : tuple of int
+        Shape of the result.
+    strides : tuple of int
+        Distances of neighbours along each axis of the result, in elements; they may be 0 or negative.
+    storage_offset : int, optional
+        Number of the first element of the result, by default 0: how an array lies in memory does not matter.
+
+    Returns
+    -------
+    Variable
+        A copy. Elements that occur more than once get the sum of the gradients.
+
+    Raises
+    ------
+    ValueError
+        `shape` and `strides` are not of one length, or there is no element with one of these numbers.
+    """
+    x, start = as_variable(x), storage_offset or 0
+    lengths, steps = tuple(map(operator.index, shape)), tuple(map(operator.index, strides))
+    if len(lengths) != len(steps) or min(lengths, default=0) < 0:
+        raise ValueError(f"as_strided: expected a shape and as many strides, got {shape!r} and {strides!r}")
+    spec = x.node.spec
+    ends = [(n - 1) * step for n, step in zip(lengths, steps, strict=True)]
+    least, most = (start + sum(choose(0, end) for end in ends) for choose in (min, max))
+    if 0 not in lengths and (least < 0 or most >= spec.size):
+        raise ValueError(f"as_strided: expected elements 0 to {spec.size - 1} of x, got {least} to {most}")
+    xp = spec.backend.namespace
+    places = constant_variable(xp.full((1,) * len(lengths), start, dtype=spec.backend.default_dtype("int"),
+                                       device=spec.device))  # fmt: skip
+    for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
+        along = constant_variable(xp.arange(n, dtype=places.dtype, device=spec.device))
+        places = places + step * reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
+    return reshape(array_api.take(reshape(x, shape=(-1,)), reshape(places, shape=(-1,)), axis=0), shape=lengths)
 
 
 def broadcast(*args: AnyArray) -> tuple[Variable, ...]:

@@ -78,8 +78,11 @@ def discriminative_margin_based_clustering_loss(
     first, second = ([pair[i] for pair in itertools.combinations(range(k), 2)] for i in range(2))
     between = means[:, first] - means[:, second]
     distance = array_api.sum(square(relu(2 * delta_d - _norm(between, 2, norm)))) / ((n * len(first)) or 1)
-    terms = alpha * variance, beta * distance, gamma * regularization
-    return tuple(array_api.astype(each, spec.dtype, copy=False) for each in terms)
+    return (
+        array_api.astype(alpha * variance, spec.dtype, copy=False),
+        array_api.astype(beta * distance, spec.dtype, copy=False),
+        array_api.astype(gamma * regularization, spec.dtype, copy=False),
+    )
 
 
 def _norm(x: Variable, axis: Any, norm: int) -> Variable:

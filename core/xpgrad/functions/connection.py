@@ -2,15 +2,16 @@
 
 import math
 
-from xpgrad.array_api import reshape
+from xpgrad.array_api import expand_dims, matmul, reshape
 from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
+from xpgrad.functions.mixed import in_dtype_of, mixed, unified
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape
 
-__all__ = ["linear"]
+__all__ = ["bilinear", "linear"]
 
 
 @primitive(
@@ -41,6 +42,7 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     Returns
     -------
     Variable, shape (*B, out)
+        In the dtype of `x`. With `W` or `b` of another dtype it is computed in their common dtype, float32 at least.
 
     Raises
     ------
@@ -55,6 +57,9 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     if n_batch_axes == 1 and (x_spec, W_spec, b_spec) in _matrices:
         return affine(x, W, b)
     batch, features = _checked(x_spec, W_spec, b_spec, n_batch_axes)
+    if mixed(x_spec, W_spec, b_spec):
+        x, W, b = unified("linear", x, W, b)
+        return in_dtype_of(x_spec, linear(x, W, b, n_batch_axes))
     if x_spec.ndim == 2 and n_batch_axes == 1:
         _matrices.add((x_spec, W_spec, b_spec))
         return affine(x, W, b)
@@ -80,3 +85,53 @@ def _checked(x: Spec, W: Spec, b: Spec | None, n_batch_axes: int) -> tuple[Shape
     if b is not None and b.shape != W.shape[:1]:
         raise invalid("linear", f"b of shape {W.shape[:1]}, as W is {W!r}", f"b is {b!r}")
     return x.shape[:n_batch_axes], features
+
+
+def bilinear(
+    e1: AnyArray, e2: AnyArray, W: AnyArray, V1: AnyArray | None = None, V2: AnyArray | None = None,
+    b: AnyArray | None = None,
+) -> Variable:  # fmt: skip
+    """Return a bilinear form of two vectors for each output, plus linear maps of both.
+
+    Parameters
+    ----------
+    e1, e2 : Variable or array, shapes (N, *J) and (N, *K), real floating-point
+        Flattened to matrices with the columns J and K.
+    W : Variable or array, shape (J, K, L)
+    V1, V2, b : Variable or array, shapes (J, L), (K, L) and (L,), optional
+        All of them or none.
+
+    Returns
+    -------
+    Variable, shape (N, L)
+        The sum over j and k of ``e1[j] * e2[k] * W[j, k]``, plus ``e1 @ V1 + e2 @ V2 + b``.
+
+    Raises
+    ------
+    InvalidType
+        A dtype is not real floating-point, or the shapes do not fit.
+    ValueError
+        One or two of `V1`, `V2` and `b` are None.
+
+    References
+    ----------
+    Socher, Chen, Manning, Ng: Reasoning with neural tensor networks for knowledge base completion, 2013.
+    """
+    more = {"V1": V1, "V2": V2, "b": b}
+    missing = [name for name, x in more.items() if x is None]
+    if len(missing) in (1, 2):
+        raise ValueError(f"bilinear: expected all of V1, V2 and b, or none; {' and '.join(missing)} is None")
+    given = {"e1": e1, "e2": e2, "W": W, **({} if missing else more)}
+    specs = {name: require_real_floating(known_spec(x, "bilinear"), "bilinear", name) for name, x in given.items()}
+    left, right, weight = specs["e1"], specs["e2"], specs["W"]
+    n, j, k, out = left.shape[:1], math.prod(left.shape[1:]), math.prod(right.shape[1:]), weight.shape[-1:]
+    if left.ndim < 2 or right.ndim < 2 or right.shape[:1] != n or weight.shape != (j, k, *out):
+        expect = "e1 of shape (N, *J), e2 of shape (N, *K) and W of shape (J, K, L)"
+        raise invalid("bilinear", expect, f"e1 is {left!r}, e2 is {right!r}, W is {weight!r}")
+    for name, shape in ("V1", (j, *out)), ("V2", (k, *out)), ("b", out):
+        if name in specs and specs[name].shape != shape:
+            raise invalid("bilinear", f"{name} of shape {shape}, as W is {weight!r}", f"{name} is {specs[name]!r}")
+    a, c = reshape(e1, shape=(*n, j)), reshape(e2, shape=(*n, k))
+    products = reshape(expand_dims(a, axis=2) * expand_dims(c, axis=1), shape=(*n, j * k))
+    y = matmul(products, reshape(W, shape=(j * k, *out)))
+    return y if V1 is None or V2 is None or b is None else y + matmul(a, V1) + matmul(c, V2) + b

@@ -11,6 +11,7 @@ from xpgrad.array_api import permute_dims, reshape
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
+from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.windows import geometry_on, geometry_under, images, in_dimensions, per_axis
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -142,7 +143,8 @@ def _convolved(
     Returns
     -------
     Variable, shape (N, out, *O)
-        Each of O is ``(d + 2 * pad - dilate * (k - 1) - 1) // stride + 1``, rounded up with `cover_all`.
+        Each of O is ``(d + 2 * pad - dilate * (k - 1) - 1) // stride + 1``, rounded up with `cover_all`. The dtype is
+        that of `x`, also if `W` or `b` has another real one; it is then computed in float32 at least.
 
     Raises
     ------
@@ -158,7 +160,8 @@ def _convolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[0])
     geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
-    return convolution(x, W, b, geometry=geometry, groups=groups)
+    x, W, b = unified(function, x, W, b)
+    return in_dtype_of(spec, convolution(x, W, b, geometry=geometry, groups=groups))
 
 
 # The function for two axes is Chainer's, with its last options by keyword only.
@@ -232,7 +235,8 @@ def _deconvolved(
     Returns
     -------
     Variable, shape (N, out, *O)
-        Each of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or as `outsize` says.
+        Each of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or as `outsize` says. The dtype is as for
+        a convolution.
 
     Raises
     ------
@@ -248,7 +252,8 @@ def _deconvolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[1] * groups)
     geometry = geometry_under(function, spec, ksize, stride, pad, outsize, dilate)
-    return transposed_convolution(x, W, b, geometry=geometry, groups=groups)
+    x, W, b = unified(function, x, W, b)
+    return in_dtype_of(spec, transposed_convolution(x, W, b, geometry=geometry, groups=groups))
 
 
 deconvolution_nd, deconvolution_1d, _deconvolution_2d, deconvolution_3d = in_dimensions("deconvolution", _deconvolved)

@@ -1,30 +1,25 @@
 """Normalization: over a batch, a layer or groups of channels, to length 1, and by local responses."""
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import linalg, reshape, square
-from xpgrad.array_api.shared.axes import kept_shape, reduced_count
+from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
-from xpgrad.backend.kernels import kernel
-from xpgrad.backend.levels import entered
-from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.config import config
-from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
+from xpgrad.functions.checks import invalid, known_spec, real_floating
+from xpgrad.functions.mixed import in_dtype_of, unified
+from xpgrad.functions.moments import Axes, batch_axes, group_size, moving, per_feature, statistics, unbiased, update
 from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.graph.variable import Variable, as_array, as_variable, inside
-from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace
 
 __all__ = [
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
     "local_response_normalization", "normalize",
 ]  # fmt: skip
-
-Axes = tuple[int, ...]
 
 
 def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axes) -> Array:
@@ -72,21 +67,6 @@ def standardize(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /
     `x` gets the whole gradient, `mean` and `inverse` get none.
     """
     return (x - mean) * inverse
-
-
-@kernel(arrays=1, parameters=("axis",))
-def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
-    """Return mean and variance over `axis`, which stays with length 1."""
-    return xp.mean(x, axis=axis, keepdims=True), xp.var(x, axis=axis, keepdims=True)
-
-
-def _statistics(x: Any, spec: Spec, axis: Axes, eps: float) -> tuple[Array, Array, Array]:
-    """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1."""
-    if isinstance(eps, Variable):
-        raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
-    xp = spec.backend.xp
-    mean, var = xp.moments(as_array(x), axis=axis)
-    return mean, var, narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
 
 
 @elementwise(x=lambda xp, gy, gamma: gy * gamma, gamma=lambda xp, gy, x: gy * x, beta=lambda xp, gy: gy)
@@ -149,6 +129,7 @@ def batch_normalization(
     Returns
     -------
     Variable, shape of `x`
+        In the dtype of `x`. Where the others have another one, it is computed in their common dtype, float32 at least.
 
     Raises
     ------
@@ -165,21 +146,19 @@ def batch_normalization(
     """
     name = "batch_normalization"
     spec = real_floating(x, name)
-    axes = _axes(name, spec, known_spec(gamma, name), axis)
-    shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta)
-    running_mean, running_var = _within(running_mean), _within(running_var)
-    for averages, which in (running_mean, "running_mean"), (running_var, "running_var"):
-        if averages is not None:
-            _check_averages(name, spec, averages, which, gamma)
-    mean, var, inverse = _statistics(x, spec, axes, eps)
+    features = known_spec(gamma, name)
+    axes = batch_axes(name, spec, features, axis)
+    shape = per_feature(name, spec, axes, gamma=gamma, beta=beta)
+    running_mean = moving(name, spec, running_mean, "running_mean", features.shape)
+    running_var = moving(name, spec, running_var, "running_var", features.shape)
+    beside = tuple(v for v in (running_mean, running_var) if v is not None)
+    x, gamma, beta = unified(name, x, gamma, beta, beside=beside)
+    mean, var, inverse = statistics(x, name, axes, eps)
     gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
     y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps)
-    if config.train and not config.in_recomputing:
-        count = reduced_count(spec, axes)
-        for averages, latest, factor in (running_mean, mean, 1.0), (running_var, var, count / max(count - 1.0, 1.0)):
-            if averages is not None:
-                _update(averages, latest, factor, decay)
-    return y
+    if beside:
+        update(decay, (running_mean, mean, 1.0), (running_var, var, unbiased(reduced_count(spec, axes))))
+    return in_dtype_of(spec, y)
 
 
 def fixed_batch_normalization(
@@ -205,6 +184,7 @@ def fixed_batch_normalization(
     Returns
     -------
     Variable, shape of `x`
+        In the dtype of `x`. Where the others have another one, it is computed in their common dtype, float32 at least.
 
     Raises
     ------
@@ -215,10 +195,11 @@ def fixed_batch_normalization(
     """
     name = "fixed_batch_normalization"
     spec = real_floating(x, name)
-    axes = _axes(name, spec, known_spec(gamma, name), axis)
-    shape = _per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
-    gamma, beta, mean, var = (reshape(v, shape=shape) for v in (gamma, beta, mean, var))
-    return (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta
+    axes = batch_axes(name, spec, known_spec(gamma, name), axis)
+    shape = per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
+    x, *features = unified(name, x, gamma, beta, mean, var)
+    gamma, beta, mean, var = (reshape(v, shape=shape) for v in features)
+    return in_dtype_of(spec, (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta)
 
 
 def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
@@ -234,6 +215,7 @@ def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float
     Returns
     -------
     Variable, shape (N, D)
+        In the dtype of `x`, as from `batch_normalization`.
 
     References
     ----------
@@ -243,9 +225,10 @@ def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float
     spec = real_floating(x, name)
     if spec.ndim != 2:
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
-    _per_feature(name, spec, (0,), gamma=gamma, beta=beta)
-    mean, _, inverse = _statistics(x, spec, (1,), eps)
-    return normalized(x, gamma, beta, mean, inverse, axis=(1,), eps=eps)
+    per_feature(name, spec, (0,), gamma=gamma, beta=beta)
+    x, gamma, beta = unified(name, x, gamma, beta)
+    mean, _, inverse = statistics(x, name, (1,), eps)
+    return in_dtype_of(spec, normalized(x, gamma, beta, mean, inverse, axis=(1,), eps=eps))
 
 
 def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArray, eps: float = 1e-5) -> Variable:
@@ -263,6 +246,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     Returns
     -------
     Variable, shape of `x`
+        In the dtype of `x`, as from `batch_normalization`.
 
     Raises
     ------
@@ -277,18 +261,14 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     """
     name = "group_normalization"
     spec = real_floating(x, name)
-    if spec.ndim < 2:
-        raise invalid(name, "x of shape (N, C, ...)", f"x is {spec!r}")
-    shape = _per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
-    if not isinstance(groups, WHOLE):
-        raise TypeError(f"{name}: expected groups to be an int, got {type(groups).__name__}")
-    if groups < 1 or spec.shape[1] % groups:
-        raise ValueError(f"{name}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
+    group_size(name, spec, groups)
+    shape = per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
     rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
+    x, gamma, beta = unified(name, x, gamma, beta)
     flat = reshape(x, shape=rows)
-    mean, _, inverse = _statistics(flat, flat.node.spec, (1,), eps)
+    mean, _, inverse = statistics(flat, name, (1,), eps)
     y = reshape(standardize(flat, mean, inverse, axis=(1,), eps=eps), shape=spec.shape)
-    return scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape))
+    return in_dtype_of(spec, scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape)))
 
 
 def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
@@ -343,59 +323,3 @@ def local_response_normalization(
     squares = reshape(square(x), shape=(spec.shape[0], 1, *size))
     total = reshape(sum_pool(squares, geometry=geometry), shape=spec.shape)
     return x * (k + alpha * total) ** -beta
-
-
-def _axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | None) -> Axes:
-    """Return the axes over which statistics are taken, sorted."""
-    if axis is None:
-        return (0, *range(gamma.ndim + 1, spec.ndim))
-    wanted = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
-    found = tuple(sorted(a % spec.ndim for a in wanted if -spec.ndim <= a < spec.ndim))
-    if len(set(found)) < len(wanted):
-        raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")
-    return found
-
-
-def _per_feature(function: str, spec: Spec, axes: Axes, **features: Any) -> Shape:
-    """Return the shape in which arrays with one element for each feature broadcast with `x`, after a check."""
-    shape = tuple(n for i, n in enumerate(spec.shape) if i not in axes)
-    for name, x in features.items():
-        found = require_real_floating(known_spec(x, function), function, name)
-        if found.shape != shape or not spec.ndim:
-            raise invalid(function, f"{name} of shape {shape}, as x is {spec!r}", f"{name} is {found!r}")
-    return kept_shape(spec, axes)
-
-
-def _check_averages(function: str, spec: Spec, averages: Any, name: str, gamma: Any) -> None:
-    found = require_real_floating(known_spec(averages, function), function, name)
-    expected = known_spec(gamma, function).shape
-    if found.shape != expected or found.backend is not spec.backend or found.device != spec.device:
-        expect = f"{name} of shape {expected} where x is, on {spec.backend.device_for(spec.device)}"
-        actual = f"{name} is {found!r} on {found.backend.device_for(found.device)}"
-        raise invalid(function, expect, actual)
-    if found.backend.immutable and not isinstance(averages, Variable):
-        raise TypeError(
-            f"{function}: {name} is an array of {found.backend.name}, which cannot be written to; give a Variable, "
-            "which gets a new array"
-        )
-
-
-def _within(averages: Any) -> Any:
-    """Return an array or a Variable as one of the innermost active transformation, or None."""
-    return averages if averages is None else inside(averages) if isinstance(averages, Variable) else entered(averages)
-
-
-def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:
-    """Update moving averages with ``latest * factor``."""
-    array = as_array(averages)
-    backend = plugins.backend_of(array)
-    moved = backend.restore(backend.follow(_moved)(backend.xp, array, latest, factor, decay))
-    if isinstance(averages, Variable):
-        averages.array = moved
-    else:
-        backend.follow(operator.setitem)(array, ..., moved)
-
-
-def _moved(xp: Namespace, array: Array, latest: Array, factor: float, decay: float) -> Array:
-    moved = array * decay + xp.reshape(latest, shape=array.shape) * (factor * (1.0 - decay))
-    return xp.astype(moved, array.dtype)

@@ -4,10 +4,11 @@ import math
 from typing import Any, Literal, Protocol, cast, overload
 
 from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.manipulation import concat, reshape
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.checks import invalid, require_integral, require_real_floating
+from xpgrad.functions.checks import invalid, require_integral, require_option, require_real_floating
 from xpgrad.functions.checks import known_spec as _known_spec
 from xpgrad.functions.windows import geometry_on, geometry_under, images, in_dimensions, per_axis, sum_pool, unpool
 from xpgrad.graph.primitive import primitive
@@ -16,8 +17,8 @@ from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
 
 __all__ = [
     "average_pooling_1d", "average_pooling_2d", "average_pooling_3d", "average_pooling_nd", "max_pooling_1d",
-    "max_pooling_2d", "max_pooling_3d", "max_pooling_nd", "unpooling_1d", "unpooling_2d", "unpooling_3d",
-    "unpooling_nd", "upsampling_2d",
+    "max_pooling_2d", "max_pooling_3d", "max_pooling_nd", "spatial_pyramid_pooling_2d", "unpooling_1d",
+    "unpooling_2d", "unpooling_3d", "unpooling_nd", "upsampling_2d",
 ]  # fmt: skip
 
 
@@ -281,3 +282,36 @@ def _geometry_under(
 ) -> Geometry:
     size, distances = _sizes(function, spec, ksize, stride)
     return geometry_under(function, spec, size, distances, pad, outsize, 1, cover_all)
+
+
+def spatial_pyramid_pooling_2d(x: AnyArray, pyramid_height: int, pooling: str | None = None) -> Variable:
+    """Return the maxima of the parts into which pictures are cut, on several levels.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), real floating-point
+    pyramid_height : int
+        Number of levels: on level i both sides are cut into ``2**i`` parts.
+    pooling : {"max"}, optional
+
+    Returns
+    -------
+    Variable, shape (N, K, 1, 1)
+        K is C times the number of all parts, whatever H and W are, unless they are less than the number of parts.
+
+    References
+    ----------
+    He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2014.
+    """
+    name = "spatial_pyramid_pooling_2d"
+    require_option(name, "pooling", pooling, ("max", None))
+    spec = require_real_floating(images(x, name, 2), name)
+    if pyramid_height < 1:
+        raise ValueError(f"{name}: pyramid_height must be at least 1, got {pyramid_height}")
+    levels = []
+    for parts in [2**level for level in range(pyramid_height)]:
+        ksize = tuple(-(-n // parts) for n in spec.shape[2:])
+        pad = tuple((k * parts - n) // 2 for k, n in zip(ksize, spec.shape[2:], strict=True))
+        y = _max_pooling(name, 2, x, ksize, None, pad)
+        levels.append(reshape(y, shape=(spec.shape[0], math.prod(y.shape[1:]), 1, 1)))
+    return concat(levels, axis=1)

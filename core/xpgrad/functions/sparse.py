@@ -54,8 +54,8 @@ def _coo(x: Any, dense: AnyArray) -> CooMatrix:
     if isinstance(x, CooMatrix):
         return x
     found, spec = x.tocoo(), known_spec(dense, "sparse_matmul")
-    parts = spec.backend.device_for(spec.device).send([found.data, found.row, found.col])
-    return CooMatrix(*parts, found.shape)
+    data, row, col = spec.backend.device_for(spec.device).send([found.data, found.row, found.col])
+    return CooMatrix(data, row, col, found.shape, "other")
 
 
 def _product(sparse: CooMatrix, dense: AnyArray, transpose: bool, transpose_dense: bool) -> Variable:

@@ -9,7 +9,9 @@ from xpgrad.graph.exchange import lock
 from xpgrad.graph.function_node import RELEASED, FunctionNode, made
 from xpgrad.graph.hooked import HookedPullback
 from xpgrad.graph.node import FunctionBase, VariableNode
+from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Pullback
+from xpgrad.graph.variable import Variable, constant_variable, over
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 
@@ -49,12 +51,27 @@ class Application(FunctionNode):
         raise GraphError(f"copy: {self.label} is part of a graph; copy a Variable that it made, or pickle v.array")
 
     @property
-    def inputs(self) -> Any:
+    def input_nodes(self) -> Any:
         """Nodes of the inputs, None for a constant before another input; None if the function was unchained."""
         node, other = self.input, self.other
         if other is not None:
             return node, other
         return node if node is None or type(node) is tuple else (node,)
+
+    @property
+    def inputs(self) -> Any:
+        """Nodes of the inputs, also for those that walk the graph; None if the function was unchained.
+
+        Constant arrays after the last input with a node are left out. Those before it get a new node each time, with
+        the array if a rule keeps it, because the graph has none for them.
+        """
+        nodes = self.input_nodes
+        if nodes is None or None not in nodes:
+            return nodes
+        pairs = self._kept_pairs()
+        while pairs[-1][0] is None:
+            pairs.pop()
+        return tuple(_constant(array) if node is None else node for node, array in pairs)
 
     @inputs.setter
     def inputs(self, nodes: tuple[VariableNode | None, ...] | None) -> None:
@@ -98,13 +115,32 @@ class Application(FunctionNode):
 
     def kept_inputs(self) -> tuple[Any, ...]:
         """Return one array for each input that is an array, None for those that were not kept; for hooks."""
-        if self.inputs is None:
+        return tuple(carried.visible(array) for _, array in self._kept_pairs())
+
+    def get_retained_inputs(self) -> tuple[Any, ...]:
+        """Return the inputs that the rules asked to keep as Variables of the graph."""
+        return tuple(
+            constant_variable(array) if node is None else over(node, array)
+            for node, array in self._kept_pairs()
+            if array is not None
+        )
+
+    def get_retained_outputs(self) -> tuple[Any, ...]:
+        """Return the output as a Variable of the graph, if the rules asked to keep it."""
+        y = getattr(self, "result", None)
+        if y is None:
             return ()
+        return (over(self._adopted(output(y, plugins.backend_of(y).spec(y), None, 0)._node, 0), y),)
+
+    def _kept_pairs(self) -> list[tuple[VariableNode | None, Any]]:
+        """Return node and array of each input that is an array, None for what is not known."""
+        if self.input_nodes is None:
+            return []
         rest = getattr(self, "rest", {})
         with_scalar = not isinstance(rest, dict)
         places = self.pullback.definition.inputs
         nodes = self.input if self.pullback.several else (self.input, self.other)[: len(places)]
-        values = []
+        pairs = []
         for place, node in enumerate(nodes):
             if node is None and with_scalar:
                 continue
@@ -114,8 +150,8 @@ class Application(FunctionNode):
                 value = getattr(self, ("first", "second")[place], None)
             else:
                 value = None if with_scalar else rest.get(places[place])
-            values.append(carried.visible(value) if type(value) in plugins.by_type else None)
-        return tuple(values)
+            pairs.append((node, value if type(value) in plugins.by_type else None))
+        return pairs
 
     @property
     def _hooks(self) -> dict[str, Any] | None:  # on the pullback, where they cost nothing
@@ -156,6 +192,14 @@ class DebugApplication(Application):
     """An application in debug mode, with the place in the program that made it."""
 
     __slots__ = ("_origin", "stack")
+
+
+def _constant(array: Any) -> VariableNode:
+    """Return a new node of a constant, which retains the array if it is known."""
+    x = Variable(array, requires_grad=False)
+    if array is not None:
+        x.retain_data()
+    return x._node
 
 
 def _operand(scalar: Any) -> str:

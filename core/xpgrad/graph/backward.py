@@ -332,8 +332,8 @@ def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[Fun
         if f in functions:
             continue
         if type(f) is not Application or type(f.input) is tuple:
-            inputs: Any = f.inputs or ()
-        else:  # faster than `f.inputs`
+            inputs: Any = f.input_nodes or ()
+        else:  # faster than `f.input_nodes`
             inputs = (f.input,) if f.other is None else (f.input, f.other)
         functions[f] = inputs
         for node in inputs:

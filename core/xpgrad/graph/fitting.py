@@ -45,7 +45,7 @@ def _text(f: FunctionBase, what: str, expected: Any, got: Any) -> str:
 
 def _check_inputs(f: FunctionBase, shape: Shape) -> None:
     """Raise if the inputs, where all are Variables, do not broadcast to `shape`, that of the output."""
-    inputs = f.inputs
+    inputs = f.input_nodes
     for node in inputs:  # most have an input of this shape
         if node is not None and node.spec.shape == shape:
             return

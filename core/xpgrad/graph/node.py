@@ -56,6 +56,11 @@ class FunctionBase:
         return type(self).__name__
 
     @property
+    def input_nodes(self) -> Any:
+        """The inputs as sweeps take them: None for a constant."""
+        return self.inputs
+
+    @property
     def _impl_name(self) -> str:
         return type(self).__name__
 

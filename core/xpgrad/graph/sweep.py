@@ -218,7 +218,7 @@ class Sweep:
         blocks = blocks_of(pullback)
         if blocks is None:
             return pullback
-        return blocks.with_totals([self._own_total(f.inputs[place]) for place in blocks.places], owned)
+        return blocks.with_totals([self._own_total(f.input_nodes[place]) for place in blocks.places], owned)
 
     def _own_total(self, node: VariableNode) -> Any:
         """Return what has arrived at `node` if it is an array that only the sweep refers to, None otherwise."""
@@ -273,7 +273,8 @@ class Sweep:
     def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         """Return the pullback for those inputs only that lead to a wanted one."""
         needed = tuple(
-            need and node is not None and self._leads(node) for need, node in zip_longest(pullback.needed, f.inputs)
+            need and node is not None and self._leads(node)
+            for need, node in zip_longest(pullback.needed, f.input_nodes)
         )
         return pullback.narrowed(needed)
 

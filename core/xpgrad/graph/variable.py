@@ -268,8 +268,8 @@ class Variable(ArrayHolder, Convertible):
         while waiting:
             node = waiting.pop()
             function, node.creator_node = node.live_creator(), None
-            if function is not None and function.inputs is not None:
-                waiting.extend(each for each in function.inputs if each is not None)
+            if function is not None and function.input_nodes is not None:
+                waiting.extend(each for each in function.input_nodes if each is not None)
                 function.unchain()
 
     def retain_data(self) -> None:

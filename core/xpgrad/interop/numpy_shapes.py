@@ -116,9 +116,7 @@ ROWS: dict[str, Function] = {
     "roll": lambda a, shift, axis=None: xp.roll(a, shift, axis=axis),
     "repeat": lambda a, repeats, axis=None: as_variable(a).repeat(repeats, axis),
     "tile": lambda A, reps: xp.tile(A, _shape(reps)),
-    "pad": lambda array, pad_width, mode="constant", *, constant_values=0: ops.pad(
-        array, pad_width, mode, constant_values=constant_values
-    ),
+    "pad": lambda array, pad_width, mode="constant", **options: ops.pad(array, pad_width, mode, **options),
     "extract": lambda condition, arr: compress(flat(condition), arr),
     "copy": lambda a, order=REFUSED, subok=REFUSED: copying.copy(a),
     "astype": lambda x, dtype, /, *, copy=True, device=None: xp.astype(x, dtype_like(x, dtype), copy=copy),

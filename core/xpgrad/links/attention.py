@@ -20,14 +20,15 @@ class MultiHeadAttention(Chain):
     n_heads : int
     size : int
         Number of features of queries and results, a multiple of `n_heads`.
+    key_size, value_size : int, optional
+        Number of features of keys and values; None takes it from the first input.
     nobias : bool
     initialW, initial_bias : initializer, optional
 
     Attributes
     ----------
     query, key, value, out : Linear
-        The maps of queries, keys and values, and of the concatenated results of the heads. Those of keys and values
-        take the number of features from the first input.
+        The maps of queries, keys and values, and of the concatenated results of the heads.
 
     Raises
     ------
@@ -40,8 +41,9 @@ class MultiHeadAttention(Chain):
     """
 
     def __init__(
-        self, n_heads: int, size: int, nobias: bool = False, initialW: Any = None, initial_bias: Any = None
-    ) -> None:
+        self, n_heads: int, size: int, key_size: int | None = None, value_size: int | None = None,
+        nobias: bool = False, initialW: Any = None, initial_bias: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if n_heads < 1 or size % n_heads:
             raise ValueError(f"MultiHeadAttention: size must be a multiple of n_heads, got {size} and {n_heads}")
@@ -49,7 +51,7 @@ class MultiHeadAttention(Chain):
         options = {"nobias": nobias, "initialW": initialW, "initial_bias": initial_bias}
         with self.init_scope():
             self.query, self.out = Linear(size, size, **options), Linear(size, size, **options)
-            self.key, self.value = Linear(None, size, **options), Linear(None, size, **options)
+            self.key, self.value = Linear(key_size, size, **options), Linear(value_size, size, **options)
 
     def forward(
         self, q: AnyArray, k: AnyArray | None = None, v: AnyArray | None = None, mask: AnyArray | None = None

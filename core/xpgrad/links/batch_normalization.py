@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xpgrad import functions
@@ -117,6 +117,14 @@ class BatchNormalization(_Averaging):
         self.avg_mean = self.avg_var = None
         if size is not None:
             self._initialize_params((size,) if isinstance(size, int) else tuple(size))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Names and values of the arguments that `repr` shows."""
+        yield "size", None if self.avg_mean is None else tuple(self.avg_mean.shape)
+        for name in "decay", "eps", "axis":
+            yield name, getattr(self, name)
+        yield from (("use_gamma", self.gamma is not None), ("use_beta", self.beta is not None))
 
     def _initializer(self, initializer: Any, default: float) -> Any:
         """Return an initializer for the dtype of the link."""

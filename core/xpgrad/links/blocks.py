@@ -53,7 +53,8 @@ class MLPConvolution2D(ChainList):
         y: Any = x
         for link in self[:-1]:
             y = self.activation(link(y))
-        return self[-1](y)  # type: ignore[no-any-return]  # links are called as Any
+        last: Variable = self[-1](y)
+        return last
 
 
 class Inception(Chain):

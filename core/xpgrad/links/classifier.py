@@ -45,6 +45,10 @@ class Classifier(Chain):
         with self.init_scope():
             self.predictor = predictor
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle saves: all but the results of the last call, which are in a graph."""
+        return {**self.__dict__, "y": None, "loss": None, "accuracy": None}
+
     def forward(self, *args: Any, **kwargs: Any) -> Variable:
         """Return the loss, and report it as ``loss``, and the accuracy as ``accuracy``."""
         rest, key = list(args), self.label_key

@@ -1,16 +1,17 @@
 """Links of convolutions and transposed convolutions."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from xpgrad.functions import convolution as functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import bias, outside, waits, weight
+from xpgrad.links.parameters import bias, given, outside, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray, Size
 
 
-class _Windowed(Link):
+class Windowed(Link):
     """Base of links with filters: their sizes, and parameters that may wait for the first input."""
 
     def __init__(
@@ -21,7 +22,8 @@ class _Windowed(Link):
         if ksize is None:  # the first size was left out
             in_channels, out_channels, ksize = None, in_channels, out_channels
         name = type(self).__name__
-        self.ndim, self.out_channels, self.groups = ndim, out_channels, int(groups)
+        self.ndim, self.groups = ndim, int(groups)
+        self.in_channels, self.out_channels = in_channels, out_channels
         self.ksize, self.window = ksize, per_axis(ksize, ndim, "ksize", name)
         self.stride, self.pad = per_axis(stride, ndim, "stride", name), per_axis(pad, ndim, "pad", name, 0)
         self.dilate = per_axis(dilate, ndim, "dilate", name)
@@ -30,6 +32,13 @@ class _Windowed(Link):
             self.b = bias(initial_bias, out_channels, nobias)
         if in_channels is not None:
             self._initialize_params(in_channels)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Names and values of the arguments that `repr` shows."""
+        for name in "in_channels", "out_channels", "ksize", "stride", "pad", "dilate", "groups":
+            yield name, getattr(self, name)
+        yield "nobias", self.b is None
 
     def _initialize_params(self, in_channels: int) -> None:
         self.W.initialize(self._shape(in_channels))
@@ -51,7 +60,7 @@ class _Windowed(Link):
             outside(self._initialize_params, x.shape[1])
 
 
-class ConvolutionND(_Windowed):
+class ConvolutionND(Windowed):
     """Convolution of images with any number of axes, which filters do not reverse: a cross-correlation.
 
     Parameters
@@ -134,6 +143,16 @@ class Convolution2D(ConvolutionND):
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )
 
+    @classmethod
+    def from_params(
+        cls, W: Any, b: Any = None, stride: Size = 1, pad: Size = 0, nobias: bool = False, *, dilate: Size = 1,
+        groups: int = 1,
+    ) -> "Convolution2D":  # fmt: skip
+        """Return a link with copies of these parameters."""
+        out, each, *ksize = W.shape
+        bias = None if b is None else given(b)
+        return cls(each * groups, out, ksize, stride, pad, nobias, given(W), bias, dilate=dilate, groups=groups)
+
 
 class DilatedConvolution2D(Convolution2D):
     """`Convolution2D` with `dilate` after `pad`, as in Chainer."""
@@ -145,7 +164,7 @@ class DilatedConvolution2D(Convolution2D):
         super().__init__(in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, dilate=dilate)
 
 
-class DepthwiseConvolution2D(_Windowed):
+class DepthwiseConvolution2D(Windowed):
     """Convolution of each channel of pictures with filters of its own.
 
     Parameters
@@ -183,7 +202,7 @@ class DepthwiseConvolution2D(_Windowed):
         return functions.depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)
 
 
-class DeconvolutionND(_Windowed):
+class DeconvolutionND(Windowed):
     """Transposed convolution of images with any number of axes.
 
     Parameters
@@ -262,3 +281,14 @@ class Deconvolution2D(DeconvolutionND):
         return functions.deconvolution_2d(
             x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate, groups=self.groups
         )
+
+    @classmethod
+    def from_params(
+        cls, W: Any, b: Any = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None, nobias: bool = False,
+        *, dilate: Size = 1, groups: int = 1,
+    ) -> "Deconvolution2D":  # fmt: skip
+        """Return a link with copies of these parameters."""
+        channels, each, *ksize = W.shape
+        bias = None if b is None else given(b)
+        options: Any = {"dilate": dilate, "groups": groups}
+        return cls(channels, each * groups, ksize, stride, pad, nobias, outsize, given(W), bias, **options)

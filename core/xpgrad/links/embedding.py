@@ -1,5 +1,6 @@
 """`EmbedID`: a learnt vector for each of many integers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from xpgrad.functions.embedding import embed_id
@@ -41,6 +42,12 @@ class EmbedID(Link):
     def from_params(cls, W: Any, ignore_label: int | None = None) -> "EmbedID":
         """Return a link with a copy of this matrix."""
         return cls(W.shape[0], W.shape[1], given(W), ignore_label)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Names and values of the arguments that `repr` shows."""
+        yield from zip(("in_size", "out_size"), self.W.shape, strict=True)
+        yield "ignore_label", self.ignore_label
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the rows with the indices in `x`: its shape, and an axis of length `out_size`."""

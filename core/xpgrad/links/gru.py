@@ -13,7 +13,27 @@ from xpgrad.models import Chain
 from xpgrad.types import AnyArray
 
 
-class StatelessGRU(Chain):
+class _GRU(Chain):
+    """Base of gated recurrent units, with or without a state."""
+
+    def __init__(
+        self, in_size: int | None, out_size: int, init: Any = None, inner_init: Any = None, bias_init: Any = None
+    ) -> None:
+        super().__init__()
+        of_x = {"initialW": init, "initial_bias": bias_init}
+        of_h = {"initialW": inner_init, "initial_bias": bias_init}
+        with self.init_scope():
+            self.W_r, self.U_r = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
+            self.W_z, self.U_z = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
+            self.W, self.U = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
+
+    def _step(self, h: AnyArray, x: AnyArray) -> Variable:
+        r = sigmoid(self.W_r(x) + self.U_r(h))
+        z = sigmoid(self.W_z(x) + self.U_z(h))
+        return functions.linear_interpolate(z, tanh(self.W(x) + self.U(r * h)), h)
+
+
+class StatelessGRU(_GRU):
     """One step of a gated recurrent unit; the output of the step before is an argument.
 
     Parameters
@@ -36,25 +56,12 @@ class StatelessGRU(Chain):
     Cho and others: On the properties of neural machine translation: encoder-decoder approaches, 2014.
     """
 
-    def __init__(
-        self, in_size: int | None, out_size: int, init: Any = None, inner_init: Any = None, bias_init: Any = None
-    ) -> None:
-        super().__init__()
-        of_x = {"initialW": init, "initial_bias": bias_init}
-        of_h = {"initialW": inner_init, "initial_bias": bias_init}
-        with self.init_scope():
-            self.W_r, self.U_r = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
-            self.W_z, self.U_z = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
-            self.W, self.U = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
-
     def forward(self, h: AnyArray, x: AnyArray) -> Variable:
         """Return ``(1 - z) * h + z * tanh(W(x) + U(r * h))`` with gates r and z, sigmoids of sums."""
-        r = sigmoid(self.W_r(x) + self.U_r(h))
-        z = sigmoid(self.W_z(x) + self.U_z(h))
-        return functions.linear_interpolate(z, tanh(self.W(x) + self.U(r * h)), h)
+        return self._step(h, x)
 
 
-class StatefulGRU(Stateful, StatelessGRU):
+class StatefulGRU(Stateful, _GRU):
     """A gated recurrent unit that remembers its output.
 
     Parameters are those of `StatelessGRU`.
@@ -71,7 +78,7 @@ class StatefulGRU(Stateful, StatelessGRU):
     def __init__(
         self, in_size: int | None, out_size: int, init: Any = None, inner_init: Any = None, bias_init: Any = 0
     ) -> None:
-        StatelessGRU.__init__(self, in_size, out_size, init, inner_init, bias_init)
+        _GRU.__init__(self, in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
         self.reset_state()
 
@@ -79,26 +86,40 @@ class StatefulGRU(Stateful, StatelessGRU):
         """Set the output of the step before."""
         self._set_state(h)
 
-    def forward(self, x: AnyArray) -> Variable:  # type: ignore[override]  # Chainer's two links have one base, too
+    def forward(self, x: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
         if self.h is None:  # no U: their biases are left out at the beginning, as in Chainer
             self.h = sigmoid(self.W_z(x)) * tanh(self.W(x))
         else:
-            self.h = StatelessGRU.forward(self, self.h, x)
+            self.h = self._step(self.h, x)
         return self.h
 
 
 class GRU(StatefulGRU):
     """`StatefulGRU` under its short name."""
 
-    def forward(self, *args: AnyArray) -> Variable:
+    def forward(self, x: AnyArray, *others: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
-        if len(args) != 1:
-            raise ValueError(f"GRU: expected one argument x, got {len(args)}; StatelessGRU takes h and x")
-        return super().forward(*args)
+        if others:
+            raise ValueError(f"GRU: expected one argument x, got {1 + len(others)}; StatelessGRU takes h and x")
+        return super().forward(x)
 
 
-class StatelessMGU(Chain):
+class _MGU(Chain):
+    """Base of minimal gated units, with or without a state."""
+
+    def __init__(self, n_inputs: int, n_units: int) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.W_f = Linear(n_inputs + n_units, n_units)
+            self.W_h = Linear(n_inputs + n_units, n_units)
+
+    def _step(self, h: AnyArray, x: AnyArray) -> Variable:
+        f = sigmoid(self.W_f(concat([h, x], axis=1)))
+        return functions.linear_interpolate(f, tanh(self.W_h(concat([f * h, x], axis=1))), h)
+
+
+class StatelessMGU(_MGU):
     """One step of a minimal gated unit; the output of the step before is an argument.
 
     Parameters
@@ -115,19 +136,12 @@ class StatelessMGU(Chain):
     Zhou, Wu, Zhang, Zhou: Minimal gated unit for recurrent neural networks, 2016.
     """
 
-    def __init__(self, n_inputs: int, n_units: int) -> None:
-        super().__init__()
-        with self.init_scope():
-            self.W_f = Linear(n_inputs + n_units, n_units)
-            self.W_h = Linear(n_inputs + n_units, n_units)
-
     def forward(self, h: AnyArray, x: AnyArray) -> Variable:
         """Return ``(1 - f) * h + f * tanh(W_h([f * h, x]))`` with the gate ``f = sigmoid(W_f([h, x]))``."""
-        f = sigmoid(self.W_f(concat([h, x], axis=1)))
-        return functions.linear_interpolate(f, tanh(self.W_h(concat([f * h, x], axis=1))), h)
+        return self._step(h, x)
 
 
-class StatefulMGU(Stateful, StatelessMGU):
+class StatefulMGU(Stateful, _MGU):
     """A minimal gated unit that remembers its output.
 
     Parameters
@@ -144,7 +158,7 @@ class StatefulMGU(Stateful, StatelessMGU):
     h: Variable | None
 
     def __init__(self, in_size: int, out_size: int) -> None:
-        StatelessMGU.__init__(self, in_size, out_size)
+        _MGU.__init__(self, in_size, out_size)
         self.state_size = out_size
         self.reset_state()
 
@@ -152,8 +166,8 @@ class StatefulMGU(Stateful, StatelessMGU):
         """Set the output of the step before."""
         self._set_state(h)
 
-    def forward(self, x: AnyArray) -> Variable:  # type: ignore[override]  # Chainer's two links have one base, too
+    def forward(self, x: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""
         h = zeros_beside(x, (x.shape[0], self.state_size)) if self.h is None else self.h
-        self.h = StatelessMGU.forward(self, h, x)
+        self.h = self._step(h, x)
         return self.h

@@ -1,6 +1,7 @@
 """`Linear`: an affine map of feature vectors."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from xpgrad.functions.connection import linear
@@ -50,7 +51,7 @@ class Linear(Link):
         return cls(W.shape[1], W.shape[0], nobias, given(W), None if b is None else given(b))
 
     @property
-    def printable_specs(self) -> Any:
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Names and values of the arguments that `repr` shows."""
         yield from (("in_size", self.in_size), ("out_size", self.out_size), ("nobias", self.b is None))
 

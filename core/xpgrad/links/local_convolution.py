@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad import functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
-from xpgrad.links.convolution import Convolution2D
+from xpgrad.links.convolution import Convolution2D, Windowed
 from xpgrad.links.parameters import bias, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray, Size
@@ -26,7 +26,7 @@ class LocalConvolution2D(Link):
 
     Attributes
     ----------
-    W : Parameter, shape (out_channels, OH, OW, in_channels, KH, KW)
+    W : Parameter, shape (OH, OW, out_channels, in_channels, KH, KW)
     b : Parameter, shape (out_channels, OH, OW), or None
     """
 
@@ -48,7 +48,7 @@ class LocalConvolution2D(Link):
     def _initialize_params(self, in_channels: int, in_size: tuple[int, ...]) -> None:
         window = per_axis(self.ksize, 2, "ksize", "LocalConvolution2D")
         out = tuple((n - k) // s + 1 for n, k, s in zip(in_size, window, self.stride, strict=True))
-        self.W.initialize((self.out_channels, *out, in_channels, *window))
+        self.W.initialize((*out, self.out_channels, in_channels, *window))
         if self.b is not None:
             self.b.initialize((self.out_channels, *out))
 
@@ -80,7 +80,7 @@ class DeformableConvolution2D(Chain):
     ----------
     offset_conv : Convolution2D
         Computes the offsets of each element of a window.
-    deform_conv : Convolution2D
+    deform_conv : DeformableConvolution2DSampler
         Holds the filters `W` and `b`.
 
     References
@@ -103,18 +103,32 @@ class DeformableConvolution2D(Chain):
                 in_channels, 2 * kh * kw, (kh, kw), stride, pad, offset_nobias, still, offset_initial_bias
             )
             self.deform_conv = DeformableConvolution2DSampler(
-                in_channels, out_channels, (kh, kw), stride, pad, deform_nobias, deform_initialW, deform_initial_bias
+                2,
+                in_channels,
+                out_channels,
+                (kh, kw),
+                stride,
+                pad,
+                deform_nobias,
+                deform_initialW,
+                deform_initial_bias,
+                1,
+                1,
             )
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""
-        return self.deform_conv(x, self.offset_conv(x))  # type: ignore[no-any-return]  # links are called as Any
+        y: Variable = self.deform_conv(x, self.offset_conv(x))
+        return y
 
 
-class DeformableConvolution2DSampler(Convolution2D):
+class DeformableConvolution2DSampler(Windowed):
     """The second part of `DeformableConvolution2D`, for given offsets."""
 
-    def forward(self, x: AnyArray, offset: AnyArray) -> Variable:  # type: ignore[override]  # one input more
+    def _shape(self, in_channels: int) -> tuple[int, ...]:
+        return (self.out_channels or 0, in_channels, *self.window)
+
+    def forward(self, x: AnyArray, offset: AnyArray) -> Variable:
         """Return the convolution of `x` at places moved by `offset`; see `F.deformable_convolution_2d_sampler`."""
         self.initialize_for(x)
         return functions.deformable_convolution_2d_sampler(x, offset, self.W, self.b, self.stride, self.pad)

@@ -46,7 +46,26 @@ class _Gates(Initializer):
         )
 
 
-class StatelessLSTM(Chain):
+class _LSTM(Chain):
+    """Base of plain long short-term memories, with or without a state."""
+
+    def __init__(
+        self, in_size: int | None, out_size: int | None = None, lateral_init: Any = None, upward_init: Any = None,
+        bias_init: Any = None, forget_bias_init: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if out_size is None:
+            in_size, out_size = None, in_size
+        if out_size is None:
+            raise TypeError(f"{type(self).__name__}: expected out_size to be an int, got None")
+        self.state_size = out_size
+        gates = _Gates(_or(bias_init, 0), _or(forget_bias_init, 1))
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size, initialW=_Blocks(upward_init), initial_bias=gates)
+            self.lateral = Linear(out_size, 4 * out_size, nobias=True, initialW=_Blocks(lateral_init))
+
+
+class StatelessLSTM(_LSTM):
     """One step of a long short-term memory; cell and output of the step before are arguments.
 
     Parameters
@@ -71,21 +90,6 @@ class StatelessLSTM(Chain):
     Hochreiter, Schmidhuber: Long short-term memory, 1997; Gers, Schmidhuber, Cummins: Learning to forget, 2000.
     """
 
-    def __init__(
-        self, in_size: int | None, out_size: int | None = None, lateral_init: Any = None, upward_init: Any = None,
-        bias_init: Any = None, forget_bias_init: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        if out_size is None:
-            in_size, out_size = None, in_size
-        if out_size is None:
-            raise TypeError(f"{type(self).__name__}: expected out_size to be an int, got None")
-        self.state_size = out_size
-        gates = _Gates(_or(bias_init, 0), _or(forget_bias_init, 1))
-        with self.init_scope():
-            self.upward = Linear(in_size, 4 * out_size, initialW=_Blocks(upward_init), initial_bias=gates)
-            self.lateral = Linear(out_size, 4 * out_size, nobias=True, initialW=_Blocks(lateral_init))
-
     def forward(self, c: AnyArray | None, h: AnyArray | None, x: AnyArray) -> tuple[Variable, Variable]:
         """Return the new cell and output, after cell `c` and output `h` or None at the beginning."""
         sources = self.upward(x)
@@ -98,7 +102,7 @@ def _or(initializer: Any, default: float) -> Any:
     return default if initializer is None else initializer
 
 
-class LSTM(Stateful, StatelessLSTM):
+class LSTM(Stateful, _LSTM):
     """A long short-term memory that remembers cell and output.
 
     Batches may become smaller from step to step, if sequences are sorted by length, the longest first.
@@ -121,14 +125,14 @@ class LSTM(Stateful, StatelessLSTM):
         self, in_size: int | None, out_size: int | None = None, lateral_init: Any = None, upward_init: Any = None,
         bias_init: Any = None, forget_bias_init: Any = None,
     ) -> None:  # fmt: skip
-        StatelessLSTM.__init__(self, in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
+        _LSTM.__init__(self, in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
     def set_state(self, c: Variable, h: Variable) -> None:
         """Set cell and output."""
         self._set_state(c, h)
 
-    def forward(self, x: AnyArray) -> Variable:  # type: ignore[override]  # Chainer's two links have one base, too
+    def forward(self, x: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size), where N is at most that of the step before."""
         sources = self.upward(x)
         batch, rest = sources.shape[0], None

@@ -71,23 +71,6 @@ class NStepRNNBase(ChainList):
         """Return the last states and the outputs at each step, of sequences that are sorted and transposed."""
         raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
 
-    def forward(self, hx: AnyArray | None, xs: Sequence[AnyArray]) -> tuple[Any, ...]:
-        """Return the last outputs of each layer, and the sequences of outputs of the last one.
-
-        Parameters
-        ----------
-        hx : Variable or array, shape (S, B, out_size), or None
-            Outputs before the first step, for the layers, or for the directions of each; None means zeros.
-        xs : sequence of Variables or arrays, shapes (L_b, in_size)
-
-        Returns
-        -------
-        hy : Variable, shape (S, B, out_size)
-        ys : list of Variable, shapes (L_b, out_size), or (L_b, 2 * out_size) for both directions
-        """
-        (hy,), ys = self._call([hx], xs)
-        return hy, ys
-
     def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
         if not isinstance(xs, (list, tuple)) or not xs:
             raise TypeError(f"{type(self).__name__}: expected xs to be a list of sequences, got {xs!r:.60}")
@@ -107,11 +90,31 @@ def _in_order(x: Any, order: list[int], moved: bool) -> Any:
     if not moved:
         return x
     spec = known_spec(x, "permutate")
-    backend = spec.backend
-    return permutate(x, backend.asarray(order, backend.namespace.int64, spec.device), axis=1)
+    return permutate(x, spec.backend.asarray(order, None, spec.device), axis=1)
 
 
-class NStepRNNTanh(NStepRNNBase):
+class _OneState(NStepRNNBase):
+    """Base of networks without cells."""
+
+    def forward(self, hx: AnyArray | None, xs: Sequence[AnyArray]) -> tuple[Any, ...]:
+        """Return the last outputs of each layer, and the sequences of outputs of the last one.
+
+        Parameters
+        ----------
+        hx : Variable or array, shape (S, B, out_size), or None
+            Outputs before the first step, for the layers, or for the directions of each; None means zeros.
+        xs : sequence of Variables or arrays, shapes (L_b, in_size)
+
+        Returns
+        -------
+        hy : Variable, shape (S, B, out_size)
+        ys : list of Variable, shapes (L_b, out_size), or (L_b, 2 * out_size) for both directions
+        """
+        (hy,), ys = self._call([hx], xs)
+        return hy, ys
+
+
+class NStepRNNTanh(_OneState):
     """Layers of plain recurrent units with tanh: `n_step_rnn` for sequences in any order.
 
     Parameters are those of `NStepRNNBase`.
@@ -139,7 +142,7 @@ class NStepBiRNNTanh(NStepRNNTanh):
         return run(*args, activation="tanh")
 
 
-class NStepRNNReLU(NStepRNNBase):
+class NStepRNNReLU(_OneState):
     """Layers of plain recurrent units with rectified outputs: `n_step_rnn` for sequences in any order.
 
     Parameters are those of `NStepRNNBase`.
@@ -167,7 +170,7 @@ class NStepBiRNNReLU(NStepRNNReLU):
         return run(*args, activation="relu")
 
 
-class NStepGRU(NStepRNNBase):
+class NStepGRU(_OneState):
     """Layers of gated recurrent units: `n_step_gru` for sequences in any order.
 
     Parameters are those of `NStepRNNBase`.
@@ -206,7 +209,7 @@ class NStepLSTM(NStepRNNBase):
         """Return the last outputs, the last cells, and the outputs at each step."""
         return n_step.n_step_lstm(*args)
 
-    def forward(  # type: ignore[override]  # a cell more than other networks, as in Chainer
+    def forward(
         self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
     ) -> tuple[Variable, Variable, list[Variable]]:
         """Return the last outputs and cells of each layer, and the sequences of outputs of the last one.

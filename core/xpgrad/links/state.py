@@ -28,6 +28,11 @@ class Stateful(Chain):
             x.to_device(self.device)
             setattr(self, name, x)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle saves: the state without its graph."""
+        kept = {name: getattr(self, name) for name in self.states}
+        return self.__dict__ | {name: None if x is None else Variable(x.array) for name, x in kept.items()}
+
     def device_resident_accept(self, visitor: Any) -> None:
         """Show the state to what moves the link; a state that moves leaves its graph."""
         super().device_resident_accept(visitor)

@@ -53,10 +53,10 @@ class ChainList(Link, MutableSequence[Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._children)
 
-    def insert(self, index: int, link: Any) -> None:
+    def insert(self, index: int, value: Any) -> None:
         """Insert a child before an index."""
-        _check_link(link)
-        self._children.insert(index, link)
+        _check_link(value)
+        self._children.insert(index, value)
         self._rename()
 
     def add_link(self, link: Link) -> None:

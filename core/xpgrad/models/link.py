@@ -11,8 +11,8 @@ from xpgrad.backend.transfer import copyto
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import StructureError
 from xpgrad.graph.variable import Variable
-from xpgrad.models.cloning import clone
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
+from xpgrad.models.plan import plan_of
 from xpgrad.models.residence import Resident
 from xpgrad.utils.pictures import drawer
 
@@ -146,11 +146,14 @@ class Link(Resident):
         """
         _check_mode("copy", mode)
         if mode == "share":
-            copies = {id(parameter): copy.copy(parameter) for parameter in self.params()}
-            for parameter in copies.values():
+            plan = plan_of(self)
+            named = dict(self.namedparams())
+            copies = [copy.copy(named[path]) for path in plan.paths]
+            for parameter in copies:
                 parameter.cleargrad()
-            leaves = {(id(link), n): copies[id(link.__dict__[n])] for link in self.links() for n in link._params}
-            made: Self = clone(self, leaves)
+            made: Self = plan.build(copies)
+            for link in made.links():
+                link.__dict__.pop("_ties", None)
         else:
             made = copy.deepcopy(self)
             if mode == "init":

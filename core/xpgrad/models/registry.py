@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Filled, Parameter
+from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
+from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
 
 
@@ -20,6 +21,8 @@ class Registry:
     **params : shape, or tuple of shape and dtype
         Parameters to add; deprecated, use `init_scope`.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "_plan")  # what is not in the dictionary is neither copied nor pickled
 
     name: str | None
     _params: set[str]
@@ -37,6 +40,9 @@ class Registry:
         for name, value in params.items():
             pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
             self.add_param(name, *(value if pair else (value,)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
 
     def _named_children(self) -> Iterable[tuple[str, Any]]:
         """Return the child links and their names."""
@@ -120,7 +126,7 @@ class Registry:
         initializer : as `Parameter` takes it
         """
         self._check_new(name, "parameter")
-        parameter = Parameter(Filled(float("nan"), dtype) if initializer is None else initializer, shape)
+        parameter = Parameter(NaN(dtype) if initializer is None else initializer, shape)
         with self.init_scope():
             setattr(self, name, parameter)
 

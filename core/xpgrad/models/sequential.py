@@ -72,10 +72,10 @@ class Sequential(ChainList):
         del self._layers[index]
         self._rename()
 
-    def insert(self, index: int, layer: Any) -> None:
+    def insert(self, index: int, value: Any) -> None:
         """Insert a layer before an index."""
-        _check_layer(layer)
-        self._layers.insert(index, layer)
+        _check_layer(value)
+        self._layers.insert(index, value)
         self._rename()
 
     def extend(self, sequential: Iterable[Layer]) -> None:
@@ -87,11 +87,11 @@ class Sequential(ChainList):
         """Remove all layers."""
         del self[:]
 
-    def remove(self, layer: Any) -> None:
+    def remove(self, value: Any) -> None:
         """Remove the first occurrence of a layer."""
-        if layer not in self:
-            raise ValueError(f"remove: there is no layer {_title(layer)} in it")
-        del self[self.index(layer)]
+        if value not in self:
+            raise ValueError(f"remove: there is no layer {_title(value)} in it")
+        del self[self.index(value)]
 
     def remove_by_layer_type(self, type_name: str) -> None:
         """Remove all links of the class, and all functions, of this name."""

@@ -65,7 +65,7 @@ def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", **options: Any) 
     """
     x = as_variable(x)
     if mode not in MODES:
-        raise ValueError(f"pad: expected one of the modes {', '.join(MODES)}, got {mode!r}")
+        raise ValueError(f"pad: expected the mode {', '.join(MODES)}, got {mode!r}")
     option = OPTIONS.get(mode)
     if unknown := sorted(options.keys() - {option}):
         raise ValueError(f"pad: expected {option or 'no option'} with the mode {mode}, got {', '.join(unknown)}")
@@ -175,7 +175,5 @@ def _pairs(given: Any, ndim: int, option: str) -> list[Pair]:
     pairs = [tuple(row) * 2 if len(row) == 1 else tuple(row) for row in rows if isinstance(row, (tuple, list))]
     pairs = pairs * ndim if len(pairs) == 1 else pairs
     if len(pairs) != ndim or len(rows) not in (1, ndim) or any(len(pair) != 2 for pair in pairs):
-        raise ShapeError(
-            f"pad: expected {option} to be a value, a pair or a pair for each of {ndim} axes, got {given!r}"
-        )
+        raise ShapeError(f"pad: expected a number, a pair or a pair for each of {ndim} axes as {option}, got {given!r}")
     return [(plugins.plain(before), plugins.plain(after)) for before, after in pairs]

@@ -80,19 +80,27 @@ class Adam(GradientMethod):
     @staticmethod
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
-        s["m"] += c["gain1"] * (g - s["m"])
-        s["v"] += c["gain2"] * (g * g - s["v"])
-        square = s["v"]
+        m, v = s["m"], s["v"]
+        rest = g - m
+        rest *= c["gain1"]
+        m += rest
+        rest = g * g
+        rest -= v
+        rest *= c["gain2"]
+        v += rest
+        s["m"], s["v"] = m, v
         if c["amsgrad"]:
-            square = s["vhat"] = xp.maximum(square, s["vhat"])
-        root = xp.sqrt(square)
+            v = s["vhat"] = xp.maximum(v, s["vhat"])
+        root = xp.sqrt(v)
         root += c["eps"]
         if c["kept"] is not None:
             w *= c["kept"]
         if c["adabound"]:
-            w -= xp.minimum(xp.maximum(c["alpha"] / root, c["lower"]), c["upper"]) * s["m"]
-        else:
-            w -= c["alpha"] * s["m"] / root
+            w -= xp.minimum(xp.maximum(c["alpha"] / root, c["lower"]), c["upper"]) * m
+            return w
+        move = m / root
+        move *= c["alpha"]
+        w -= move
         return w
 
 

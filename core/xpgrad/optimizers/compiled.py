@@ -123,7 +123,7 @@ class Step:
             variable = kept.get(name)
             if variable is None:
                 kept[name] = Variable(array, requires_grad=False)
-            elif variable._array is not array:
+            elif variable.array is not array:
                 variable.array = array
         return kept
 
@@ -198,16 +198,19 @@ def _stepped(
         one = array_api.ones_like(constant_variable(loss.array))
         loss.grad = (one * array_api.astype(program.scale.variable, loss.dtype)).array
     loss.backward()
-    states = [owner.variables(param.update_rule) for param in program.params]
+    states = [owner.states[param.update_rule] for param in program.params]
     updated = [i for i, param in enumerate(program.params) if param.grad is not None]
     safe = [] if scale is None or scale.interval is None else finite([program.params[i] for i in updated])
     if len(safe) > 1:
         raise TraceError("optimizer.compile: expected parameters on one device, got several; call optimizer.update")
     with program.borrowed(states):
         for i in updated:
+            param = program.params[i]
+            if safe:  # what follows computes no NaN, which some libraries would warn of
+                param.grad = _chosen(safe[0], param.grad, array_api.zeros_like(constant_variable(param.grad)).array)
             if scale is not None:
-                program.params[i]._node.own_extra().loss_scale = program.scale.variable  # type: ignore[assignment]
-            held_by(program.params[i])
+                param._node.own_extra().loss_scale = program.scale.variable  # type: ignore[assignment]
+            held_by(param)
         optimizer.call_hooks("pre")
         for i in updated:
             _update(program.params[i], program.numbers[program.places[i]], states[i], safe)

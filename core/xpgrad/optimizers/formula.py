@@ -75,7 +75,7 @@ def writes(backend: Backend) -> bool:
     """Return whether formulas can be computed in place in the arrays of a backend."""
     if backend.base is not None or backend.immutable:
         return False
-    return backend.capabilities.lacking(["index_assignment", "in_place_update"]) is None
+    return backend.capabilities.lacking(["index_assignment", "in_place_update", "dlpack_shares_memory"]) is None
 
 
 def prepared(numbers: Numbers, backend: Backend, spec: Spec) -> Numbers:
@@ -126,10 +126,14 @@ def changed(
     """
     backend = plugins.backend_of(arrays[0])
     if in_place and writes(backend):
-        backend.follow(backend.in_cache)(functools.partial(_write, function, backend.xp), arrays)
+        backend.follow(_in_place)(backend, function, *arrays)
         return arrays
     variables = [constant_variable(array) for array in arrays]
     return [x.array for x in called_with(backprop_mode(False), function, array_api, *variables)]
+
+
+def _in_place(backend: Backend, function: Callable[..., Sequence[Any]], *arrays: Array) -> None:
+    backend.in_cache(functools.partial(_write, function, backend.xp), arrays)
 
 
 def _write(function: Callable[..., Sequence[Any]], xp: Namespace, *arrays: Array) -> None:

@@ -209,7 +209,8 @@ class GradientNoise:
             return
         with using_device(param.device):
             noise = self.noise_func(param.xp, param.shape, param.dtype, self, rule)
-        added = constant_variable(param.grad) + array_api.astype(constant_variable(noise), param.dtype)
+        noise = constant_variable(param.device.backend.restore(noise))
+        added = constant_variable(param.grad) + array_api.astype(noise, param.dtype)
         param.grad = added.array
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
@@ -217,7 +218,8 @@ class GradientNoise:
         rule, found = types.SimpleNamespace(t=t), []
         for g in gs:
             with using_device(g.device):
-                found.append(g + as_variable(self.noise_func(g.xp, g.shape, g.dtype, self, rule)))
+                noise = self.noise_func(g.xp, g.shape, g.dtype, self, rule)
+            found.append(g + as_variable(noise if isinstance(noise, Variable) else g.device.backend.restore(noise)))
         return found
 
 

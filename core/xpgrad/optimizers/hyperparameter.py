@@ -17,7 +17,7 @@ class Hyperparameter:
     """
 
     def __init__(self, parent: "Hyperparameter | None" = None) -> None:
-        self._parent = parent
+        self.__dict__["_parent"] = parent
 
     def __getattr__(self, name: str) -> Any:
         parent = None if name.startswith("_") else self._parent
@@ -31,7 +31,8 @@ class Hyperparameter:
     @property
     def parent(self) -> "Hyperparameter | None":
         """The set that is asked for what is not set here."""
-        return self._parent
+        found: Hyperparameter | None = self.__dict__["_parent"]
+        return found
 
     def get_dict(self) -> dict[str, Any]:
         """Return all values by name, those of the parents included."""

@@ -55,9 +55,11 @@ class MomentumSGD(_Momentum):
     @staticmethod
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
-        s["v"] *= c["momentum"]
-        s["v"] -= c["lr"] * g
-        w += s["v"]
+        v = s["v"]
+        v *= c["momentum"]
+        v -= c["lr"] * g
+        w += v
+        s["v"] = v
         return w
 
 

@@ -11,8 +11,11 @@ from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, finite
+from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
+from xpgrad.types import Array
+from xpgrad.utils.pictures import drawer
 
 
 class Optimizer:
@@ -43,6 +46,8 @@ class Optimizer:
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> Any:
         """Update the parameters; each kind of optimizer defines how."""
         raise NotImplementedError(f"{type(self).__name__}: define update(lossfun, *args, **kwds)")
+
+    _repr_html_ = drawer.html("optimizers")
 
     def new_epoch(self, auto: bool = False) -> None:
         """Count an epoch.
@@ -117,6 +122,7 @@ class GradientMethod(Optimizer, Formula):
         for name, value in hyperparam.items():
             setattr(self.hyperparam, name, value)
         self._scale: LossScale | None = None
+        self._packs = Packs()
         self._use_cleargrads, self._use_fp32_update = True, False
 
     def create_update_rule(self) -> UpdateRule:
@@ -220,23 +226,24 @@ class GradientMethod(Optimizer, Formula):
                 self.target.zerograds()
             loss.backward(loss_scale=self._loss_scale)
             del loss
-        params = [param for param in self.target.params(False) if param.grad is not None]
+        params = [param for param in self.target.params(False) if param._grad is not None]
         for param in params:
-            _check(param, type(self).__name__)
+            grad, array = gradient(param), param._array
+            if grad.shape != array.shape or grad.dtype != array.dtype:
+                raise _unfit(param, grad, type(self).__name__)
         safe = not self.check_nan_in_grads()
         if safe:
             try:
-                for param in params:
-                    held_by(param)
                 self.call_hooks("pre")
                 self.t += 1
-                for param in params:
+                for param in self._packs.update(params):
                     param.update()
                 self.call_hooks("post")
-            finally:
+            except BaseException:
                 for param in params:
                     if param.update_rule is not None:
                         param.update_rule._held = None
+                raise
         if self._scale is not None:
             self._scale.after(safe)
 
@@ -271,16 +278,10 @@ class GradientMethod(Optimizer, Formula):
                 return
 
 
-def _check(param: Parameter, title: str) -> None:
-    grad: Any = param.grad
-    array: Any = param.array
+def _unfit(param: Parameter, grad: Array, title: str) -> ShapeError | DtypeError:
+    """Return the error for a gradient that was changed, or whose array was, since it was computed."""
+    array: Any = param._array
+    title = f"{title}.update: the parameter {param.name!r}: expected a gradient of"
     if grad.shape != array.shape:
-        raise ShapeError(
-            f"{title}.update: expected a gradient of shape {array.shape} for the parameter {param.name!r}, got "
-            f"{grad.shape}; nothing was updated"
-        )
-    if grad.dtype != array.dtype:
-        raise DtypeError(
-            f"{title}.update: expected a gradient of {array.dtype} for the parameter {param.name!r}, got {grad.dtype}; "
-            "nothing was updated"
-        )
+        return ShapeError(f"{title} shape {tuple(array.shape)}, got {tuple(grad.shape)}; nothing was updated")
+    return DtypeError(f"{title} {array.dtype}, got {grad.dtype}; nothing was updated")

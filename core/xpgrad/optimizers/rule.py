@@ -52,7 +52,7 @@ class Rule:
         """
         leaves, structure = flatten(params)
         variables = _variables(leaves, structure, "init: params")
-        found: State = {"t": array_api.zeros((), dtype=_dtype_of_time(variables), device=variables[0].device)}
+        found: State = {"t": _time(variables)}
         numbers = {name: value(0) if callable(value) else value for name, value in self.hyperparam.items()}
         for name, value in self.formula.states(numbers).items():
             found[name] = structure.build([array_api.full_like(constant_variable(x.array), value) for x in variables])
@@ -137,11 +137,11 @@ def _variables(leaves: Sequence[Any], structure: Structure, what: str) -> list[V
     return found
 
 
-def _dtype_of_time(variables: Sequence[Variable]) -> Dtype:
-    """Return the widest real dtype of the parameters, at least float32, which counts steps exactly."""
-    spec = max((x._node.spec for x in variables), key=lambda spec: float(-spec.backend.finfo(spec.dtype).eps))
-    xp = spec.backend.namespace
-    return xp.real(xp.zeros((), dtype=spec.dtype)).dtype if spec.complex else spec.wide
+def _time(variables: Sequence[Variable]) -> Variable:
+    """Return 0 in the widest real dtype of the parameters, at least float32, which counts steps exactly."""
+    x = min(variables, key=lambda x: float(x._node.spec.backend.finfo(x.dtype).eps))
+    zero, spec = array_api.sum(array_api.zeros_like(constant_variable(x.array))), x._node.spec
+    return array_api.real(zero) if spec.complex else array_api.astype(zero, spec.wide)
 
 
 def _arrays(tree: Any) -> Any:

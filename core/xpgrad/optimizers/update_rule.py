@@ -90,6 +90,14 @@ class UpdateRule:
         if held is not param:
             self.keep(param, held)
 
+    def is_plain(self) -> bool:
+        """Return whether an update is that of the formulas with the optimizer's hyperparameters, and nothing else."""
+        return (
+            self.enabled and self.formula is not None and not self._use_fp32_update and self._held is None
+            and len(self.hyperparam.__dict__) == 1 and type(self) is UpdateRule
+            and not self._hooks["pre"] and not self._hooks["post"]
+        )  # fmt: skip
+
     def call_hooks(self, timing: str, param: Parameter) -> None:
         """Call the hooks of a timing, "pre" or "post"."""
         for hook in list(self._hooks[timing].values()):

@@ -124,11 +124,13 @@ class NpzDeserializer(Deserializer):
         if tuple(loaded.shape) != tuple(value.shape):
             raise ShapeError(f"{name}: expected shape {tuple(value.shape)}, the file has {tuple(loaded.shape)}")
         backend = plugins.backend_of(value)
-        try:
-            values = converted_like(name, value, loaded)
-        except StopIteration:  # strings, objects
-            spec = backend.spec(value)
-            raise DtypeError(f"{name}: expected numbers for {spec!r}, the file has {loaded.dtype}") from None
+        if not plugins.host.is_kind(loaded.dtype, ("bool", "numeric")):  # strings, objects
+            raise DtypeError(f"{name}: expected numbers for {backend.spec(value)!r}, the file has {loaded.dtype}")
+        host = plugins.host.namespace
+        dtype = getattr(host, backend.dtype_name(value.dtype), None)
+        if dtype is not None:  # cast here: the library of `value` may not have the dtype in the file
+            loaded = converted_like(name, host.empty(loaded.shape, dtype=dtype), loaded)
+        values = converted_like(name, value, loaded)
         if not backend.immutable:
             try:
                 self._write(value, values)

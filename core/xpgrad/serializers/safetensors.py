@@ -108,7 +108,7 @@ class _Tensors(Mapping[str, Any]):
         try:
             self._entries: dict[str, Any] = json.loads(file.read(size))
             self._values = json.loads(self._entries.pop("__metadata__", {}).get(VALUES, "{}"))
-        except (ValueError, AttributeError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             raise self._error(error) from error
         self._start = file.tell()
 

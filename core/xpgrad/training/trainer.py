@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -149,12 +150,18 @@ class Trainer:
                     entry.extension(self)
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the state of the updater, with its models, and of extensions and triggers."""
+        """Save or load the state of the updater, with its models, and of extensions and triggers.
+
+        An extension that a snapshot does not have starts anew, with a warning.
+        """
         self.updater.serialize(serializer["updater"])
         _serialize(self.stop_trigger, serializer, "stop_trigger")
         for name, entry in self._entries.items():
-            _serialize(entry.extension, serializer["extensions"], name)
-            _serialize(entry.trigger, serializer["extension_triggers"], name)
+            try:
+                _serialize(entry.extension, serializer["extensions"], name)
+                _serialize(entry.trigger, serializer["extension_triggers"], name)
+            except KeyError as error:  # of a snapshot that was taken without it
+                warnings.warn(f"Trainer: extension {name!r} starts anew: {error.args[0]}", stacklevel=2)
         self._seconds = float(serializer("_snapshot_elapsed_time", self.elapsed_time))
         self._since = None if self._since is None else time.perf_counter()
 

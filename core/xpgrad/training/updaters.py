@@ -61,6 +61,8 @@ class StandardUpdater(Updater):
         Whether `Optimizer.new_epoch` is called when a sweep is finished.
     input_device : device specifier, optional
         Where batches are sent, if elsewhere.
+    compiled : bool
+        Whether a step is one program: `Optimizer.compile`. What the model reports is reported by each run.
     """
 
     def __init__(
@@ -74,13 +76,15 @@ class StandardUpdater(Updater):
         auto_new_epoch: bool = True,
         *,
         input_device: Any = None,
+        compiled: bool = False,
     ) -> None:
         self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self._optimizers: dict[str, Any] = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
         self.converter, self.loss_func, self.auto_new_epoch = converter, loss_func, auto_new_epoch
         self.device = device_or_none(device)
         self.input_device = self.device if input_device is None else device_or_none(input_device)
-        self.iteration = 0
+        self.iteration, self.compiled = 0, compiled
+        self._step: Callable[..., Any] | None = None
         for each in self._optimizers.values():
             if self.device is not None:
                 each.target.to_device(self.device)
@@ -96,7 +100,12 @@ class StandardUpdater(Updater):
         """Do one step."""
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
         batch = convert(self.converter, iterator.next(), self.input_device)
-        call(optimizer.update, batch, self.loss_func or optimizer.target)
+        loss = self.loss_func or optimizer.target
+        if not self.compiled:
+            call(optimizer.update, batch, loss)
+        else:
+            step = self._step = self._step or optimizer.compile(loss)
+            call(step, batch)
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch()
 
@@ -145,16 +154,12 @@ class StandardUpdater(Updater):
 
 
 def convert(converter: Callable[..., Any], batch: Any, device: Device | None) -> Any:
-    """Return a converted batch; a function without the decorator `converter` gets the number of a CPU or GPU."""
+    """Return a converted batch; a function without the decorator `converter` gets numbers of CPUs and GPUs."""
     if isinstance(converter, Converter) or device is None:
         return converter(batch, device)
-    name = device.name
-    if name == "@numpy":
+    if device.name == "@numpy":
         return converter(batch, -1)
-    if name.startswith("@cupy:"):
-        return converter(batch, int(name.rpartition(":")[2]))
-    raise RuntimeError(f"converter: a plain function gets device numbers, but the device is {name}; "
-                       "decorate it with @xpgrad.dataset.converter()")  # fmt: skip
+    return converter(batch, int(device.name.rpartition(":")[2]) if device.name.startswith("@cupy:") else device)
 
 
 def call(function: Callable[..., Any], batch: Any, *first: Any) -> Any:

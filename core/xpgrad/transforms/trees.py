@@ -1,8 +1,8 @@
 """Trees: nested dictionaries, lists, tuples, named tuples and dataclasses, flattened and rebuilt.
 
-So are `DataArray` and `Dataset` of xarray, whose labels belong to the structure. Any other object is a leaf; None is a
-tree without leaves. A field of a dataclass that is declared with ``field(metadata={"static": True})`` belongs to the
-structure: names, sizes, functions.
+So are `DataArray` and `Dataset` of xarray, whose labels belong to the structure, and models, whose leaves are their
+parameters. Any other object is a leaf; None is a tree without leaves. A field of a dataclass that is declared with
+``field(metadata={"static": True})`` belongs to the structure: names, sizes, functions.
 """
 
 import copy

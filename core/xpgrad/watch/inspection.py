@@ -61,7 +61,7 @@ def _differs(array: Array, known: Any) -> bool:
 
 def check_kept(function: WatchedFunction) -> None:
     """Raise if an input that `function` kept has another shape or dtype by now, which may be why its rule failed."""
-    for node, array in zip(function.inputs or (), function.kept_inputs(), strict=False):
+    for node, array in zip(function.input_nodes or (), function.kept_inputs(), strict=False):
         if node is not None and array is not None:
             check_still(array, node.spec, function.label)
 

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 class WatchedFunction(Protocol):
     """A function of the graph, a `FunctionNode`."""
 
-    inputs: Any  # None, or a tuple of nodes, None for operands outside the graph
     pullback: Any  # None for users' functions
     stack: Any
     _origin: Any  # the function during whose rule it was applied, in debug mode
@@ -14,6 +13,11 @@ class WatchedFunction(Protocol):
     @property
     def label(self) -> str:
         """Short text that names the function."""
+        ...
+
+    @property
+    def input_nodes(self) -> Any:
+        """None, or a tuple of nodes, None for operands outside the graph."""
         ...
 
     @property

@@ -8,7 +8,7 @@ import pytest
 
 import xpgrad.functions as F
 from xpgrad import Variable, grad
-from xpgrad_numpy import blocks
+from xpgrad_numpy import blocks, buffers
 from xpgrad_numpy.kernels import neural
 
 NEVER = 2**62
@@ -48,9 +48,10 @@ SHAPES = (
 
 
 def _limit(monkeypatch: pytest.MonkeyPatch, least: int, size: int = 1) -> None:
-    monkeypatch.setattr(blocks, "FROM", least)
-    monkeypatch.setattr(neural, "FROM", least)
+    for module, name in ((blocks, "FROM"), (blocks, "COLUMNS_FROM"), (neural, "FROM"), (buffers, "LARGE")):
+        monkeypatch.setattr(module, name, least)
     monkeypatch.setattr(blocks, "CACHED", size)
+    monkeypatch.setattr(blocks, "COLUMNS", size)
     blocks._cut.cache_clear()
 
 
@@ -117,3 +118,32 @@ def test_small_arrays_and_those_without_elements_are_one_block() -> None:
     for shape in (1000, 100), (0, 5), (10**9, 0):
         assert blocks.blocks(np.empty(shape), 1) == blocks.WHOLE
     assert blocks.blocks(np.empty(10**6), None) == blocks.WHOLE
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "width"),
+    [
+        ((40, 1024), (1,), 1024),
+        ((40, 1024), -1, 1024),
+        ((40, 1024), (0,), 1024),
+        ((8, 16, 32, 32), (0, 2, 3), 1024),
+        ((8, 16, 32, 32), (1,), 1024),
+        ((512, 512), (0, 1), buffers.USUAL),
+        ((4, 9999), (1,), buffers.USUAL),
+    ],
+)
+def test_buffers_hold_the_elements_that_share_an_operand(shape: Any, axes: Any, width: int) -> None:
+    usual = np.getbufsize()
+    with buffers.on_rows(np.zeros(shape), axes):
+        assert np.getbufsize() == width
+    assert np.getbufsize() == usual
+
+
+def test_buffers_stay_for_few_elements_short_rows_and_arrays_with_gaps() -> None:
+    usual = np.getbufsize()
+    for x, axes in ((np.zeros((8, 1024)), 1), (np.zeros((4096, 16)), 1), (np.zeros((64, 2048))[:, ::2], 1)):
+        with buffers.on_rows(x, axes):
+            assert np.getbufsize() == usual
+    with pytest.raises(ZeroDivisionError), buffers.on_rows(np.zeros((64, 1024)), 1):
+        raise ZeroDivisionError
+    assert np.getbufsize() == usual

@@ -91,6 +91,29 @@ def test_missing_intel64_is_an_error() -> None:
     assert not isinstance(HOST, backend.Intel64Device)
 
 
+def test_classes_of_devices_are_where_chainer_has_them() -> None:
+    for module, name in ((xpgrad.backends.cuda, "GpuDevice"), (xpgrad.backends.intel64, "Intel64Device")):
+        found = getattr(module, name)
+        assert issubclass(found, Device)
+        assert found.__name__ == name
+        assert not isinstance(HOST, found)
+    with pytest.raises(AttributeError, match="Intel65Device"):
+        xpgrad.backends.intel64.Intel65Device  # noqa: B018 - asking raises
+    if has(0):
+        assert xpgrad.backends.cuda.GpuDevice(xpgrad.cuda.Device(0)) == xpgrad.get_device(0)
+        return
+    with pytest.raises(RuntimeError, match=r"^GpuDevice: cupy: "):
+        xpgrad.backends.cuda.GpuDevice.from_device_id(0)
+
+
+def test_the_class_of_chx_devices_takes_a_device_of_the_library() -> None:
+    device = device_or_skip("native:1")
+    made = backend.ChainerxDevice(device.handle)
+    assert (made, repr(made), made.xp) == (device, "<ChainerxDevice native:1>", device.xp)
+    assert made.send(np.ones(2)).shape == (2,)
+    assert backend.ChainerxDevice.from_fallback_device(HOST) == xpgrad.get_device("native:0")
+
+
 def test_classes_of_devices_are_called() -> None:
     assert backend.CpuDevice() == HOST
     assert backend.CpuDevice().send(np.ones(2)).shape == (2,)

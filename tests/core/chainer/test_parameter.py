@@ -1,11 +1,14 @@
 """`Parameter`: a Variable with an initialiser."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
 
 import xpgrad
-from xpgrad import Parameter, Variable, using_config
+from xpgrad import Parameter, Variable, initializers, using_config
 from xpgrad.errors import BackendUnavailable, ShapeError, SpecifierError
 
 
@@ -309,3 +312,41 @@ def test_update_calls_the_rule():
     (p * p).backward()
     p.update()
     assert values(p) == [-3.0]
+
+
+# Objects of `initializers`
+
+OBJECTS = {
+    "Constant": lambda **kw: initializers.Constant(2.5, **kw), "Zero": initializers.Zero, "One": initializers.One,
+    "NaN": initializers.NaN, "Normal": initializers.Normal, "Uniform": initializers.Uniform,
+    "LeCunNormal": initializers.LeCunNormal, "GlorotUniform": initializers.GlorotUniform,
+    "HeNormal": initializers.HeNormal, "Orthogonal": initializers.Orthogonal, "Identity": initializers.Identity,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_an_initializer_object_is_used_where_the_parameter_was_sent(device, name):
+    p = Parameter(OBJECTS[name](dtype="float64"))
+    assert str(p.dtype) == "float64"
+    p.to_device(device)
+    assert not p.is_initialized
+    p.initialize((3, 3))
+    assert place(p.array) == ((3, 3), "float64", device.name)
+    assert place(p.grad) == ((3, 3), "float64", device.name)
+    assert nan(p.grad)
+    assert nan(p) == (name == "NaN")
+    assert place(Parameter(OBJECTS[name](), (2, 2)).array) == ((2, 2), "float32", "@numpy")
+
+
+def test_copies_keep_the_initializer_and_the_rule():
+    p = Parameter(initializers.Constant(2.5, "float64"), name="W")
+    p.update_rule = {"lr": 0.1}
+    for made in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
+        assert made.update_rule == {"lr": 0.1}
+        assert made.name == "W"
+        made.initialize((2,))
+        assert values(made) == [2.5, 2.5]
+    assert not p.is_initialized
+    p.initialize(2)
+    assert copy.copy(p).array is p.array
+    assert copy.deepcopy(p).array is not p.array

@@ -106,11 +106,11 @@ def test_batches_of_none(device):
     np.testing.assert_array_equal(on_host(W.grad), 0)
 
 
-def test_a_wider_weight_promotes_and_gets_a_gradient_of_its_own_dtype():
+def test_the_dtype_of_the_images_stays_with_a_wider_weight_which_gets_a_gradient_of_its_own_dtype():
     x, W = xpgrad.Variable(ones(1, 1, 4)), xpgrad.Variable(ones(1, 1, 2, dtype=np.float64))
     y = F.convolution_1d(x, W)
     F.sum(y).backward()
-    assert (y.dtype, x.grad.dtype, W.grad.dtype) == (np.float64, np.float32, np.float64)
+    assert (y.dtype, x.grad.dtype, W.grad.dtype) == (np.float32, np.float32, np.float64)
 
 
 def test_half_precision_stays():

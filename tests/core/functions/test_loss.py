@@ -5,6 +5,8 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad import Variable
+from xpgrad.testing.gradient_check import check_backward, check_double_backward
 from xpgrad.utils.type_check import InvalidType
 
 X = np.asarray([[1.0, 2.0, -1.0], [0.5, -0.25, 3.0], [2.0, 1.0, 0.0]])
@@ -167,3 +169,29 @@ def test_sigmoid_cross_entropy_of_nothing_is_zero():
         F.sigmoid_cross_entropy(X, np.full((3, 3), -1), reduce="sum")
     with pytest.raises(InvalidType, match=r"t of shape \(3, 3\), as x"):
         F.sigmoid_cross_entropy(X, np.asarray([1, 0, 1]))
+
+
+@pytest.mark.parametrize("kind", ["cross-entropy", "kl-divergence"])
+@pytest.mark.parametrize("options", [{}, {"reduce": "no"}, {"cache_score": False}, {"enable_double_backprop": True}])
+@pytest.mark.parametrize("weight", [None, np.asarray([0.5, 2.0, 1.25], "f")])
+def test_gradients_of_probabilities(kind, options, weight):
+    rng = np.random.default_rng(0)
+    t = rng.dirichlet(np.full(3, 20.0), 3).astype("f")
+    x, t2 = X.astype("f"), Variable(t)
+
+    def loss(x, t=t2):
+        return F.softmax_cross_entropy(x, t, class_weight=weight, soft_target_loss=kind, **options)
+
+    assert loss(x).dtype == np.float32
+    gy = rng.normal(size=loss(x).shape).astype("f")
+    ggs = [rng.normal(size=(3, 3)).astype("f") for _ in range(2)]
+    for inputs in ((x,), (x, t)):
+        check_backward(loss, inputs, gy, dtype="d", atol=1e-4, rtol=1e-4)
+        check_double_backward(loss, inputs, gy, tuple(ggs[: len(inputs)]), dtype="d", atol=1e-4, rtol=1e-4)
+
+
+def test_cross_entropy_of_probabilities_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    t, weight = np.random.default_rng(0).dirichlet(np.ones(3), 3), np.asarray([0.5, 2.0, 1.25])
+    expected = torch.nn.functional.cross_entropy(*map(torch.tensor, (X, t, weight)))
+    assert float(F.softmax_cross_entropy(X, t, class_weight=weight)) == pytest.approx(expected.item())

@@ -1,4 +1,4 @@
-"""`dropout`: the configuration, the seed, the mask."""
+"""Noise: the configuration, the seed, masks and given numbers, statistics."""
 
 import numpy as np
 import pytest
@@ -66,3 +66,106 @@ def test_ratio_zero_keeps_all(device):
 def test_the_mask_is_like_the_array(mask):
     with pytest.raises(InvalidType, match="mask of the shape and dtype of x"):
         F.dropout(np.ones(3), mask=mask)
+
+
+class TestZoneout:
+    """`zoneout`."""
+
+    def test_elements_are_of_the_one_or_of_the_other(self, device):
+        h, x = xpgrad.Variable(device.send(np.zeros((100, 100)))), xpgrad.Variable(device.send(np.ones((100, 100))))
+        y = F.zoneout(h, x, ratio=0.2)
+        F.sum(y).backward()
+        values = host(y.array)
+        assert set(np.unique(values)) == {0.0, 1.0}
+        assert values.mean() == pytest.approx(0.8, abs=0.02)
+        np.testing.assert_array_equal(host(x.grad), values)
+        np.testing.assert_array_equal(host(h.grad), 1 - values)
+
+    def test_outside_of_training_it_is_x(self):
+        x = xpgrad.Variable(np.ones(3))
+        with xpgrad.using_config("train", False):
+            assert F.zoneout(np.zeros(3), x) is x
+
+    def test_wrong_inputs(self):
+        with pytest.raises(InvalidType, match="h and x of one shape and dtype"):
+            F.zoneout(np.ones(2), np.ones(3))
+        with pytest.raises(ValueError, match="zoneout: ratio must be from 0 to 1, got"):
+            F.zoneout(np.ones(2), np.ones(2), 1.5)
+
+
+class TestGaussian:
+    """`gaussian`."""
+
+    def test_mean_and_variance(self, device):
+        xpgrad.random.seed(0, device)
+        y = F.gaussian(device.send(np.full(40_000, 3.0)), device.send(np.full(40_000, np.log(4.0))))
+        assert host(y.array).mean() == pytest.approx(3, abs=0.05)  # 5 standard errors
+        assert host(y.array).std() == pytest.approx(2, abs=0.05)
+
+    def test_the_numbers_can_be_used_again(self, device):
+        x = ones(device)
+        y, eps = F.gaussian(x, x, return_eps=True)
+        assert device.is_array_supported(eps)
+        np.testing.assert_array_equal(host(F.gaussian(x, x, eps=eps).array), host(y.array))
+
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_every_float_dtype_stays(self, dtype):
+        x = xpgrad.Variable(np.ones((2, 3), dtype))
+        for y in (F.gaussian(x, x), F.gumbel_softmax(x), F.zoneout(x, x), F.simplified_dropconnect(x, x)):
+            x.cleargrad()
+            F.sum(y).backward()
+            assert y.dtype == x.grad.dtype == dtype
+
+    def test_wrong_inputs(self):
+        with pytest.raises(InvalidType, match="ln_var of the shape and dtype of mean"):
+            F.gaussian(np.ones(2), np.ones(3))
+        with pytest.raises(InvalidType, match="eps of the shape and dtype of mean"):
+            F.gaussian(np.ones(2), np.ones(2), eps=np.ones(2, "f"))
+
+
+class TestGumbelSoftmax:
+    """`gumbel_softmax`."""
+
+    def test_the_greatest_is_each_category_with_its_probability(self, device):
+        xpgrad.random.seed(0, device)
+        p = np.asarray([0.1, 0.2, 0.7])
+        y = host(F.gumbel_softmax(device.send(np.tile(np.log(p), (20_000, 1)))).array)
+        np.testing.assert_allclose(y.sum(axis=1), 1)
+        np.testing.assert_allclose(np.bincount(y.argmax(axis=1)) / 20_000, p, atol=0.017)  # 5 standard errors
+
+    def test_an_axis_that_is_not_there(self):
+        with pytest.raises(InvalidType, match="x with an axis 1"):
+            F.gumbel_softmax(np.ones(3))
+
+
+class TestDropconnect:
+    """`simplified_dropconnect`."""
+
+    def test_dropped_weights_are_zero_and_the_others_scaled(self, device):
+        y = F.simplified_dropconnect(device.send(np.eye(50)), ones(device, (40, 50)), ratio=0.2)
+        values = host(y.array)
+        assert set(np.unique(values)) == {0.0, 1.25}
+        assert values.mean() == pytest.approx(1, abs=0.06)
+
+    def test_one_mask_for_all_drops_the_same_weights(self):
+        y = F.simplified_dropconnect(np.ones((3, 20)), np.ones((4, 20)), use_batchwise_mask=False).array
+        np.testing.assert_array_equal(y, y[:1].repeat(3, 0))
+
+    def test_without_training_it_is_linear(self):
+        x, W = np.ones((2, 3), "f"), np.ones((4, 3))
+        y = F.simplified_dropconnect(x, W, train=False)
+        np.testing.assert_array_equal(y.array, x @ W.T)
+        assert y.dtype == np.float32
+
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            ((np.ones((2, 3)), np.ones((4, 2))), r"x of shape \(N, ...\) and W of shape \(M, 3\)"),
+            ((np.ones(3), np.ones((4, 3))), r"x of shape \(N, ...\)"),
+            ((np.ones((2, 3)), np.ones((4, 3)), np.ones(3)), r"b of shape \(4,\)"),
+            ((np.ones((2, 3)), np.ones((4, 3)), None, 0.5, True, np.ones((4, 3))), r"mask of shape \(2, 4, 3\)"),
+        ],
+    )
+    def test_wrong_shapes(self, args, message):
+        with pytest.raises(InvalidType, match=message):
+            F.simplified_dropconnect(*args)

@@ -118,6 +118,7 @@ ONE = {
     "tile": lambda x: np.tile(x, 2),
     "pad": lambda x: np.pad(x, 1),
     "pad-reflect": lambda x: np.pad(x, (1, 0), mode="reflect"),
+    "pad-mean": lambda x: np.pad(x, 1, "mean", stat_length=1),
     "where": lambda x: np.where(X > 0, x, 0.0),
     "where-condition": lambda x: np.where(x > 0),
     "where-constants": lambda x: np.where(x > 0, 1.0, 2.0),

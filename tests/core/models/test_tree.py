@@ -1,6 +1,10 @@
 """Links as trees: models as arguments of the transforms."""
 
+import copy
 import functools
+import gc
+import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -9,7 +13,7 @@ from tests.core.models.parts import Filling, Linear, Net, Tied, example, loss
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Chain, Link, Parameter, Sequential, Variable
+from xpgrad import Chain, ChainList, Link, Parameter, Sequential, Variable
 from xpgrad.errors import StructureError, UnknownArray
 from xpgrad.models import stack
 from xpgrad.transforms import checkpoint, grad, jvp, value_and_grad, vmap
@@ -163,6 +167,18 @@ def test_a_batch_of_models(device):
         stack([models[0], Linear(3, 3)])
 
 
+def test_axes_of_a_batch_by_parameter():
+    model, x = Linear(3, 2, Filling()), example_on_host()
+    batch = stack([model, model])
+    batch.b = model.b
+    axes = map_leaves(lambda p: p.ndim - 2 if p.ndim == 3 else None, batch)
+    assert (axes.W, axes.b) == (1, None)
+    batch.W = F.moveaxis(batch.W, 0, 1)
+    for given in (axes, {"/W": 1, "/b": None}):
+        y = vmap(lambda m, x: m(x), in_axes=(given, None))(batch, x)
+        np.testing.assert_allclose(values(y), [values(model(x))] * 2, rtol=1e-6)
+
+
 def test_forward_mode():
     model, x = Net(), example_on_host()
     direction = map_leaves(lambda p: Variable(np.ones_like(p.array)), model)
@@ -230,3 +246,145 @@ def test_structures_are_compared():
 
 def example_on_host():
     return np.linspace(-1, 1, 15, dtype="float32").reshape(5, 3)
+
+
+class Half(Link):
+    """As a link of a library: only its attributes say what it does."""
+
+    def __init__(self, factor=0.5):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+
+Half.__module__ = Sequential.__module__
+
+
+class Rows(ChainList):
+    def forward(self, x):
+        for link in self:
+            x = link(x)
+        return x
+
+
+CHANGES = {
+    "an attribute": lambda model: setattr(model[0], "factor", 3.0),
+    "a layer": lambda model: model.__setitem__(0, Half(4.0)),
+    "another layer": lambda model: model.append(Half(4.0)),
+    "no layer": lambda model: model.pop(),
+}
+
+
+@pytest.mark.parametrize("kind", [Sequential, Rows])
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_of_a_captured_model_make_another_program(kind, change):
+    model, x = kind(Half(), Half(), Linear(3, 2)), example_on_host()
+    f = xpgrad.compile(lambda x: model(x))
+    for _ in range(4):
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    assert f.cache_info().hits == 2
+    CHANGES[change](model)
+    for _ in range(3):
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    if isinstance(model, Sequential):
+        model.append(F.tanh)
+        np.testing.assert_allclose(values(f(x)), values(model(x)), rtol=1e-6)
+    assert f.cache_info().size == 2 + isinstance(model, Sequential)
+
+
+def test_training_in_chainers_style_is_one_program():
+    model, x = Net(), example_on_host()
+
+    def step(x):
+        model.cleargrads()
+        value = loss(model, x)
+        value.backward()
+        for p in model.params():
+            p.array = p.array - DELTA * p.grad
+        return value
+
+    def run(step):
+        found = []
+        for _ in range(6):
+            value = step(x)
+            found.append(float(values(value)))
+        return found
+
+    f = xpgrad.compile(step)
+    found, start = run(f), Net()
+    model.copyparams(start)
+    np.testing.assert_allclose(run(step), found, rtol=1e-5)
+    assert f.cache_info().size <= 2
+
+
+def made_of(model):
+    """Return what a model computes after it was taken apart and put together."""
+    leaves, structure = flatten(model)
+    return values(structure.build(leaves)(example_on_host()))
+
+
+EDITS = {
+    "nothing": lambda net: None,
+    "a parameter": lambda net: setattr(net.l1, "W", Parameter(np.ones((4, 3), "float32"))),
+    "a layer": lambda net: net.rest.insert(1, F.relu),
+    "a link": lambda net: setattr(net, "rest", Linear(4, 5)),
+    "a name": lambda net: setattr(net, "forward", lambda x: x + 1),
+    "a tie": lambda net: setattr(net.rest[0], "b", net.l1.b),
+    "a hook": lambda net: net.l1.add_hook(xpgrad.LinkHook()),
+    "less": lambda net: net.rest.pop(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_changes_of_a_model_are_seen(edit):
+    net = Net()
+    before = flatten(net)[1].empty
+    assert flatten(net)[1].empty is before  # kept
+    EDITS[edit](net)
+    assert (flatten(net)[1].empty is before) == (edit in ("nothing", "a parameter"))
+    assert made_of(net) == values(net(example_on_host()))
+    assert len(flatten(net)[0]) == len(list(net.params()))
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_changes_of_a_rebuilt_model_are_seen(edit):
+    for kind in (lambda: map_leaves(lambda p: Parameter(p.array * 2), Net()), lambda: Net().copy()):
+        net = kind()
+        EDITS[edit](net)
+        assert made_of(net) == values(net(example_on_host()))
+        assert len(flatten(net)[0]) == len(list(net.params()))
+
+
+def test_a_tie_in_a_rebuilt_model_is_undone():
+    net = map_leaves(lambda p: p * 2, Tied())
+    assert len(flatten(net)[0]) == 3
+    net.b.W = net.b.W + 1
+    leaves, structure = flatten(net)
+    assert [path for (path,) in structure.paths()] == ["/a/W", "/a/b", "/b/W", "/b/b"]
+    assert structure.build(leaves).b.W is net.b.W
+
+
+def test_a_model_and_its_graphs_are_not_kept_alive():
+    net = Net()
+    f = xpgrad.compile(loss)
+    for _ in range(3):
+        f(net, example_on_host())
+        grad(loss)(net, example_on_host())
+    net.h = F.tanh(net.l1.W)
+    flatten(net)
+    links = [weakref.ref(x) for x in (net, net.l1, net.l1.W, net.h)]
+    del net.h
+    assert links[3]() is None
+    del net
+    gc.collect()
+    assert [ref() for ref in links] == [None] * 4
+
+
+def test_pickle_and_copies_do_not_share_the_plan():
+    net = Net()
+    flatten(net)
+    for made in (pickle.loads(pickle.dumps(net)), copy.copy(net), copy.deepcopy(net), net.copy()):
+        assert getattr(made, "_plan", None) is not net._plan
+        assert made_of(made) == values(net(example_on_host()))

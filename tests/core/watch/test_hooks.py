@@ -496,3 +496,25 @@ def test_a_gradient_hook_survives_a_move_and_a_new_array():
     x.array = array(second, [1.0, 2.0])
     (x * 3).sum().backward()
     assert seen == [("@strict:device1", [3.0]), ("@strict:device1", [3.0, 3.0])]
+
+
+def test_a_hook_sees_what_was_computed(device):
+    class Results(FunctionHook):
+        name = "Results"
+
+        def __init__(self):
+            self.seen = []
+
+        def computed(self, function, which, results):
+            self.seen.append((function.label, which, [tuple(y.shape) for y in results]))
+
+    x = variable(device, [[1.0, 2.0, 3.0]] * 2)
+    with Results() as hook:
+        y = (x * 2).sum()
+        y.backward()
+    assert hook.seen == [
+        ("_ * 2", "forward", [(2, 3)]),
+        ("sum", "forward", [()]),
+        ("sum", "backward", [(2, 3)]),
+        ("_ * 2", "backward", [(2, 3)]),
+    ]

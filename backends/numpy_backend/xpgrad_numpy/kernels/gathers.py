@@ -52,20 +52,25 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
     """Add `value` into `total` at an index with arrays, which may repeat positions.
 
     NumPy's `add.at` is fast for one index array and one axis only, so the two common kinds of index become that:
-    rows by their numbers, and an array for each axis.
+    rows by their numbers, and an array for each axis. Wide rows, along any axis, are added one by one.
     """
     items = index if type(index) is tuple else (index,)
-    rest = total.ndim - 1
-    if _is_array(items[0]) and all(
-        type(item) in (EllipsisType, slice) and item in (..., EVERYTHING) for item in items[1:]
+    axis = next((k for k, item in enumerate(items) if _is_array(item)), 0)
+    others = items[:axis], items[axis + 1 :]
+    if (
+        _is_array(items[axis])
+        and all(type(item) is slice and item == EVERYTHING for item in others[0])
+        and all(type(item) in (EllipsisType, slice) and item in (..., EVERYTHING) for item in others[1])
+        and (not axis or (items[axis].ndim == 1 and total.size >= WIDE * total.shape[axis]))
     ):
-        width = math.prod(total.shape[1:])
-        rows = _from_the_front(items[0], total.shape[0]).ravel()
-        if rest and width >= WIDE:
-            for row, line in zip(rows, value.reshape(-1, *total.shape[1:]), strict=True):
-                total[row] += line
+        rows = _from_the_front(items[axis], total.shape[axis]).ravel()
+        width = math.prod(total.shape) // (total.shape[axis] or 1)
+        if total.ndim > 1 and width >= WIDE:
+            sums, lines = np.moveaxis(total, axis, 0), np.moveaxis(value, axis, 0)
+            for row, line in zip(rows, lines.reshape(-1, *sums.shape[1:]) if not axis else lines, strict=True):
+                sums[row] += line
             return
-        places = (rows[:, None] * width + np.arange(width)).ravel() if rest else rows
+        places = (rows[:, None] * width + np.arange(width)).ravel() if total.ndim > 1 else rows
         np.add.at(total.reshape(-1), places, np.ravel(value))
     elif len(items) == total.ndim and all(type(item) is int or _is_array(item) for item in items):
         axes = [_from_the_front(np.asarray(item), n) for item, n in zip(items, total.shape, strict=True)]

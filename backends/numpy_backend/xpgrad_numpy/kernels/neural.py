@@ -6,7 +6,9 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import FROM, blocks, in_order
+from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
 from xpgrad_numpy.kernels.statistical import sum
@@ -76,12 +78,17 @@ def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
-    if x.nbytes < FROM:
-        return softmax_into(x, None, axis)
-    y = np.empty_like(x, subok=False)
-    for part in blocks(x, axis):
-        softmax_into(x[part], y[part], axis)
-    return y
+    with on_rows(x, axis):
+        parts = blocks(x, axis)
+        if len(parts) == 1:
+            return softmax_into(x, None, axis)
+        y, memory = np.empty_like(x, subok=False), scratch(x.dtype, len(parts))
+        for part in parts:
+            block = x[part]
+            shifted = np.subtract(block, np.maximum.reduce(block, axis, keepdims=True), out=memory(block.shape))
+            np.exp(shifted, out=shifted)
+            np.divide(shifted, np.add.reduce(shifted, axis, keepdims=True), out=y[part])
+        return y
 
 
 def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
@@ -96,20 +103,22 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
     if is_half(y.dtype):
         return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    if y.nbytes < FROM or not in_order(gy, y):
-        return _softmax_x(gy, y, axis)
-    gx = np.empty(y.shape, np.result_type(gy, y))
-    for part in blocks(y, axis):
-        _softmax_x(gy[part], y[part], axis, gx[part])
-    return gx
+    with on_rows(y, axis):
+        parts = blocks(y, axis)
+        if len(parts) == 1 or not in_order(gy, y):
+            return _softmax_x(gy, y, axis)
+        gx = np.empty(y.shape, np.result_type(gy, y))
+        memory = scratch(gx.dtype, len(parts))
+        for part in parts:
+            _softmax_x(gy[part], y[part], axis, memory(y[part].shape), gx[part])
+        return gx
 
 
-def _softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
-    gx = np.multiply(gy, y, out=out)
+def _softmax_x(gy: Array, y: Array, axis: Any, memory: Array | None = None, out: Array | None = None) -> Array:
+    gx = np.multiply(gy, y, out=memory)
     total = np.add.reduce(gx, axis, keepdims=True)
     np.subtract(gy, total, out=gx)
-    gx *= y
-    return gx
+    return np.multiply(gx, y, out=gx if out is None else out)
 
 
 def softmax_from_log(x: Array, score: Array | None, /) -> Array:
@@ -131,12 +140,14 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
         y -= np.maximum.reduce(y, 0)
         y -= np.log(np.add.reduce(np.exp(y), 0))
         return y.T
-    if x.nbytes < FROM:
-        return _log_softmax(x, axis)
-    y = np.empty_like(x, subok=False)
-    for part in blocks(x, axis):
-        _log_softmax(x[part], axis, y[part])
-    return y
+    with on_rows(x, axis):
+        parts = blocks(x, axis)
+        if len(parts) == 1:
+            return _log_softmax(x, axis)
+        y = np.empty_like(x, subok=False)
+        for part in parts:
+            _log_softmax(x[part], axis, y[part])
+        return y
 
 
 def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
@@ -149,12 +160,14 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):
         return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    if y.nbytes < FROM or not in_order(gy, y):
-        return _log_softmax_x(gy, y, axis)
-    gx = np.empty(y.shape, np.result_type(gy, y))
-    for part in blocks(y, axis):
-        _log_softmax_x(gy[part], y[part], axis, gx[part])
-    return gx
+    with on_rows(y, axis):
+        parts = blocks(y, axis)
+        if len(parts) == 1 or not in_order(gy, y):
+            return _log_softmax_x(gy, y, axis)
+        gx = np.empty(y.shape, np.result_type(gy, y))
+        for part in parts:
+            _log_softmax_x(gy[part], y[part], axis, gx[part])
+        return gx
 
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:

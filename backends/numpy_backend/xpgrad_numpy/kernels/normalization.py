@@ -6,8 +6,9 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
-from xpgrad_numpy.aligned import aligned
+from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
+from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.precision import is_half
 from xpgrad_numpy.kernels.statistical import sum_to
 
@@ -30,12 +31,16 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
     shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
     mean, var = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
-    for part in blocks(x, axis):
-        _add(x[part], axis, None, mean[part], True)
-        mean[part] /= count
-        centred = np.subtract(x[part], mean[part], out=aligned(x[part].shape, x.dtype))
-        centred *= centred
-        _add(centred, axis, None, var[part], True)
+    parts = blocks(x, axis)
+    memory = scratch(x.dtype, len(parts))
+    with on_rows(x, axis):
+        for part in parts:
+            block = x[part]
+            _add(block, axis, None, mean[part], True)
+            mean[part] /= count
+            centred = np.subtract(block, mean[part], out=memory(block.shape))
+            centred *= centred
+            _add(centred, axis, None, var[part], True)
     var /= count
     return mean, var
 
@@ -43,30 +48,37 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
-    for part in blocks(x, axis):
-        to = np.subtract(x[part], mean[part], out=y[part])
-        to *= inverse[part]
+    parts = blocks(x, axis)
+    memory = scratch(y.dtype, len(parts))
+    with on_rows(x, axis):
+        for part in parts:
+            to = y[part]
+            centred = np.subtract(x[part], mean[part], out=memory(to.shape, to))
+            np.multiply(centred, inverse[part], out=to)
     return y
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     y = np.empty(g.shape, np.result_type(g, direction, scale))
-    for part in blocks(g, axis):
-        project(g[part], direction[part], scale[part], axis, y[part])
+    parts = blocks(g, axis)
+    memory = scratch(y.dtype, len(parts))
+    with on_rows(g, axis):
+        for part in parts:
+            project(g[part], direction[part], scale[part], axis, y[part], memory(y[part].shape))
     return y
 
 
-def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array) -> None:
-    """Write the gradient of `standardize` to `out`, which is none of the other arrays."""
+def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array, memory: Array | None = None) -> None:
+    """Write the gradient of `standardize` to `out`; it and `memory`, for what comes before, are none of the others."""
     count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
-    np.multiply(g, direction, out=out)
-    share = _add(out, axis, wide, None, True) / count
+    y = np.multiply(g, direction, out=out if memory is None else memory)
+    share = _add(y, axis, wide, None, True) / count
     mean = _add(g, axis, wide, None, True) / count
-    np.multiply(direction, share, out=out)
-    np.subtract(g, out, out=out)
-    out -= mean
-    out *= scale
+    np.multiply(direction, share, out=y)
+    np.subtract(g, y, out=y)
+    y -= mean
+    np.multiply(y, scale, out=out)
 
 
 def _part(feature: Array, part: Index) -> Array:
@@ -91,11 +103,15 @@ def normalized(
         return scale_and_shift(standardize(x, mean, inverse, axis, eps), gamma, beta)
     y = np.empty(x.shape, x.dtype)
     gamma, beta = _aligned(gamma, x.ndim), _aligned(beta, x.ndim)
-    for part in blocks(x, axis):
-        to = np.subtract(x[part], mean[part], out=y[part])
-        to *= inverse[part]
-        to *= _part(gamma, part)
-        to += _part(beta, part)
+    parts = blocks(x, axis)
+    memory = scratch(x.dtype, len(parts))
+    with on_rows(x, axis):
+        for part in parts:
+            to = y[part]
+            scaled = np.subtract(x[part], mean[part], out=memory(to.shape, to))
+            scaled *= inverse[part]
+            scaled *= _part(gamma, part)
+            np.add(scaled, _part(beta, part), out=to)
     return y
 
 
@@ -107,11 +123,15 @@ def normalized_x(
         return NotImplemented
     gx = np.empty(x.shape, x.dtype)
     gamma = _aligned(gamma, x.ndim)
-    for part in blocks(x, axis):
-        scale = inverse[part]
-        direction = np.subtract(x[part], mean[part])
-        direction *= scale
-        project(np.multiply(gy[part], _part(gamma, part)), direction, scale, axis, gx[part])
+    parts = blocks(x, axis)
+    directions, cotangents, memory = (scratch(x.dtype, len(parts)) for _ in range(3))
+    with on_rows(x, axis):
+        for part in parts:
+            block, scale = x[part], inverse[part]
+            direction = np.subtract(block, mean[part], out=directions(block.shape))
+            direction *= scale
+            g = np.multiply(gy[part], _part(gamma, part), out=cotangents(block.shape))
+            project(g, direction, scale, axis, gx[part], memory(block.shape))
     return gx
 
 
@@ -130,9 +150,10 @@ def normalized_gamma(
     for place, part in enumerate(parts):
         block = x[part]
         memory = np.empty((len(block) + 1, *block.shape[1:]), x.dtype)  # the first row for the sum of those before
-        product = np.subtract(block, mean[part], out=memory[1:])
-        product *= inverse[part]
-        product *= gy[part]
+        with on_rows(block, axis):
+            product = np.subtract(block, mean[part], out=memory[1:])
+            product *= inverse[part]
+            product *= gy[part]
         if each[along] > 1:
             total[part] = sum_to(product, total[part].shape)
         elif place:

@@ -13,7 +13,7 @@ def _case(name: str, call: Any, reference: Any, **rest: Any) -> Case:
     return Case(f"F.{name}", call, reference, order=2, area="F", **rest)
 
 
-def _pad(mode: str, suffix: str = "", widths: Any = WIDTHS, **options: Any) -> Case:
+def _pad(mode: Any, suffix: str = "", widths: Any = WIDTHS, **options: Any) -> Case:
     return _case(
         f"pad-{mode}{suffix and '-'}{suffix}",
         lambda F, x: F.pad(x, widths, mode, **options),

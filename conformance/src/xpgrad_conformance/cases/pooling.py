@@ -35,13 +35,35 @@ def _placed(x: Host, indexes: Host) -> Host:
     return added(columns, (4, 4), (2, 1), (0, 1))
 
 
-def _located(x: Host) -> tuple[Host, Host]:
-    columns = gathered(x, (3, 2), (2, 2), (1, 0), 1, True, -np.inf)
-    flat = columns.reshape(*x.shape[:2], 6, *columns.shape[4:])
+def _located(x: Host, ksize: Shape = (3, 2), stride: Any = (2, 2), pad: Any = (1, 0)) -> tuple[Host, Host]:
+    """Return maxima and the row-major places in their windows, the first of those that tie."""
+    columns = gathered(x, ksize, stride, pad, 1, True, -np.inf)
+    count = int(np.prod(ksize))
+    flat = columns.reshape(*x.shape[:2], count, *columns.shape[x.ndim :])
     first = np.zeros(flat[:, :, 0].shape, int)
-    for k in range(5, -1, -1):
+    for k in range(count - 1, -1, -1):
         first[flat[:, :, k] == flat.max(axis=2)] = k
     return flat.max(axis=2), first
+
+
+def _pyramid(x: Host, height: int) -> Host:
+    """Levels of maxima: the parts of level i have as many pixels as a cut into 2**i needs, the first ones fewer."""
+    levels = []
+    for parts in [2**level for level in range(height)]:
+        rows, columns = ([max(0, i) for i in _starts(n, parts)] for n in x.shape[2:])
+        ends = [[*i[1:], n] for i, n in ((rows, x.shape[2]), (columns, x.shape[3]))]
+        level = [
+            x[:, :, top:bottom, left:right].max(axis=(2, 3))
+            for top, bottom in zip(rows, ends[0], strict=True)
+            for left, right in zip(columns, ends[1], strict=True)
+        ]
+        levels.append(np.stack(level, 2).reshape(len(x), -1))
+    return np.concatenate(levels, 1)[:, :, None, None]
+
+
+def _starts(n: int, parts: int) -> list[int]:
+    side = -(-n // parts)
+    return [side * k - (side * parts - n) // 2 for k in range(parts)]
 
 
 LINES, PICTURES, VOLUMES = (Input((2, 3, 7)),), (Input((2, 2, 5, 4)),), (Input((1, 2, 3, 4, 5)),)
@@ -67,6 +89,16 @@ MAXIMA = (
         _located,
         PICTURES,
         dtype=(None, "int"),
+    ),
+    *(
+        case(
+            f"{name}-indices",
+            lambda F, x, name=name: (lambda y, i: (y, F.identity(i)))(*getattr(F, name)(x, 2, 1, return_indices=True)),
+            lambda x: _located(x, (2,) * (x.ndim - 2), 1, 0),
+            images,
+            dtype=(None, "int"),
+        )
+        for name, images in (("max_pooling_1d", LINES), ("max_pooling_3d", VOLUMES), ("max_pooling_nd", VOLUMES))
     ),
 )  # fmt: skip
 
@@ -105,4 +137,11 @@ UNPOOLINGS = (
     ),
 )  # fmt: skip
 
-CASES = MAXIMA + AVERAGES + UNPOOLINGS
+PYRAMIDS = (
+    case("spatial_pyramid_pooling_2d", lambda F, x: F.spatial_pyramid_pooling_2d(x, 3),
+         lambda x: _pyramid(x, 3), (Input((2, 2, 7, 9)),)),
+    case("spatial_pyramid_pooling_2d-max", lambda F, x: F.spatial_pyramid_pooling_2d(x, 1, "max"),
+         lambda x: x.max(axis=(2, 3), keepdims=True), PICTURES),
+)  # fmt: skip
+
+CASES = MAXIMA + AVERAGES + UNPOOLINGS + PYRAMIDS

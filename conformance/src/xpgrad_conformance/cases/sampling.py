@@ -44,7 +44,10 @@ def _black_out(x: Host, t: Host, W: Host, samples: Host) -> Host:
 
 def _clustering(x: Host, labels: Host, order: int) -> tuple[Host, Host, Host]:
     """Return the terms for margins 0.2 and 1.3, pixel by pixel."""
-    norm = (lambda v: abs(v).sum()) if order == 1 else (lambda v: (v**2).sum() ** 0.5)
+
+    def norm(v: Host) -> Host:
+        return (abs(v) ** order).sum() ** (1 / order)
+
     count, k = x.shape[:2]
     means = np.zeros((count, k, k))
     near = [0.0] * k

@@ -231,7 +231,7 @@ def _ancestors(
             waiting.append(originals[node])
         function = node.live_creator()
         if function is not None:
-            waiting.extend(each for each in function.inputs or () if each is not None)
+            waiting.extend(each for each in function.input_nodes or () if each is not None)
 
 
 def _has_origin(node: "VariableNode") -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xpgrad.errors import StructureError
+from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trees import Structure
 
 Axes = Any
@@ -22,6 +23,8 @@ def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) 
         parts = axes
     elif isinstance(axes, (tuple, list)):
         parts = dict(enumerate(axes))
+    elif (container := container_of(type(axes))) is not None:
+        parts = {key: container.child(axes, key) for key in container.keys(axes)}
     else:
         raise StructureError(
             f"{title}: {name} for {what}: expected an integer, None or a tree, got {type(axes).__name__}"

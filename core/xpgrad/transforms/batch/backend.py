@@ -315,6 +315,10 @@ class BatchBackend(TransformedBackend):
         """Return the owner of the values."""
         return self.base.owner(array.values)
 
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the values are."""
+        return self.base.is_pending(array.values)
+
     def is_view(self, array: Array) -> bool:
         """Return False: batched arrays are not written to."""
         return False

@@ -269,6 +269,10 @@ class DualBackend(TransformedBackend):
         """Return the owner of the values."""
         return self.base.owner(array.value())
 
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the values are."""
+        return self.base.is_pending(array.value())
+
     def is_view(self, array: Array) -> bool:
         """Return False: nothing writes to dual arrays."""
         return False

@@ -381,6 +381,10 @@ class TraceBackend(TransformedBackend):
         """Return the owner of the values."""
         return self.base.owner(array.values)
 
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the values are."""
+        return self.base.is_pending(array.values)
+
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""
         return array.value in array.recording.shared or self.base.is_view(array.values)

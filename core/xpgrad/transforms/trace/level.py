@@ -206,7 +206,7 @@ class TraceLevel(Level):
             function = node.live_creator()
             if node not in seen and function is not None:
                 seen.add(node)
-                waiting.extend(each for each in function.inputs or () if each is not None)
+                waiting.extend(each for each in function.input_nodes or () if each is not None)
 
     def check_cut(self, x: Any) -> None:
         """Raise `OuterGraph` if `x` was computed outside."""

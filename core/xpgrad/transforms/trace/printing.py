@@ -22,13 +22,20 @@ def debug_print(text: str, /, *args: Any, **kwargs: Any) -> None:
     *args, **kwargs : object
         Variables and arrays are printed as arrays.
     """
-    level = innermost()
     plain = {name: _entered(x) for name, x in enumerate(args)} | {name: _entered(x) for name, x in kwargs.items()}
-    backend = None if level is None else level.device(_device(plain.values())).backend
-    if isinstance(backend, TraceBackend):
-        backend.effect("debug_print", _printed, (text, len(args), tuple(plain), tuple(plain.values())))
+    values = tuple(plain.values())
+    backend = trace_of(values)
+    if backend is not None:
+        backend.effect("debug_print", _printed, (text, len(args), tuple(plain), values))
     else:
-        _printed(text, len(args), tuple(plain), tuple(plain.values()))
+        _printed(text, len(args), tuple(plain), values)
+
+
+def trace_of(values: Iterable[Any]) -> TraceBackend | None:
+    """Return the backend of the compiled function that is being recorded, if it is the innermost transformation."""
+    level = innermost()
+    backend = None if level is None else level.device(_device(values)).backend
+    return backend if isinstance(backend, TraceBackend) else None
 
 
 def _device(values: Iterable[Any]) -> Device:

@@ -11,6 +11,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.constants import PLAIN, Constant, contents, items
 from xpgrad.transforms.trace.recording import ROOT
 from xpgrad.transforms.trace.tracing import Trace
@@ -20,6 +21,7 @@ MAX_OBJECTS = 5_000
 MAX_ITEMS = 10_000
 SPACES = "types", "argparse"
 """Modules of Python whose objects hold what users put into them."""
+NUMBERS = bool, int, float, complex, str
 SUITE = "xpgrad_conformance"
 PLACES = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 LIBRARIES = (ROOT, *{os.path.normcase(place) + os.sep for place in PLACES})
@@ -104,7 +106,12 @@ class Search:
                         yield from (f for f in vars(kind).values() if _is_operator(f))
         elif callable(obj) and (wrapped := getattr(obj, "__wrapped__", None)) is not None:
             yield wrapped
-        elif not _of_library(type(obj)):
+        elif _of_library(type(obj)):
+            if container_of(type(obj)) is not None:
+                yield from self._parts(obj, settings=True)
+        else:
+            if container_of(type(obj)) is not None:
+                yield from self._parts(obj, settings=False)
             yield from self._attributes(obj, getattr(obj, "__dict__", {}))
             yield type(obj)
             yield from self._inherited(obj)
@@ -138,6 +145,14 @@ class Search:
                 yield value.__func__
             elif not hasattr(type(value), "__set__"):
                 yield from self._value("attribute", holder, name, value)
+
+    def _parts(self, model: Any, settings: bool) -> Iterator[Any]:
+        """Note what is in a model, which the library's code reads: other models, functions and, if asked, numbers."""
+        for name, value in getattr(model, "__dict__", {}).items():
+            listed = isinstance(value, (list, tuple)) and any(map(_is_part, value))
+            public = settings and name[0] != "_" and isinstance(value, (*NUMBERS, list, tuple, dict))
+            if listed or public or _is_part(value):
+                yield from self._value("attribute", model, name, value)
 
     def _inherited(self, obj: Any) -> Iterator[Any]:
         """Note the attributes that an object has from its class, and could get itself."""
@@ -181,6 +196,10 @@ def names_of(code: types.CodeType) -> frozenset[str]:
 def _is_operator(f: Any) -> bool:
     """Return whether `f` is a method that Python calls, by no name in the source: for ``layer(x)``, ``model[i]``."""
     return isinstance(f, types.FunctionType) and f.__name__.startswith("__") and f.__name__ != "__init__"
+
+
+def _is_part(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type)
 
 
 def _is_final(value: Any) -> bool:

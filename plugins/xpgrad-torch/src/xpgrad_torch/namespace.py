@@ -59,6 +59,11 @@ def unique_values(x: torch.Tensor, /) -> Array:
     return torch.unique(x)
 
 
+def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1) -> Array:
+    """Return elements of `x` at `indices` along an axis; PyTorch's own function takes indices of int64 only."""
+    return compat.take_along_axis(x, indices.to(torch.int64), axis=axis)
+
+
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
     """Return whether a dtype, or an array's, promotes to another one: PyTorch's own says yes for int8 and uint8."""
     given = from_.dtype if isinstance(from_, torch.Tensor) else from_

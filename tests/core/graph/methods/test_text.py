@@ -61,10 +61,10 @@ def test_notebooks_show_the_facts_and_what_made_a_variable(device):
     y = x * 2
     y.sum().backward()
     assert "&lt;x&gt;" in x._repr_html_()
-    assert "<th style='text-align:left'>gradient</th>" in x._repr_html_()
+    assert ">gradient</th>" in x._repr_html_()
     for fact in ("(1,)", "float32", device.name, "_ * 2"):
         assert f">{fact}</td>" in y._repr_html_()
-    assert Variable(None)._repr_html_().startswith("<div><pre>variable(None)</pre>")
+    assert ">variable(None)</pre>" in Variable(None)._repr_html_()
 
 
 def test_nodes_functions_and_backends_print_what_they_are(device):

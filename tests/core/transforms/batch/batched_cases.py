@@ -34,8 +34,11 @@ REFUSED: dict[str, tuple[str, ...]] = {
     ),
 }
 """The cases that cannot be batched, with the reasons, and raise. All others must be."""
-SEEDED = "F.dropout"
-"""Seeds the random numbers, of which each member has its own."""
+SEEDED = (
+    *("F.dropout", "F.gaussian-eps", "F.gumbel_softmax", "F.gumbel_softmax-temperature", "F.zoneout"),
+    *("F.simplified_dropconnect", "F.simplified_dropconnect-one_mask"),
+)
+"""These seed the random numbers, of which each member has its own."""
 WITHOUT_BATCH = {name: reason for reason, names in REFUSED.items() for name in names}
 
 

@@ -37,6 +37,9 @@ WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
         *("F.dropout", "F.gaussian-eps", "F.gumbel_softmax", "F.gumbel_softmax-temperature", "F.zoneout"),
         *("F.simplified_dropconnect", "F.simplified_dropconnect-one_mask"),
     ),
+    "the number of samples depends on values": (
+        *("F.roi_average_align_2d", "F.roi_average_align_2d-height", "F.roi_max_align_2d"),
+    ),
     "the shape of a result depends on values": (
         *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
         *("nunique", "union1d", "setdiff1d", "bincount", "bincount-weights"),

@@ -1,0 +1,45 @@
+"""Mixed precision: inputs of several floating-point dtypes, of which the first one's is that of the result.
+
+They are computed in the dtype to which all of them promote, which is float32 at least.
+"""
+
+from typing import Any
+
+from xpgrad.array_api import astype
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import known_spec
+from xpgrad.graph.variable import Variable
+from xpgrad.types import AnyArray, Array
+
+
+def mixed(x: Spec, *others: Spec | None) -> bool:
+    """Return whether real arrays of one library have several dtypes."""
+    rest = [spec for spec in others if spec is not None and spec.dtype is not x.dtype]
+    if not rest or any(spec.complex or spec.backend is not x.backend for spec in (x, *rest)):
+        return False
+    return any(spec.dtype != x.dtype for spec in rest)
+
+
+def unified(function: str, *arrays: AnyArray | None, beside: tuple[Array, ...] = ()) -> tuple[Any, ...]:
+    """Return `arrays` in their common dtype, float32 at least, if they and those `beside` them are `mixed`.
+
+    The first is no None. Otherwise they are returned unchanged.
+    """
+    first = known_spec(arrays[0], function)
+    for x in arrays + beside:
+        if x is not None and known_spec(x, function).dtype is not first.dtype:
+            break
+    else:
+        return arrays  # the usual case, without the lists of what follows
+    specs = [known_spec(x, function) for x in arrays if x is not None]
+    if not mixed(first, *specs, *(known_spec(x, function) for x in beside)):
+        return arrays
+    common = first.backend.namespace.result_type(*(spec.wide for spec in specs))
+    return tuple(None if x is None else astype(x, common, copy=False) for x in arrays)
+
+
+def in_dtype_of(spec: Spec, y: Variable) -> Variable:
+    """Return `y` in the dtype of the first input, whose spec is given."""
+    found = y._node.spec
+    same = found is None or found.dtype == spec.dtype or found.complex
+    return y if same else astype(y, spec.dtype)

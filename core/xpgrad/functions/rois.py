@@ -1,0 +1,221 @@
+"""Pooling of regions of interest, to one size: the means or maxima in the bins of rectangles on pictures.
+
+The values of rectangles are not needed on the host.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.array_api import (
+    argsort,
+    astype,
+    clip,
+    concat,
+    expand_dims,
+    floor_divide,
+    logical_and,
+    maximum,
+    minimum,
+    permute_dims,
+    reshape,
+    take,
+    where,
+)
+from xpgrad.array_api import round as round_
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import integral, invalid, real_floating
+from xpgrad.functions.samplers import numbers
+from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
+from xpgrad.types import WHOLE, AnyArray, Shape, Size
+
+__all__ = ["roi_average_pooling_2d", "roi_max_pooling_2d", "roi_pooling_2d"]
+
+Range = tuple[Variable, Variable]
+"""The first element of each bin along an axis, and their number; shape (R, out)."""
+
+
+def positive(function: str, option: str, values: Any, nullable: bool = False) -> tuple[Any, Any]:
+    pair = tuple(values) if isinstance(values, (tuple, list)) else (values, values)
+    if len(pair) != 2 or any(not (v is None and nullable) and (not isinstance(v, WHOLE) or v < 1) for v in pair):
+        expect = "an int of at least 1 or a pair of them" + (", or None" if nullable else "")
+        raise TypeError(f"{function}: expected {option} to be {expect}, got {values!r}")
+    return pair[0], pair[1]
+
+
+def regions(
+    function: str, x: AnyArray, rois: AnyArray, outsize: Any, scale: float, columns: int = 4
+) -> tuple[Spec, Variable, Shape]:
+    """Return the spec of `x`, the rectangles on its pixels and the size of the results, if everything fits."""
+    out = positive(function, "outsize", outsize)
+    if isinstance(scale, bool) or not isinstance(scale, (int, float)) or scale <= 0:
+        raise TypeError(f"{function}: expected spatial_scale to be a number greater than 0, got {scale!r}")
+    spec, boxes = real_floating(x, function), real_floating(rois, function, "rois")
+    if spec.ndim != 4 or 0 in spec.shape[2:]:
+        raise invalid(function, "x of shape (N, C, H, W) with pixels", f"x is {spec!r}")
+    if boxes.ndim != 2 or boxes.shape[1] != columns:
+        raise invalid(function, f"rois of shape (R, {columns})", f"rois is {boxes!r}")
+    wide = spec.backend.namespace.result_type(spec.wide, boxes.wide)
+    return spec, astype(constant_variable(as_array(rois)), wide, copy=False), out
+
+
+def images_of(function: str, rois: Variable, roi_indices: AnyArray) -> Variable:
+    """Return the numbers of images as a constant, if there is one for each rectangle."""
+    spec = integral(roi_indices, function, "roi_indices")
+    if spec.shape != rois.shape[:1]:
+        raise invalid(function, f"roi_indices of shape {rois.shape[:1]}, as rois is {rois.shape}", f"it is {spec!r}")
+    return _whole(constant_variable(as_array(roi_indices)))
+
+
+def _whole(x: Variable) -> Variable:
+    return astype(x, x.node.spec.backend.default_dtype("int"), copy=False)
+
+
+def _bins(corners: Variable, size: Shape, out: Shape, scale: float, inclusive: bool = False) -> list[Range]:
+    """Return the pixels of the bins along both axes, from rectangles (top, left, bottom, right)."""
+    whole, found = _whole(round_(corners * scale)), []
+    for axis in range(2):
+        start, end = whole[:, axis : axis + 1], whole[:, axis + 2 : axis + 3]
+        length = maximum(end - start + int(inclusive), 1)
+        bins = numbers(corners.node.spec, out[axis])
+        low = clip(start + floor_divide(bins * length, out[axis]), 0, size[axis])
+        high = clip(start - floor_divide(-(bins + 1) * length, out[axis]), 0, size[axis])
+        found.append((low, maximum(high - low, 0)))
+    return found
+
+
+def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[..., Variable], empty: Any) -> Variable:
+    """Return for each bin its pixels combined, in time that does not depend on their number.
+
+    A bin is the sum of rectangles with powers of two as sides, one for each bit of its height and each of its width.
+
+    Parameters
+    ----------
+    x : Variable, shape (N, H, W, C)
+    image : Variable of int, shape (R,)
+    bins : the rows and the columns of bins
+    combine : callable
+        Of two arrays, elementwise; `empty` is its neutral element.
+
+    Returns
+    -------
+    Variable, shape (R, out, out, C)
+    """
+    (top, heights), (left, widths) = bins
+    image, top, heights = (reshape(a, shape=(*a.shape, *(1,) * (3 - a.ndim))) for a in (image, top, heights))
+    left, widths = expand_dims(left, axis=1), expand_dims(widths, axis=1)
+    _, h, w, c = x.shape
+    total: Variable | None = None
+    for tall in [1 << k for k in range(h.bit_length())]:
+        if tall > 1:
+            x = combine(x[:, : -tall // 2, :, :], x[:, tall // 2 :, :, :])
+        table, i = x, clip(top + heights % tall, 0, h - tall)
+        for wide in [1 << k for k in range(w.bit_length())]:
+            if wide > 1:
+                table = combine(table[:, :, : -wide // 2, :], table[:, :, wide // 2 :, :])
+            j = clip(left + widths % wide, 0, w - wide)
+            place = (image * (h - tall + 1) + i) * (w - wide + 1) + j
+            values = take(reshape(table, shape=(-1, c)), reshape(place, shape=(-1,)), axis=0)
+            used = logical_and(heights // tall % 2 == 1, widths // wide % 2 == 1)
+            part = where(expand_dims(used, axis=-1), reshape(values, shape=(*place.shape, c)), empty)
+            total = part if total is None else combine(total, part)
+    assert total is not None  # a picture has pixels
+    return total
+
+
+def roi_average_pooling_2d(
+    x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float
+) -> Variable:
+    """Return the means of the pixels in the bins of rectangles on pictures.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), real floating-point
+    rois : Variable or array, shape (R, 4), real floating-point
+        Top, left, bottom and right of each rectangle. They get no gradient.
+    roi_indices : Variable or array, shape (R,), integer
+        The number of its picture.
+    outsize : int or pair of int
+        Number of bins along the height and the width, OH and OW.
+    spatial_scale : float
+        Factor from the coordinates of `rois` to pixels, to which they are rounded.
+
+    Returns
+    -------
+    Variable, shape (R, C, OH, OW)
+        0 for a bin outside of the picture.
+
+    Raises
+    ------
+    InvalidType
+        Shapes or dtypes are not as above.
+    TypeError
+        An option is not of the kind above, or out of range.
+    """
+    name = "roi_average_pooling_2d"
+    spec, corners, out = regions(name, x, rois, outsize, spatial_scale)
+    bins = _bins(corners, spec.shape[2:], out, spatial_scale)
+    pixels = permute_dims(astype(x, spec.wide, copy=False), axes=(0, 2, 3, 1))
+    total = _reduced(pixels, images_of(name, corners, roi_indices), bins, operator.add, 0.0)
+    count = maximum(expand_dims(bins[0][1], axis=2) * expand_dims(bins[1][1], axis=1), 1)
+    return channels_first(total / expand_dims(astype(count, spec.wide), axis=-1), spec)
+
+
+def channels_first(y: Variable, spec: Spec) -> Variable:
+    return astype(permute_dims(y, axes=(0, 3, 1, 2)), spec.dtype, copy=False)
+
+
+def roi_max_pooling_2d(
+    x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float
+) -> Variable:
+    """Return the largest pixels in the bins of rectangles on pictures.
+
+    The parameters are those of `roi_average_pooling_2d`. A bin outside of the picture is 0. The first of the pixels
+    that tie gets the gradient.
+
+    References
+    ----------
+    Girshick: Fast R-CNN, 2015.
+    """
+    name = "roi_max_pooling_2d"
+    spec, corners, out = regions(name, x, rois, outsize, spatial_scale)
+    bins = _bins(corners, spec.shape[2:], out, spatial_scale)
+    return _largest(as_variable(x), spec, images_of(name, corners, roi_indices), bins)
+
+
+def _largest(x: Variable, spec: Spec, image: Variable, bins: list[Range]) -> Variable:
+    """Return the largest pixels of bins, shape (R, C, out, out); the first of those that tie gets the gradient."""
+    n, c, h, w = spec.shape
+    lines = reshape(constant_variable(x.array), shape=(n * c, h * w))
+    order = argsort(lines, axis=1, descending=True)
+    ranks = _whole(reshape(argsort(order, axis=1), shape=(n, c, h, w)))
+    rank = _reduced(permute_dims(ranks, axes=(0, 2, 3, 1)), image, bins, minimum, h * w)
+    rank = permute_dims(rank, axes=(0, 3, 1, 2))
+    line = (reshape(image, shape=(-1, 1, 1, 1)) * c + numbers(spec, c, shape=(-1, 1, 1))) * (h * w)
+    found = take(_whole(reshape(order, shape=(-1,))), reshape(line + clip(rank, 0, h * w - 1), shape=(-1,)), axis=0)
+    y = take(reshape(x, shape=(-1,)), reshape(line + reshape(found, shape=rank.shape), shape=(-1,)), axis=0)
+    return where(rank == h * w, 0.0, reshape(y, shape=rank.shape))
+
+
+def roi_pooling_2d(x: AnyArray, rois: AnyArray, outh: int, outw: int, spatial_scale: float) -> Variable:
+    """Return the largest pixels in the bins of rectangles on pictures; 0 for a bin outside.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), real floating-point
+    rois : Variable or array, shape (R, 5), real floating-point
+        The number of the picture, then left, top, right and bottom of the rectangle, which ends after that pixel.
+    outh, outw : int
+        Number of bins along each side.
+    spatial_scale : float
+        Factor from the coordinates of `rois` to pixels.
+
+    Returns
+    -------
+    Variable, shape (R, C, outh, outw)
+        The first of the pixels that tie gets the gradient; `rois` get none. See `roi_max_pooling_2d`.
+    """
+    spec, boxes, out = regions("roi_pooling_2d", x, rois, (outh, outw), spatial_scale, 5)
+    corners = concat([boxes[:, i : i + 1] for i in (2, 1, 4, 3)], axis=1)
+    bins = _bins(corners, spec.shape[2:], out, spatial_scale, inclusive=True)
+    return _largest(as_variable(x), spec, _whole(boxes[:, 0]), bins)

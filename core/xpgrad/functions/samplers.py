@@ -1,0 +1,192 @@
+"""Samplers: values of images between their pixels, at coordinates that may need gradients."""
+
+import itertools
+
+from xpgrad.array_api import (
+    astype,
+    clip,
+    concat,
+    expand_dims,
+    floor,
+    matmul,
+    minimum,
+    permute_dims,
+    reshape,
+    stack,
+    take,
+)
+from xpgrad.array_api import broadcast_to as stretched
+from xpgrad.array_api import sum as sum_
+from xpgrad.backend.spec import Spec
+from xpgrad.functions.checks import invalid, real_floating
+from xpgrad.functions.convolution import convolution_nd
+from xpgrad.functions.sequences import pad
+from xpgrad.functions.windows import geometry_on, per_axis
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.types import AnyArray, Dtype, Shape, Size
+
+__all__ = ["deformable_convolution_2d_sampler", "spatial_transformer_grid", "spatial_transformer_sampler"]
+
+
+def numbers(spec: Spec, count: int, dtype: Dtype | None = None, shape: Shape = (-1,)) -> Variable:
+    """Return 0 to ``count - 1``, by default as integers, on the device of `spec`."""
+    dtype = spec.backend.default_dtype("int") if dtype is None else dtype
+    made = spec.backend.namespace.arange(count, dtype=dtype, device=spec.device)
+    return reshape(constant_variable(made), shape=shape)
+
+
+def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
+    """Return values of images between their pixels, by bilinear interpolation.
+
+    Parameters
+    ----------
+    x : Variable, shape (N, H, W, C)
+    image : Variable of int
+        Number of the image.
+    v, u : Variable
+        Row and column, from 0 to H - 1 and W - 1. They and `image` broadcast to a shape S.
+
+    Returns
+    -------
+    Variable, shape (*S, C)
+        At a pixel the derivative is that of the side of greater coordinates.
+    """
+    n, h, w, c = x.shape
+    corners = list(itertools.product(_neighbours(v, h), _neighbours(u, w)))
+    places = stack([(image * h + i) * w + j for (i, _), (j, _) in corners])
+    shares = stack([share * part for (_, share), (_, part) in corners])
+    values = take(reshape(x, shape=(n * h * w, c)), reshape(places, shape=(-1,)), axis=0)  # once: one sum of gradients
+    return sum_(expand_dims(shares, axis=-1) * reshape(values, shape=(*places.shape, c)), axis=0)
+
+
+def _neighbours(p: Variable, length: int) -> tuple[tuple[Variable, Variable], ...]:
+    """Return the two pixels around each coordinate, with their shares."""
+    whole = astype(floor(constant_variable(p.array)), p.node.spec.backend.default_dtype("int"))
+    low = clip(whole, 0, length - 1)
+    share = p - astype(low, p.dtype)
+    return (low, 1 - share), (minimum(low + 1, length - 1), share)
+
+
+def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Variable:
+    """Return values of images of `spec`, shape (N, C, H, W), around which there are zeros.
+
+    `v` and `u` have the shape (N, *S), the result (N, *S, C).
+    """
+    n, _, h, w = spec.shape
+    framed = permute_dims(pad(astype(x, v.dtype, copy=False), ((0, 0), (0, 0), (1, 1), (1, 1)), "constant"),
+                          axes=(0, 2, 3, 1))  # fmt: skip
+    image = numbers(spec, n, shape=(-1, *(1,) * (v.ndim - 1)))
+    return sampled(framed, image, clip(v + 1, 0, h + 1), clip(u + 1, 0, w + 1))
+
+
+def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> Variable:
+    """Return the points that affine maps assign to the pixels of pictures.
+
+    Parameters
+    ----------
+    theta : Variable or array, shape (N, 2, 3), real floating-point
+        Each matrix takes (x, y, 1) to a point (x, y).
+    output_shape : pair of int
+        Height H and width W of the pictures. Their first row and column have the coordinate -1, the last ones 1.
+
+    Returns
+    -------
+    Variable, shape (N, 2, H, W)
+        x, then y, of each point.
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman, Kavukcuoglu: Spatial transformer networks, 2015.
+    """
+    name = "spatial_transformer_grid"
+    spec = real_floating(theta, name, "theta")
+    if spec.ndim != 3 or spec.shape[1:] != (2, 3):
+        raise invalid(name, "theta of shape (N, 2, 3)", f"theta is {spec!r}")
+    h, w = per_axis(tuple(output_shape), 2, "output_shape", name)
+    xp = spec.backend.namespace
+    y, x = (xp.linspace(-1.0, 1.0, n, dtype=spec.wide, device=spec.device) for n in (h, w))
+    ones = constant_variable(xp.ones((1, h * w), dtype=spec.wide, device=spec.device))
+    columns, lines = reshape(constant_variable(x), shape=(1, w)), reshape(constant_variable(y), shape=(h, 1))
+    flat = [reshape(stretched(each, shape=(h, w)), shape=(1, h * w)) for each in (columns, lines)]
+    points = matmul(astype(theta, spec.wide, copy=False), concat([*flat, ones], axis=0))
+    return reshape(astype(points, spec.dtype, copy=False), shape=(spec.shape[0], 2, h, w))
+
+
+def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
+    """Return the values of pictures at points between their pixels, by bilinear interpolation.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), real floating-point
+    grid : Variable or array, shape (N, 2, OH, OW), real floating-point
+        x and y of each point: -1 is the first column or row, 1 the last. Around a picture there are zeros.
+
+    Returns
+    -------
+    Variable, shape (N, C, OH, OW)
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman, Kavukcuoglu: Spatial transformer networks, 2015.
+    """
+    name = "spatial_transformer_sampler"
+    spec, points = real_floating(x, name), real_floating(grid, name, "grid")
+    if spec.ndim != 4 or points.ndim != 4 or points.shape[:2] != (*spec.shape[:1], 2):
+        expect = "x of shape (N, C, H, W) and grid of shape (N, 2, OH, OW)"
+        raise invalid(name, expect, f"x is {spec!r}, grid is {points!r}")
+    wide = spec.backend.namespace.result_type(spec.wide, points.wide)
+    place = astype(grid, wide, copy=False) + 1
+    u, v = (place[:, i, :, :] * ((n - 1) / 2) for i, n in ((0, spec.shape[3]), (1, spec.shape[2])))
+    y = permute_dims(_sampled_with_zeros(x, spec, v, u), axes=(0, 3, 1, 2))
+    return astype(y, spec.dtype, copy=False)
+
+
+def deformable_convolution_2d_sampler(
+    x: AnyArray, offset: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
+) -> Variable:
+    """Return the convolution of pictures with filters of which each element is moved, for each output.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W), real floating-point
+    offset : Variable or array, shape (N, 2 * KH * KW, OH, OW), real floating-point
+        How far each element is moved to the right, then how far each is moved down, in pixels. Between pixels there is
+        bilinear interpolation.
+    W : Variable or array, shape (out, C, KH, KW)
+    b : Variable or array, shape (out,), optional
+    stride, pad : int or pair of int
+
+    Returns
+    -------
+    Variable, shape (N, out, OH, OW)
+
+    References
+    ----------
+    Dai, Qi, Xiong, Li, Zhang, Hu, Wei: Deformable convolutional networks, 2017.
+    """
+    name = "deformable_convolution_2d_sampler"
+    spec, moves, filters = (real_floating(a, name, t) for a, t in ((x, "x"), (offset, "offset"), (W, "W")))
+    if spec.ndim != 4 or filters.ndim != 4 or filters.shape[1] != spec.shape[1]:
+        expect = "x of shape (N, C, H, W) and W of shape (out, C, KH, KW)"
+        raise invalid(name, expect, f"x is {spec!r}, W is {filters!r}")
+    n, c = spec.shape[:2]
+    geometry = geometry_on(name, spec, per_axis(filters.shape[2:], 2, "the last lengths of W", name), stride, pad)
+    (kh, kw), (oh, ow) = geometry.ksize, geometry.out
+    if moves.shape != (n, 2 * kh * kw, oh, ow):
+        raise invalid(name, f"offset of shape {(n, 2 * kh * kw, oh, ow)}", f"offset is {moves!r}")
+    wide = spec.backend.namespace.result_type(spec.wide, moves.wide)
+    right, down = (reshape(part, shape=(n, kh, kw, oh, ow)) for part in _halves(astype(offset, wide, copy=False)))
+    axes = [
+        numbers(spec, geometry.ksize[i], wide, within)
+        + numbers(spec, geometry.out[i], wide, across) * geometry.stride[i]
+        for i, within, across in ((0, (-1, 1, 1, 1), (-1, 1)), (1, (-1, 1, 1), (-1,)))
+    ]
+    taken = _sampled_with_zeros(x, spec, down + (axes[0] - geometry.pad[0]), right + (axes[1] - geometry.pad[1]))
+    columns = astype(permute_dims(taken, axes=(0, 5, 1, 2, 3, 4)), spec.dtype, copy=False)
+    flat = reshape(columns, shape=(n, c * kh * kw, oh, ow))
+    return convolution_nd(flat, reshape(W, shape=(filters.shape[0], c * kh * kw, 1, 1)), b)
+
+
+def _halves(x: Variable) -> tuple[Variable, Variable]:
+    count = x.shape[1] // 2
+    return x[:, :count, :, :], x[:, count:, :, :]

@@ -1,0 +1,140 @@
+"""Small parameters, updated together as one array: a call of the library for all costs as much as for one."""
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from xpgrad.backend.levels import live
+from xpgrad.backend.plugins import plugins
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.variable import Variable
+from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, writes
+from xpgrad.optimizers.update_rule import unscale
+from xpgrad.types import Array, Namespace
+
+MOST = 2**14
+"""Number of elements of the largest parameter that is packed: for larger ones the copies take longer than the calls."""
+
+
+class Pack:
+    """Parameters of one dtype and device, and their states as parts of common arrays.
+
+    Attributes
+    ----------
+    memory : dict of array
+        The common arrays, with one axis: of the states by name, and of values and gradients.
+    parts : list of dict
+        For each parameter views of them, in its shape.
+    """
+
+    def __init__(self, params: Sequence[Parameter], names: Sequence[str]) -> None:
+        self.params, self.names = params, names
+        spec = params[0]._node.spec
+        backend = spec.backend
+        self.assign = backend.follow(operator.setitem)
+        size = sum(param.size for param in params)
+        flat = backend.spec_for((size,), spec.dtype, spec.device)
+        self.memory = {name: backend.scratch(flat) for name in ("", "grad", *(f"state {name}" for name in names))}
+        self.parts: list[dict[str, Array]] = []
+        reshape, start = backend.follow(backend.namespace.reshape), 0
+        for param in params:
+            stop = start + param.size
+            self.parts.append({key: reshape(x[start:stop], param.shape) for key, x in self.memory.items()})
+            start = stop
+        for rule, part in zip(self._rules(), self.parts, strict=True):
+            for name in names:
+                self.assign(part[f"state {name}"], ..., rule._state[name])
+                rule._state[name] = part[f"state {name}"]
+
+    def _rules(self) -> Iterable[Any]:
+        return [param.update_rule for param in self.params]
+
+    def holds(self) -> bool:
+        """Return whether the states are still the parts of the common arrays: nobody has replaced them."""
+        keys = [(name, f"state {name}") for name in self.names]
+        return all(
+            part[""].shape == param._node.spec.shape for param, part in zip(self.params, self.parts, strict=True)
+        ) and all(
+            rule._state is not None and rule._state.get(name) is part[key]
+            for rule, part in zip(self._rules(), self.parts, strict=True)
+            for name, key in keys
+        )
+
+    def update(self, formula: type[Formula], c: Numbers) -> None:
+        """Update all parameters by a formula, with these coefficients."""
+        names = self.names
+        for param, part in zip(self.params, self.parts, strict=True):
+            self.assign(part[""], ..., param._array)
+            self.assign(part["grad"], ..., gradient(param))
+
+        def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
+            s = dict(zip(names, kept, strict=True))
+            w = formula.step(xp, w, g, s, c)
+            return w, g, *s.values()
+
+        changed(step, list(self.memory.values()))
+        for param, part in zip(self.params, self.parts, strict=True):
+            self.assign(param._array, ..., part[""])
+
+
+class Packs:
+    """The packs of an optimizer, which are made again where parameters or states were replaced."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Pack] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Packs, ()  # copies of states are no parts of common arrays
+
+    def update(self, params: Sequence[Parameter]) -> list[Parameter]:
+        """Update those of the parameters that have coefficients in common, and return the others."""
+        if live:
+            return list(params)
+        groups: dict[Any, list[Parameter]] = {}
+        others = []
+        for param in params:
+            rule, spec = param.update_rule, param._node.spec
+            if rule is not None and rule.is_plain() and _writable(param):
+                unscale(param)
+                parent = rule.hyperparam._parent
+                key = rule.t, rule.formula, id(parent), spec.dtype, spec.device, spec.backend.name
+                groups.setdefault(key, []).append(param)
+            else:
+                others.append(param)
+        for key, group in groups.items():
+            self._update(group, key[1:])
+        return others
+
+    def _update(self, group: list[Parameter], key: Any) -> None:
+        rule, spec = group[0].update_rule, group[0]._node.spec
+        c = prepared(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1), spec.backend, spec)
+        small = [param for param in group if param._node.spec.size <= MOST]
+        if len(small) > 1:
+            self._pack(small, key).update(rule.formula, c)
+            group = [param for param in group if param._node.spec.size > MOST]
+            for param in small:
+                param.update_rule.t += 1
+        for param in group:
+            param.update_rule.prepare(param)
+            param.update_rule.step(param, c)
+            param.update_rule.t += 1
+
+    def _pack(self, group: list[Parameter], key: Any) -> Pack:
+        key = key, tuple(map(id, group))
+        pack = self.known.get(key)
+        if pack is None or not pack.holds():
+            for param in group:
+                param.update_rule.prepare(param)
+            pack = self.known[key] = Pack(group, list(group[0].update_rule._state))
+        return pack
+
+
+def _writable(param: Parameter) -> bool:
+    kind = type(param._array)
+    return kind not in plugins.carriers and writes(plugins.backend_of(param._array))
+
+
+def gradient(param: Parameter) -> Array:
+    """Return the array of a gradient, outside of transformations."""
+    found = param._grad
+    return found._array if isinstance(found, Variable) else found

@@ -1,0 +1,96 @@
+"""What became of Chainer's public names: each is in the catalogue once, and what is said to be here is here."""
+
+import importlib
+
+import pytest
+
+import xpgrad
+from xpgrad.cli import catalogue
+
+CATALOGUE = catalogue.load()
+ENTRIES = [entry for entries in CATALOGUE.modules.values() for entry in entries.values()]
+NUMBERS = {
+    "chainer.functions": 216,
+    "chainer.links": 62,
+    "chainer.optimizers": 15,
+    "chainer.optimizer_hooks": 6,
+    "chainer.initializers": 17,
+    "chainer.training.extensions": 26,
+    "chainer.training.triggers": 8,
+}
+"""How many public names modules of Chainer 7.8.1 have."""
+
+
+def looked_up(path):
+    """Return the object with a dotted path; modules that are imported late are attributes, too."""
+    found = xpgrad
+    for name in path.split(".")[1:]:
+        found = getattr(found, name)
+    return found
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.here], ids=lambda entry: entry.path)
+def test_what_is_the_same_better_or_renamed_is_here(entry) -> None:
+    looked_up(entry.here)
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.state == "gone"], ids=lambda entry: entry.path)
+def test_what_is_gone_is_not_here_and_says_why(entry) -> None:
+    module, _, name = entry.path.rpartition(".")
+    if entry.path not in ("chainer.types", "chainer.warnings"):  # other modules have these names
+        assert not hasattr(looked_up(CATALOGUE.here[module]), name) or module == "chainer.config"
+    assert len(entry.text) > 5
+
+
+def test_the_modules_have_as_many_names_as_chainers() -> None:
+    assert {module: len(CATALOGUE.modules[module]) for module in NUMBERS} == NUMBERS
+
+
+def test_every_name_is_listed_once() -> None:
+    import tomllib
+    from importlib.resources import files
+
+    data = tomllib.loads((files("xpgrad.cli") / "chainer.toml").read_text())
+    assert len({module["chainer"] for module in data["module"]}) == len(data["module"])
+    for module in data["module"]:
+        names = module["names"].split()
+        assert len(names) == len(set(names)), module["chainer"]
+        marked = [name for state in ("better", "renamed", "gone") for name in module.get(state, {})]
+        assert len(marked) == len(set(marked)), module["chainer"]
+        assert set(marked) <= set(names), module["chainer"]
+        assert set(module) <= {"chainer", "here", "names", "better", "renamed", "gone"}
+
+
+def test_the_functions_that_are_here_and_not_in_chainer_are_few() -> None:
+    names = set(dir(importlib.import_module("xpgrad.functions"))) - set(CATALOGUE.modules["chainer.functions"])
+    assert names <= {"scaled_dot_product_attention"}
+
+
+@pytest.mark.parametrize(
+    ("path", "state", "here"),
+    [
+        ("chainer", "same", "xpgrad"),
+        ("chainer.functions", "same", "xpgrad.functions"),
+        ("chainer.functions.relu", "same", "xpgrad.functions.relu"),
+        ("chainer.functions.ReLU", "gone", None),
+        (
+            "chainer.links.BinaryHierarchicalSoftmax.create_huffman_tree",
+            "same",
+            "xpgrad.links.BinaryHierarchicalSoftmax",
+        ),
+        ("chainer.cuda.to_gpu", "same", "xpgrad.backends.cuda.to_gpu"),
+        ("chainer.cuda", "same", "xpgrad.cuda"),
+        ("chainer.configuration", "same", "xpgrad.configuration"),
+        ("chainer.dataset.convert.concat_examples", "better", "xpgrad.dataset.concat_examples"),
+        ("chainer.training.extension.Extension", "same", "xpgrad.training.Extension"),
+        ("chainer.datasets.get_mnist", "renamed", "xpgrad.datasets.get_digits"),
+        ("chainer.distributions.Normal", "gone", None),
+        ("chainermn.create_communicator", "gone", None),
+        ("chainer.links.model.vision.resnet.prepare", "gone", None),
+        ("chainer.functions.nonsense", "not known", None),
+        ("chainer.nonsense.more", "not known", None),
+    ],
+)
+def test_paths_are_found_by_their_longest_known_part(path, state, here) -> None:
+    entry = CATALOGUE.find(path)
+    assert (entry.path, entry.state, entry.here) == (path, state, here)

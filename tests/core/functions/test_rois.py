@@ -1,0 +1,91 @@
+"""Regions of interest: none, many, beyond the edges, of other dtypes than the picture, and what is refused."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import transforms
+from xpgrad.errors import BatchError
+from xpgrad.testing.arrays import on_host
+from xpgrad.utils.type_check import InvalidType
+
+FUNCTIONS = ("roi_average_align_2d", "roi_average_pooling_2d", "roi_max_align_2d", "roi_max_pooling_2d")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_regions(device, name):
+    x = xpgrad.Variable(device.send(np.ones((2, 3, 5, 4), np.float32)))
+    rois, indices = device.send(np.zeros((0, 4), np.float32)), device.send(np.zeros((0,), np.int32))
+    y = getattr(F, name)(x, rois, indices, (2, 3), 0.5)
+    assert y.shape == (0, 3, 2, 3)
+    F.sum(y).backward()
+    np.testing.assert_array_equal(on_host(x.grad), np.zeros((2, 3, 5, 4)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtypes", [("float16", "float32"), ("float32", "float64"), ("float64", "float32")])
+def test_the_dtype_is_that_of_the_picture(name, dtypes):
+    x, rois = np.ones((1, 1, 4, 4), dtypes[0]), np.asarray([[0, 0, 3, 3]], dtypes[1])
+    y = getattr(F, name)(x, rois, np.zeros(1, np.int32), 2, 1)
+    assert y.dtype == dtypes[0]
+    np.testing.assert_array_equal(y.array, np.ones((1, 1, 2, 2)))
+
+
+def test_many_regions_are_the_means_and_maxima_of_slices(rng):
+    x = rng.standard_normal((3, 2, 33, 17))
+    corner = rng.integers(0, (30, 14), (400, 2))
+    rois = np.concatenate([corner, corner + rng.integers(1, (34, 18), (400, 2))], 1)
+    indices = rng.integers(0, 3, 400)
+    for name, reduce in ("roi_average_pooling_2d", np.mean), ("roi_max_pooling_2d", np.max):
+        y = getattr(F, name)(x, rois.astype(float), indices, 1, 1).array
+        for r, (top, left, bottom, right) in enumerate(rois):
+            expected = reduce(x[indices[r], :, top:bottom, left:right], axis=(1, 2))
+            np.testing.assert_allclose(y[r, :, 0, 0], expected, rtol=1e-12)
+
+
+def test_the_first_of_equal_pixels_gets_the_gradient_of_a_region(device):
+    x = xpgrad.Variable(device.send(np.zeros((1, 1, 3, 3))))
+    rois, indices = device.send(np.asarray([[1.0, 0.0, 3.0, 3.0]])), device.send(np.zeros(1, np.int64))
+    F.sum(F.roi_max_pooling_2d(x, rois, indices, 1, 1.0)).backward()
+    np.testing.assert_array_equal(on_host(x.grad), [[[[0, 0, 0], [1, 0, 0], [0, 0, 0]]]])
+
+
+def test_the_former_pooling_takes_the_last_pixel_too():
+    x = np.arange(20.0).reshape(1, 1, 4, 5)
+    y = F.roi_pooling_2d(x, np.asarray([[0, 1.0, 0.0, 3.0, 1.0]]), 1, 1, 1.0)
+    np.testing.assert_array_equal(y.array, [[[[8.0]]]])
+
+
+def test_an_adaptive_number_of_samples_is_not_known_in_a_batch():
+    x, rois, indices = np.ones((1, 1, 4, 4)), np.asarray([[[0.0, 0, 3, 3]]] * 2), np.zeros(1, int)
+    align = transforms.vmap(lambda r: F.roi_average_align_2d(x, r, indices, 2, 1.0))
+    with pytest.raises(BatchError, match="value of a batched array is needed"):
+        align(rois)
+
+
+def test_what_regions_refuse():
+    x, rois, indices = np.ones((2, 3, 5, 4)), np.zeros((2, 4)), np.zeros(2, int)
+    for name in FUNCTIONS:
+        function = getattr(F, name)
+        with pytest.raises(InvalidType, match=rf"(?s){name} .*x of shape \(N, C, H, W\) with pixels"):
+            function(x[0], rois, indices, 2, 1.0)
+        with pytest.raises(InvalidType, match=r"rois of shape \(R, 4\)"):
+            function(x, rois[:, :3], indices, 2, 1.0)
+        with pytest.raises(InvalidType, match="rois of a real floating-point dtype"):
+            function(x, indices, indices, 2, 1.0)
+        with pytest.raises(InvalidType, match="roi_indices of an integer dtype"):
+            function(x, rois, rois[:, 0], 2, 1.0)
+        with pytest.raises(InvalidType, match=r"roi_indices of shape \(2,\)"):
+            function(x, rois, indices[:1], 2, 1.0)
+        for outsize in (0, (2, -1), 2.0, (1, 2, 3)):
+            with pytest.raises(TypeError, match=f"{name}: expected outsize to be an int of at least 1 or a pair"):
+                function(x, rois, indices, outsize, 1.0)
+        for scale in (0, -1.0, "1"):
+            with pytest.raises(TypeError, match="expected spatial_scale to be a number greater than 0"):
+                function(x, rois, indices, 2, scale)
+    for ratio in (0, (1, 0), 1.5):
+        with pytest.raises(TypeError, match=r"expected sampling_ratio to be an int of at least 1 or .*, or None"):
+            F.roi_max_align_2d(x, rois, indices, 2, 1.0, ratio)
+    with pytest.raises(InvalidType, match=r"rois of shape \(R, 5\)"):
+        F.roi_pooling_2d(x, rois, 2, 2, 1.0)

@@ -1,0 +1,135 @@
+"""Losses by sampling and of clustering: samples, ignored labels, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+from xpgrad import Variable, transforms
+from xpgrad.utils import WalkerAlias
+from xpgrad.utils.type_check import InvalidType
+
+RNG = np.random.default_rng(0)
+X, W, T = RNG.normal(size=(3, 4)), RNG.normal(size=(6, 4)), np.asarray([1, -1, 5])
+
+
+def fixed(shape):
+    return np.arange(np.prod(shape), dtype=np.int32).reshape(shape) % 6
+
+
+def test_the_labels_come_first_among_the_samples(device):
+    loss, samples = F.negative_sampling(
+        device.send(X), device.send(T), device.send(W), lambda s: device.send(fixed(s)), 3, return_samples=True
+    )
+    found = xpgrad.get_device(-1).send(samples)
+    np.testing.assert_array_equal(found[:, 0], T)
+    np.testing.assert_array_equal(found[:, 1:], fixed((3, 4))[:, 1:])
+    assert loss.shape == ()
+    assert loss.device == device
+
+
+def test_samples_of_the_host_are_moved_to_the_device(device):
+    y = F.negative_sampling(device.send(X), device.send(T), device.send(W), WalkerAlias(range(1, 7)).sample, 2)
+    assert y.device == device
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_an_ignored_example_has_no_gradient_whatever_it_is(dtype):
+    x = X.astype(dtype)
+    x[1] = np.nan
+    x, w = Variable(x), Variable(W.astype(dtype))
+    loss = F.negative_sampling(x, T, w, fixed, 3, reduce="no")
+    assert loss.dtype == dtype
+    assert loss.array[1] == 0
+    F.sum(loss).backward()
+    assert np.isfinite(w.grad).all()
+    assert not x.grad[1].any()
+    assert x.grad[0].all()
+
+
+def test_negative_sampling_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    x, w = torch.tensor(X, requires_grad=True), torch.tensor(W, requires_grad=True)
+    samples = torch.tensor(fixed((3, 4)).astype(int))[:, 1:]
+    rows = [0, 2]
+    scores = torch.einsum("nd,nkd->nk", x, w[torch.cat([torch.tensor(T)[:, None].clip(0), samples], 1)])[rows]
+    expected = -torch.nn.functional.logsigmoid(torch.cat([scores[:, :1], -scores[:, 1:]], 1)).sum()
+    expected.backward()
+    ours = Variable(X), Variable(W)
+    loss = F.negative_sampling(ours[0], T, ours[1], fixed, 3)
+    loss.backward()
+    assert float(loss.array) == pytest.approx(expected.item())
+    for mine, theirs in zip(ours, (x, w), strict=True):
+        np.testing.assert_allclose(mine.grad, theirs.grad, rtol=1e-10)
+
+
+def test_compiled_calls_draw_other_samples_each_time():
+    sampler = WalkerAlias([1.0] * 6)
+    compiled = xpgrad.compile(lambda x, w: F.negative_sampling(x, T, w, sampler.sample, 4))
+    losses = {float(compiled(X, W)) for _ in range(4)}
+    assert len(losses) == 4
+
+
+def test_the_losses_of_a_batch_of_batches():
+    xs = np.stack([X, 2 * X])
+    losses = transforms.vmap(lambda x: F.negative_sampling(x, T, W, fixed, 3))(xs)
+    each = [float(F.negative_sampling(x, T, W, fixed, 3)) for x in xs]
+    np.testing.assert_allclose(xpgrad.as_array(losses), each)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((X[0], T, W, fixed, 2), r"x of shape \(N, D\) and W"),
+        ((X, T, W[:, :2], fixed, 2), r"W of shape \(V, D\)"),
+        ((X, T, W.astype("f"), fixed, 2), "of one dtype"),
+        ((X, T[:2], W, fixed, 2), r"t of shape \(3,\), one label for each row"),
+        ((X, X[:, 0], W, fixed, 2), "t of an integer dtype"),
+        ((X, T, W, lambda s: fixed((1,)), 2), r"an array of shape \(3, 3\) from sampler"),
+        ((X, T, W, lambda s: np.zeros(s), 2), "what sampler returns of an integer dtype"),
+    ],
+)
+def test_negative_sampling_refuses_wrong_dtypes_and_shapes(args, message):
+    with pytest.raises(InvalidType, match=rf"negative_sampling .*\n\nExpect: .*{message}"):
+        F.negative_sampling(*args)
+
+
+def test_losses_refuse_other_reductions():
+    with pytest.raises(ValueError, match="negative_sampling: reduce must be 'sum' or 'no', got 'mean'"):
+        F.negative_sampling(X, T, W, fixed, 2, "mean")
+    with pytest.raises(ValueError, match="black_out: reduce must be 'mean' or 'no', got 'sum'"):
+        F.black_out(X, T, W, fixed((3, 2)), "sum")
+    with pytest.raises(InvalidType, match=r"samples of shape \(3, S\)"):
+        F.black_out(X, T, W, fixed((2, 2)))
+
+
+class TestClustering:
+    """`discriminative_margin_based_clustering_loss`."""
+
+    loss = staticmethod(F.discriminative_margin_based_clustering_loss)
+
+    @pytest.mark.parametrize("norm", [1, 2])
+    def test_coinciding_pixels_and_missing_instances_have_finite_gradients(self, norm):
+        x = Variable(np.ones((2, 3, 2, 2), "f2"))
+        terms = self.loss(x, np.asarray([[[1, 1], [2, 0]], [[0, 0], [0, 0]]]), 0.0, 1.5, 3, norm)
+        assert [term.dtype for term in terms] == [np.float16] * 3
+        F.add(*terms).backward()
+        assert np.isfinite(x.grad).all()
+
+    def test_separated_instances_cost_nothing(self):
+        x = np.zeros((1, 2, 1, 2))
+        x[0, :, 0, 1] = 10
+        variance, distance, _ = self.loss(x, np.asarray([[[1, 2]]]), 0.5, 1.5, 2)
+        assert float(variance) == float(distance) == 0
+
+    def test_one_instance_has_no_distance(self):
+        assert float(self.loss(np.ones((1, 1, 2, 2)), np.ones((1, 2, 2), int), 0.5, 1.5, 1)[1]) == 0
+
+    def test_wrong_options_and_shapes(self):
+        x, t = np.ones((2, 3, 2, 2)), np.ones((2, 2, 2), int)
+        with pytest.raises(ValueError, match="norm must be 1 or 2, got 3"):
+            self.loss(x, t, 0.5, 1.5, 3, 3)
+        with pytest.raises(ValueError, match="max_embedding_dim must be positive, got 0"):
+            self.loss(x, t, 0.5, 1.5, 0)
+        with pytest.raises(InvalidType, match=r"embeddings of shape \(N, 4, H, W\)"):
+            self.loss(x, t, 0.5, 1.5, 4)

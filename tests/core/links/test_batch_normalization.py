@@ -1,0 +1,141 @@
+"""Links of normalization over a batch: averages, finetuning, dtypes, and what transforms do with them."""
+
+import numpy as np
+import pytest
+
+import xpgrad
+import xpgrad.functions as F
+import xpgrad.links as L
+from xpgrad.models import tree
+
+RNG = np.random.default_rng(0)
+X = (RNG.standard_normal((6, 3)) * 2 + 1).astype("f")
+
+
+def test_averages_move_in_training_only():
+    link = L.BatchNormalization(3, decay=0.5)
+    link(X)
+    np.testing.assert_allclose(link.avg_mean, X.mean(0) / 2, rtol=1e-5)
+    np.testing.assert_allclose(link.avg_var, 0.5 + X.var(0, ddof=1) / 2, rtol=1e-5)
+    before = link.avg_mean.copy()
+    with xpgrad.using_config("train", False):
+        y = link(X)
+    np.testing.assert_array_equal(link.avg_mean, before)
+    np.testing.assert_allclose(y.array, (X - before) / np.sqrt(link.avg_var + 2e-5), rtol=1e-4)
+
+
+def test_finetuning_averages_batches_with_equal_weights():
+    link, batches = L.BatchNormalization(3), [X, X * 3, X - 1]
+    link(X)
+    link.start_finetuning()
+    for x in batches:
+        link(x, finetune=True)
+    assert link.N == 3
+    np.testing.assert_allclose(link.avg_mean, np.mean([x.mean(0) for x in batches], axis=0), rtol=1e-4)
+    np.testing.assert_allclose(link.avg_var, np.mean([x.var(0, ddof=1) for x in batches], axis=0), rtol=1e-4)
+
+
+def test_factor_and_shift_are_optional():
+    link = L.BatchNormalization(3, use_gamma=False, use_beta=False)
+    assert list(link.params()) == []
+    assert link.gamma is None
+    np.testing.assert_allclose(link(X).array.std(0), np.ones(3), rtol=1e-4)
+
+
+def test_initial_values():
+    link = L.BatchNormalization(3, initial_gamma=2, initial_beta=3, initial_avg_mean=4, initial_avg_var=np.arange(3.0))
+    assert [x.array[0] for x in (link.gamma, link.beta)] == [2, 3]
+    np.testing.assert_array_equal(link.avg_mean, [4, 4, 4])
+    np.testing.assert_array_equal(link.avg_var, [0, 1, 2])
+    assert link.avg_var.dtype == np.float32
+
+
+def test_axes():
+    x = RNG.standard_normal((4, 3, 2)).astype("f")
+    link = L.BatchNormalization(axis=(0, 1))
+    assert link.avg_mean is None
+    link(x)
+    assert link.avg_mean.shape == link.gamma.shape == (2,)
+    assert L.BatchNormalization((3, 2))(x).shape == x.shape
+    with pytest.raises(RuntimeError, match="BatchNormalization: expected size or axis, got neither"):
+        L.BatchNormalization()
+
+
+def test_half_precision_keeps_statistics_in_float32():
+    with xpgrad.using_config("dtype", xpgrad.mixed16):
+        link = L.BatchNormalization(3)
+    y = link(X.astype(np.float16))
+    assert y.dtype == np.float16
+    assert link.avg_mean.dtype == link.gamma.dtype == np.float32
+    np.testing.assert_allclose(link.avg_mean, X.mean(0) * 0.1, rtol=1e-2)
+    assert L.BatchNormalization(3, dtype="float64").beta.dtype == np.float64
+
+
+def test_averages_may_be_assigned():
+    link = L.BatchNormalization(3)
+    link.avg_mean = np.ones(3, "f")
+    link(X)
+    np.testing.assert_allclose(link.avg_mean, 0.9 + 0.1 * X.mean(0), rtol=1e-5)
+
+
+def test_a_copy_has_averages_of_its_own():
+    link = L.BatchNormalization(3)
+    other = link.copy("copy")
+    other(X)
+    assert not link.avg_mean.any()
+    assert other.avg_mean.any()
+
+
+def test_recomputation_does_not_move_averages():
+    once, link = L.BatchNormalization(3), L.BatchNormalization(3)
+    once(X)
+    F.sum(F.forget(link, xpgrad.Variable(X))).backward()
+    np.testing.assert_array_equal(link.avg_mean, once.avg_mean)
+
+
+def test_averages_follow_a_compiled_function_of_the_model():
+    eager, link = L.BatchNormalization(3), L.BatchNormalization(3)
+    program = xpgrad.compile(lambda link, x: F.sum(link(x)))
+    for k in range(3):
+        eager(X * k)
+        program(link, X * k)
+    np.testing.assert_allclose(link.avg_mean, eager.avg_mean, rtol=1e-5)
+
+
+def test_counting_for_finetuning_is_not_compiled():
+    link = L.BatchNormalization(3)
+    program = xpgrad.compile(lambda x: link(x, finetune=True))
+    with pytest.warns(xpgrad.CompileWarning, match="a batch was counted"):
+        program(X)
+    program(X)
+    assert link.N == 2
+
+
+def test_batches_of_models():
+    links = [L.BatchNormalization(3, initial_gamma=k) for k in (1, 2)]
+    both = tree.stack(links)
+    called, x = xpgrad.transforms.vmap(lambda link, x: link(x)), np.stack([X, X * 2])
+    with xpgrad.using_config("train", False):
+        y = called(both, x)
+        np.testing.assert_allclose(y.array[1], links[1](X * 2).array, rtol=1e-5)
+    with pytest.raises(xpgrad.BatchError, match="moving averages"):  # the models share one average
+        called(both, x)
+
+
+def test_sizes_of_groups_of_decorrelation():
+    assert L.DecorrelatedBatchNormalization(32).avg_projection.shape == (16, 2, 2)
+    assert L.DecorrelatedBatchNormalization(8, None, group_size=4).avg_mean.shape == (2, 4)
+    with pytest.raises(ValueError, match=r"size must be groups \* group_size, got 7, 2 and 3"):
+        L.DecorrelatedBatchNormalization(7, 2)
+
+
+def test_decorrelated_channels():
+    x = (RNG.standard_normal((400, 4)) @ RNG.standard_normal((4, 4))).astype("f")
+    y = L.DecorrelatedBatchNormalization(4, groups=1, eps=1e-6)(x).array
+    np.testing.assert_allclose(y.T @ y / 400, np.eye(4), atol=1e-2)
+
+
+def test_renormalization_without_corrections_is_batch_normalization():
+    one, two = L.BatchRenormalization(3), L.BatchNormalization(3)
+    np.testing.assert_allclose(one(X).array, two(X).array, rtol=1e-5)
+    np.testing.assert_allclose(one.avg_mean, two.avg_mean, rtol=1e-5)

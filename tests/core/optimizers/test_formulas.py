@@ -1,0 +1,165 @@
+"""Each optimizer against plain NumPy, and against torch where torch has it."""
+
+import inspect
+
+import numpy as np
+import pytest
+from tests.core.optimizers.problems import OPTIMIZERS, Model, Plain, data, loss_of, made, values
+
+import xpgrad
+from xpgrad import optimizers
+from xpgrad.testing.arrays import on_host
+
+STEPS = 50
+
+
+def trained(model, optimizer, steps, x, y):
+    """Make steps; return the gradients of W in each."""
+    gradients = []
+    for _ in range(steps):
+        optimizer.update(loss_of(model), x, y)
+        gradients.append(np.array(on_host(model.W.grad)))
+    return gradients
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_are_those_of_the_paper(device, name):
+    model = Model().to_device(device)
+    start = np.array(on_host(model.W.array))
+    gradients = trained(model, made(name).setup(model), 12, *data(device=device))
+    plain = Plain(name, OPTIMIZERS[name], start)
+    for g in gradients:
+        plain(g)
+    np.testing.assert_allclose(on_host(model.W.array), plain.w, rtol=1e-10)
+
+
+@pytest.mark.parametrize("eps_inside_sqrt", [False, True])
+def test_rmsprop_adds_eps_where_it_is_told(eps_inside_sqrt):
+    model = Model()
+    start, optimizer = model.W.array.copy(), made("RMSprop", eps=0.1, eps_inside_sqrt=eps_inside_sqrt)
+    gradients = trained(model, optimizer.setup(model), 5, *data())
+    plain = Plain("RMSprop", {**OPTIMIZERS["RMSprop"], "eps": 0.1, "eps_inside_sqrt": eps_inside_sqrt}, start)
+    for g in gradients:
+        plain(g)
+    np.testing.assert_allclose(model.W.array, plain.w, rtol=1e-12)
+
+
+TORCH = {
+    "SGD": ("SGD", {"lr": 0.1}),
+    "MomentumSGD": ("SGD", {"lr": 0.05, "momentum": 0.8}),
+    "CorrectedMomentumSGD": ("SGD", {"lr": 0.05, "momentum": 0.8}),
+    "NesterovAG": ("SGD", {"lr": 0.05, "momentum": 0.8, "nesterov": True}),
+    "AdaGrad": ("Adagrad", {"lr": 0.1, "eps": 1e-6}),
+    "AdaDelta": ("Adadelta", {"lr": 1.0, "rho": 0.9, "eps": 1e-4}),
+    "RMSprop": ("RMSprop", {"lr": 0.01, "alpha": 0.9, "eps": 1e-6}),
+    "Adam": ("Adam", {"lr": 0.01, "betas": (0.8, 0.95)}),
+    "AdamW": ("AdamW", {"lr": 0.01, "weight_decay": 0.5}),
+    "AMSGrad": ("Adam", {"lr": 0.02, "betas": (0.9, 0.5), "amsgrad": True}),
+}
+CHANGES = {
+    "AdamW": {"eta": 1.0, "weight_decay_rate": 0.005, "eps": 1e-30},
+    "Adam": {"eps": 1e-30},
+    "AMSGrad": {"eps": 1e-30},
+}
+"""torch adds eps after the correction of the bias, and multiplies the decay by the learning rate."""
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_fifty_steps_are_those_of_torch(name):
+    torch = pytest.importorskip("torch")
+    kind, options = TORCH[name]
+    if "eps" in CHANGES.get(name, {}):
+        options = {**options, "eps": 1e-30}
+    model, (x, y) = Model(), data()
+    theirs = {path: torch.nn.Parameter(torch.tensor(value)) for path, value in values(model).items()}
+    other = getattr(torch.optim, kind)(theirs.values(), **options)
+    optimizer = made(name, **CHANGES.get(name, {})).setup(model)
+    for _ in range(STEPS):
+        other.zero_grad()
+        z = torch.nn.functional.linear(torch.tensor(x), theirs["/W"], theirs["/b"]) * theirs["/scale"]
+        torch.nn.functional.mse_loss(z, torch.tensor(y)).backward()
+        other.step()
+        optimizer.update(loss_of(model), x, y)
+    for path, value in values(model).items():
+        np.testing.assert_allclose(value, theirs[path].detach().numpy(), rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("specifier", ["@torch", "@jax", "@dask"])
+@pytest.mark.parametrize("name", ["Adam", "MSVAG", "AMSBound", "SMORMS3", "Lion"])
+def test_steps_are_those_of_numpy_on_other_libraries(specifier, name):
+    pytest.importorskip(specifier.replace("@", "xpgrad_"))
+    one, other = Model("float32"), Model("float32").to_device(specifier)
+    first, second = made(name).setup(one), made(name).setup(other)
+    for _ in range(5):
+        first.update(loss_of(one), *data("float32"))
+        second.update(loss_of(other), *data("float32", specifier))
+    for path, value in values(other).items():
+        np.testing.assert_allclose(value, values(one)[path], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_parameters_keep_array_and_dtype(name, dtype):
+    changes = {"eps": 1e-3} if "eps" in inspect.signature(getattr(optimizers, name)).parameters else {}
+    model = Model(dtype)
+    before = {path: param.array for path, param in model.namedparams()}
+    optimizer = made(name, **changes).setup(model)
+    first = float(loss_of(model)(*data(dtype)).array)
+    for _ in range(20):
+        optimizer.update(loss_of(model), *data(dtype))
+    assert float(loss_of(model)(*data(dtype)).array) < first
+    for path, param in model.namedparams():
+        assert param.array is before[path]
+        assert param.array.dtype == dtype
+        assert all(x.dtype == dtype and x.shape == param.shape for x in param.update_rule.state.values())
+
+
+def test_complex_parameters_take_steps_of_gradient_descent():
+    model = Model("complex128")
+    model.W.grad = np.full((3, 4), 1 + 2j)
+    before = model.W.array.copy()
+    optimizers.SGD(lr=0.5).setup(model).update()
+    np.testing.assert_allclose(model.W.array, before - 0.5 * (1 + 2j))
+
+
+def test_an_eps_that_vanishes_in_half_precision_is_refused():
+    model = Model("float16")
+    optimizer = optimizers.Adam().setup(model)
+    before = values(model)
+    with pytest.raises(ValueError, match=r"eps is 1e-08, which is 0 in float16; .* or call use_fp32_update\(\)"):
+        optimizer.update(loss_of(model), *data("float16"))
+    for path, value in values(model).items():
+        np.testing.assert_array_equal(value, before[path])
+    assert model.W.update_rule.t == 0
+
+
+DEFAULTS = {
+    "SGD": {"lr": 0.01},
+    "MomentumSGD": {"lr": 0.01, "momentum": 0.9},
+    "CorrectedMomentumSGD": {"lr": 0.01, "momentum": 0.9},
+    "NesterovAG": {"lr": 0.01, "momentum": 0.9},
+    "AdaGrad": {"lr": 0.001, "eps": 1e-8},
+    "AdaDelta": {"rho": 0.95, "eps": 1e-6},
+    "RMSprop": {"lr": 0.01, "alpha": 0.99, "eps": 1e-8, "eps_inside_sqrt": False},
+    "RMSpropGraves": {"lr": 1e-4, "alpha": 0.95, "momentum": 0.9, "eps": 1e-4},
+    "SMORMS3": {"lr": 0.001, "eps": 1e-16},
+    "MSVAG": {"lr": 0.1, "beta": 0.9, "eta": 1.0, "weight_decay_rate": 0},
+    "Adam": {
+        "alpha": 0.001, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "eta": 1.0, "weight_decay_rate": 0,
+        "amsgrad": False, "adabound": False, "final_lr": 0.1, "gamma": 0.001,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_hyperparameters_have_the_names_and_defaults_of_chainer(name):
+    parameters = inspect.signature(getattr(optimizers, name)).parameters
+    assert {key: p.default for key, p in parameters.items()} == DEFAULTS[name]
+    optimizer = getattr(optimizers, name)()
+    assert {key: getattr(optimizer, key) for key in DEFAULTS[name]} == DEFAULTS[name]
+
+
+def test_every_optimizer_is_tested():
+    classes = {name for name in optimizers.__all__ if isinstance(getattr(optimizers, name), type)}
+    assert classes - {"LBFGS", "Rule"} == OPTIMIZERS.keys()
+    assert all(hasattr(xpgrad.optimizers, name) for name in dir(optimizers))

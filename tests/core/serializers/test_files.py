@@ -1,0 +1,61 @@
+"""Files are written whole or not at all."""
+
+import os
+
+import numpy as np
+import pytest
+from tests.core.models.parts import Net
+from tests.core.serializers.test_npz import Values, contents, different
+
+from xpgrad.serializers import load_npz, load_safetensors, save_npz, save_safetensors
+
+WAYS = {"npz": (save_npz, load_npz), "safetensors": (save_safetensors, load_safetensors)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_failed_save_leaves_the_old_file(tmp_path, way, monkeypatch):
+    save, load = WAYS[way]
+    path = tmp_path / "net"
+    save(path, different())
+
+    def failing(*args):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(OSError, match="no space left"):
+        save(path, Net())
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["net"]
+    net = Net()
+    load(path, net)
+    assert contents(net) == contents(different())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_cannot_be_saved_makes_no_file(tmp_path, way):
+    class Opaque:
+        def serialize(self, serializer):
+            serializer("a", 1)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        WAYS[way][0](tmp_path / "net", Opaque())
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_link_to_a_file_stays_a_link(tmp_path, way):
+    (tmp_path / "models").mkdir()
+    os.symlink(tmp_path / "models" / "net", tmp_path / "latest")
+    save, load = WAYS[way]
+    save(tmp_path / "latest", Values(x=np.ones(2)))
+    assert os.listdir(tmp_path / "models") == ["net"]
+    assert os.path.islink(tmp_path / "latest")
+    load(tmp_path / "latest", Values(x=np.zeros(2)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_files_may_be_read_by_whom_the_process_lets(tmp_path, way):
+    WAYS[way][0](tmp_path / "net", Net())
+    (tmp_path / "plain").write_bytes(b"")
+    assert os.stat(tmp_path / "net").st_mode == os.stat(tmp_path / "plain").st_mode
