@@ -161,6 +161,11 @@ class Summary:
         self._x2 = self._x2 + weight * value * value
         self._n += weight
 
+    @property
+    def count(self) -> float:
+        """The number of values, or the sum of their weights."""
+        return float(self._n)
+
     def compute_mean(self) -> Any:
         """Return the mean, as a number or 0-d array."""
         return self._x / self._n

@@ -182,16 +182,16 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
 
 
 PART = 2**17  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
+PARTS_FROM = 8 * PART  # bytes of each array: whole arrays of less stay in a cache, too
 
 
 def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:
     """Call a function that writes into arrays on parts of them, see `Backend.in_cache`; whole if not contiguous."""
     first = arrays[0]
-    count = -(-first.nbytes // PART)
-    if count < 2 or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
+    if first.nbytes < PARTS_FROM or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
         function(*arrays)
         return
-    flat, size = [a.reshape(-1) for a in arrays], first.size
+    flat, size, count = [a.reshape(-1) for a in arrays], first.size, -(-first.nbytes // PART)
     for i in range(count):
         part = slice(size * i // count, size * (i + 1) // count)
         function(*[a[part] for a in flat])

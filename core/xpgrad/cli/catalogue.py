@@ -41,6 +41,12 @@ class Catalogue(NamedTuple):
     def find(self, path: str) -> Entry:
         """Return what became of a dotted path, or of the name that it begins with; "not known" is a state, too."""
         parts = path.split(".")
+        for end in range(len(parts) - 2, 1, -1):  # chainer.functions.activation.relu.relu
+            entries = self.modules.get(".".join(parts[:end]), {})
+            if ".".join(parts[: end + 1]) in self.aliases:
+                break
+            if entries and parts[end] not in entries and (entry := entries.get(parts[-1])) and entry.here:
+                return Entry(path, "renamed", entry.here, "the modules within a package have other names here")
         for end in range(len(parts) - 1, 0, -1):
             module, name = ".".join(parts[:end]), parts[end]
             module = self.aliases.get(module, module)

@@ -9,7 +9,7 @@ from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.errors import StructureError
+from xpgrad.errors import ShapeError, StructureError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
 from xpgrad.models.plan import plan_of
@@ -183,8 +183,13 @@ class Link(Resident):
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
         """Copy the values of all parameters, and of persistent values, from a link of the same structure."""
         source = dict(link.namedparams())
-        for path, parameter in self.namedparams():
-            parameter.copydata(_at(source, path, "copyparams: the other link has no parameter"))
+        what = "copyparams: the other link has no parameter"
+        pairs = [(path, x, _at(source, path, what)) for path, x in self.namedparams()]
+        for path, x, other in pairs:
+            if x._array is not None and other._array is not None and x.shape != other.shape:
+                raise ShapeError(f"copyparams: {path} has shape {x.shape}, but {other.shape} in the other link")
+        for _, x, other in pairs:
+            x.copydata(other)
         if not copy_persistent:
             return
         others = dict(link.namedlinks())

@@ -1,8 +1,9 @@
 """Links as trees for `xpgrad.transforms`: the leaves are the parameters of a link and of all below it.
 
 A parameter that is in several places is one leaf, under the first of its paths. Rebuilding gives a copy of the links
-with other objects in place of the parameters; persistent values and all else are shared. `xpgrad.transforms` imports
-the module when it first meets a link.
+with other objects in place of the parameters; persistent values and all else are shared. What a function assigns to an
+attribute of such a copy ends with the copy; an array that it assigns to a persistent Variable is seen outside.
+`xpgrad.transforms` imports the module when it first meets a link.
 """
 
 import functools

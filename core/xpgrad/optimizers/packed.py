@@ -95,10 +95,14 @@ class Packs:
         for param in params:
             rule, spec = param.update_rule, param._node.spec
             if rule is not None and rule.is_plain() and _writable(param):
-                unscale(param)
-                parent = rule.hyperparam._parent
-                key = rule.t, rule.formula, id(parent), spec.dtype, spec.device, spec.backend.name
-                groups.setdefault(key, []).append(param)
+                if param._node.extra is not None:
+                    unscale(param)
+                # each dtype of a backend has constants of its own; dtypes themselves take long to compare
+                key = rule.t, id(rule.hyperparam._parent), id(spec.constants), spec.device, rule.formula
+                if key in groups:
+                    groups[key].append(param)
+                else:
+                    groups[key] = [param]
             else:
                 others.append(param)
         for key, group in groups.items():
@@ -107,17 +111,21 @@ class Packs:
 
     def _update(self, group: list[Parameter], key: Any) -> None:
         rule, spec = group[0].update_rule, group[0]._node.spec
-        c = prepared(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1), spec.backend, spec)
-        small = [param for param in group if param._node.spec.size <= MOST]
+        t = rule.t + 1
+        c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec.backend, spec)
+        small: list[Parameter] = []
+        large: list[Parameter] = []
+        for param in group:
+            (small if param._node.spec.size <= MOST else large).append(param)
         if len(small) > 1:
             self._pack(small, key).update(rule.formula, c)
-            group = [param for param in group if param._node.spec.size > MOST]
-            for param in small:
-                param.update_rule.t += 1
-        for param in group:
+        else:
+            large += small
+        for param in large:
             param.update_rule.prepare(param)
             param.update_rule.step(param, c)
-            param.update_rule.t += 1
+        for param in group:
+            param.update_rule.t = t
 
     def _pack(self, group: list[Parameter], key: Any) -> Pack:
         key = key, tuple(map(id, group))

@@ -124,14 +124,15 @@ class _Watched:
         self._best: float | None = None
 
     def _improved(self, trainer: Any) -> bool | None:
-        """Return whether the mean of the interval that ends now is the best; None if none ends, or without values."""
+        """Return whether the mean of the interval that ends now is the best; None if none ends."""
         if self._key in trainer.observation:
             self._summary.add({self._key: trainer.observation[self._key]})
         if not self._interval(trainer):
             return None
         found, self._summary = self._summary.compute_mean(), DictSummary()
         if self._key not in found:
-            return None
+            known = ", ".join(trainer.observation) or "nothing"
+            raise KeyError(f"{type(self).__name__}: {self._key!r} was not reported in the interval; now is: {known}")
         value = float(found[self._key])
         if self._best is not None and not self._better(self._best, value):
             return False

@@ -315,3 +315,9 @@ def test_a_tensor_that_is_written_to_is_detected(write):
     half.array.add_(1)
     with pytest.raises(xpgrad.ChangedArray):
         y.backward()
+
+
+def test_indices_along_an_axis_may_be_int32() -> None:
+    x, indices = torch.arange(6.0).reshape(2, 3), torch.tensor([[2], [0]], dtype=torch.int32)
+    y = xpgrad.array_api.take_along_axis(xpgrad.Variable(x), indices, axis=1)
+    assert y.array.tolist() == [[2.0], [3.0]]

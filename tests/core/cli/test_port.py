@@ -31,6 +31,7 @@ def told(source, *states):
         ("from chainer.dataset import convert", "from xpgrad.dataset import convert"),
         ("from chainer.training import extensions as e", "from xpgrad.training import extensions as e"),
         ("from chainer.function_node import FunctionNode", "from xpgrad import FunctionNode"),
+        ("from chainer.datasets import tuple_dataset", "from xpgrad import datasets as tuple_dataset"),
         ("from chainer.functions import *", "from xpgrad.functions import *"),
     ],
 )

@@ -9,7 +9,7 @@ from tests.building import values
 from tests.core.models.parts import Filling, Linear, Net, Tied, example, loss
 
 from xpgrad import Link, Parameter, Sequential, Variable
-from xpgrad.errors import StructureError
+from xpgrad.errors import ShapeError, StructureError
 
 
 def with_gradients(net, x):
@@ -165,6 +165,15 @@ def test_copyparams_copies_values(device):
     assert target.count == 7
     with pytest.raises(StructureError, match="copyparams: the other link has no parameter /l1/W; it has /W, /b"):
         target.copyparams(Linear(3, 2))
+
+
+def test_copyparams_copies_all_or_nothing():
+    net, other = Net(), Net()
+    other.l1.W.array = other.l1.W.array + 1
+    other.rest[2].W.array = np.ones((3, 4), "float32")
+    with pytest.raises(ShapeError, match=r"copyparams: /rest/1/W has shape \(2, 4\), but \(3, 4\) in the other link"):
+        net.copyparams(other)
+    assert values(net.l1.W) == values(Net().l1.W)
 
 
 def test_gradients_are_cleared_and_added(device):

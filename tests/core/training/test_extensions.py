@@ -105,9 +105,10 @@ def test_a_micro_average_is_a_ratio_of_sums(tmp_path) -> None:
     assert [record["ratio"] for record in loop.get_extension("LogReport").log] == [3 / 4, 7 / 4]
 
 
-def test_learning_rates_and_other_values_are_observed(tmp_path) -> None:
+@pytest.mark.parametrize("optimizer", [chainer.optimizers.SGD(lr=0.5), chainer.optimizers.Adam(alpha=0.5)])
+def test_learning_rates_and_other_values_are_observed(tmp_path, optimizer) -> None:
     loop = trainer(tmp_path, (1, "epoch"))
-    loop.updater.get_optimizer = lambda name: chainer.optimizers.SGD(lr=0.5)
+    loop.updater.get_optimizer = {"main": optimizer}.get
     loop.extend(extensions.observe_lr())
     loop.extend(extensions.observe_value("twice", lambda t: 2 * t.updater.iteration))
     loop.run()

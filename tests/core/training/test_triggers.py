@@ -86,9 +86,16 @@ def test_accuracies_are_to_be_large_and_training_ends_in_any_case(tmp_path) -> N
     for i, (value, expected) in enumerate([(0.1, False), (0.2, False), (0.15, True)], 1):
         loop.updater.iteration, loop.observation = i, {"accuracy": value}
         assert trigger(loop) is expected
-    assert fired(tmp_path, make) == [3, 6, 9, 12]
     with pytest.raises(ValueError, match=r"mode must be 'auto', 'max' or 'min', got 'best'"):
         EarlyStoppingTrigger(mode="best")
+
+
+def test_a_value_that_was_not_reported_is_an_error(tmp_path) -> None:
+    for trigger in (MaxValueTrigger("y", (1, "iteration")), EarlyStoppingTrigger((1, "iteration"), "y")):
+        loop = trainer(tmp_path)
+        loop.updater.iteration, loop.observation = 1, {"x": 1.0}
+        with pytest.raises(KeyError, match=r"Trigger: 'y' was not reported in the interval; now is: x"):
+            trigger(loop)
 
 
 def test_time_is_that_of_the_training(tmp_path) -> None:

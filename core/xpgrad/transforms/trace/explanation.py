@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.group import Fused, group_of
 from xpgrad.transforms.trace.groups import Group
-from xpgrad.transforms.trace.text import bytes_text, line_text
+from xpgrad.transforms.trace.text import line_text
+from xpgrad.utils.quantities import bytes_text
 
 if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program

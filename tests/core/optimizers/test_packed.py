@@ -1,0 +1,103 @@
+"""Small parameters that are updated together: the same steps, whatever becomes of their states."""
+
+import numpy as np
+import pytest
+from tests.core.optimizers.problems import Model, data, loss_of, made, values
+
+from xpgrad import Chain, Parameter, optimizers
+from xpgrad.optimizers import packed
+
+
+def chain(dtype="float64"):
+    model = Chain()
+    with model.init_scope():
+        model.one, model.two = Model(dtype), Model(dtype, seed=2)
+    return model
+
+
+def loss(model):
+    return lambda x, y: loss_of(model.one)(x, y) + loss_of(model.two)(x, y)
+
+
+@pytest.fixture
+def pair(monkeypatch):
+    """Return two equal models with optimizers, of which one packs nothing, and a function that makes steps of both."""
+    models = [chain(), chain()]
+    both = [made("Adam").setup(model) for model in models]
+    monkeypatch.setattr(both[1]._packs, "update", list)
+
+    def steps(count=2):
+        for _ in range(count):
+            for optimizer, model in zip(both, models, strict=True):
+                optimizer.update(loss(model), *data())
+        for path, value in values(models[1]).items():
+            np.testing.assert_array_equal(values(models[0])[path], value)
+
+    steps()
+    return models, both, steps
+
+
+def test_packed_steps_are_the_same_to_the_bit(pair):
+    models, both, steps = pair
+    assert len(both[0]._packs.known) == 1
+    assert not both[1]._packs.known
+    states = [models[0].one.W.update_rule.state["m"], models[0].two.b.update_rule.state["m"]]
+    assert np.shares_memory(states[0].base, states[1].base)
+    steps()
+
+
+def test_a_state_that_was_replaced_is_packed_again(pair):
+    models, _, steps = pair
+    for model in models:
+        model.one.W.update_rule.state["m"] = np.full((3, 4), 0.5)
+        model.two.b.update_rule.state["v"][...] = 2.0
+    steps()
+
+
+def test_a_parameter_with_a_new_array_is_updated_there(pair):
+    models, _, steps = pair
+    for model in models:
+        model.one.W.array = np.ones((3, 4))
+    steps()
+    assert (models[0].one.W.array != 1).all()
+
+
+def test_what_is_special_is_updated_on_its_own(pair):
+    models, both, steps = pair
+    for model in models:
+        model.one.b.update_rule.hyperparam.alpha = 0.5
+        model.two.b.update_rule.add_hook(lambda rule, param: None, name="nothing")
+        model.two.scale.update_rule.enabled = False
+        model.one.W.update_rule.t = 7
+    steps()
+    assert models[0].one.W.update_rule.t == 9
+    both[0].alpha = both[1].alpha = 0.01
+    steps()
+
+
+def test_dtypes_and_sizes_have_packs_of_their_own():
+    model = Chain()
+    with model.init_scope():
+        for i, dtype in enumerate(("float32", "float64", "float32", "float64")):
+            setattr(model, f"p{i}", Parameter(np.ones(i + 2, dtype)))
+        model.large = Parameter(np.ones(packed.MOST + 1))
+        model.two_dimensional = Parameter(np.asfortranarray(np.ones((300, 200))))
+        model.alone = Parameter(np.ones(2, "complex64"))
+    optimizer = optimizers.MomentumSGD(lr=0.5).setup(model)
+    for _ in range(2):
+        for param in model.params():
+            param.grad = np.ones_like(param.array)
+        optimizer.update()
+    assert sorted(len(pack.params) for pack in optimizer._packs.known.values()) == [2, 2]
+    for param in model.params():
+        np.testing.assert_allclose(param.array, 1 - 0.5 - 0.95)
+
+
+def test_an_array_of_many_parts_is_updated_whole():
+    model = Chain()
+    with model.init_scope():
+        model.w = Parameter(np.zeros((999, 777), "float32"))
+    model.w.grad = np.arange(999 * 777, dtype="float32").reshape(999, 777)
+    grad = model.w.grad.copy()
+    optimizers.SGD(lr=0.5).setup(model).update()
+    np.testing.assert_array_equal(model.w.array, -0.5 * grad)
