@@ -26,13 +26,13 @@ class ConvNet(chainer.Chain):
         with self.init_scope():
             self.conv1 = L.Convolution2D(1, 16, ksize=3, pad=1)
             self.conv2 = L.Convolution2D(16, 32, ksize=3, pad=1)
-            self.l1 = L.Linear(None, 64)
-            self.l2 = L.Linear(64, 10)
+            self.l1 = L.Linear(None, 128)
+            self.l2 = L.Linear(128, 10)
 
     def forward(self, x: Any) -> chainer.Variable:
         h = F.relu(self.conv1(x))
         h = F.max_pooling_2d(F.relu(self.conv2(h)), 2)
-        h = F.dropout(F.relu(self.l1(h)), ratio=0.3)
+        h = F.dropout(F.relu(self.l1(h)), ratio=0.5)
         return self.l2(h)
 
 
@@ -45,7 +45,7 @@ class Result(NamedTuple):
 
 
 def run(
-    device: str = "@numpy", epochs: int = 20, seed: int = 0, *, compiled: bool = False, quiet: bool = True
+    device: str = "@numpy", epochs: int = 25, seed: int = 0, *, compiled: bool = False, quiet: bool = True
 ) -> Result:
     """Train the net."""
     target, rng = chainer.get_device(device), np.random.default_rng(seed)
@@ -54,13 +54,13 @@ def run(
     held_out = target.send((x_test, t_test))
     model = L.Classifier(ConvNet())
     model.to_device(target)
-    optimizer = chainer.optimizers.Adam(alpha=2e-3).setup(model)
+    optimizer = chainer.optimizers.Adam(alpha=3e-3).setup(model)
     step = common.stepper(optimizer, model, compiled)
 
     found = Result([], [], model)
     bar = common.Bar(quiet)
     for epoch in bar.over(range(epochs), epochs, lambda: f"accuracy {found.accuracies[-1]:.2%}"):
-        optimizer.alpha = 2e-3 * 0.9**epoch
+        optimizer.alpha = 3e-3 * 0.92**epoch
         for batch in common.batches(len(t), BATCH, rng):
             loss = step(*target.send((common.shifted(x[batch], rng), t[batch])))
             found.losses.append(float(loss))
@@ -89,7 +89,7 @@ def draw(result: Result, plot: Any) -> None:
 
 
 def main() -> None:
-    options = common.options(__doc__, epochs=20)
+    options = common.options(__doc__, epochs=25)
     epochs = QUICK["epochs"] if options.quick else options.epochs
     result = run(options.device, epochs, options.seed, compiled=options.compile, quiet=False)
     print(f"accuracy on the 360 scans held out: {result.accuracies[-1]:.2%}")
