@@ -7,8 +7,8 @@ The data are the 1,797 scans of 8 x 8 pixels that scikit-learn carries; 360 of t
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import common
+import numpy as np
 
 import xpgrad as chainer
 import xpgrad.functions as F

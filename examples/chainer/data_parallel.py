@@ -1,7 +1,7 @@
 """Data-parallel training on several processes: gradients are averaged, over MPI or over torch.distributed (gloo).
 
-Each process has a copy of the model and its part of every batch. The average of their gradients is that of the whole
-batch, so the parameters are those of one process to rounding; the program checks it.
+Each process has a copy of the model and its part of every batch. The average of their gradients is the gradient of the
+whole batch, so the parameters are those of one process to rounding, here in double precision; the program checks it.
 
     mpirun -n 2 python examples/chainer/data_parallel.py        over MPI, by mpi4py
     python examples/chainer/data_parallel.py --processes 2      over gloo, where there is no MPI
@@ -15,15 +15,15 @@ import tempfile
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import common
+import numpy as np
 from convnet import ConvNet
 
 import xpgrad as chainer
 import xpgrad.functions as F
 import xpgrad.links as L
 
-BATCH, STEPS = 64, 20
+BATCH, STEPS = 64, 60
 
 
 class Communicator(Protocol):
@@ -100,9 +100,11 @@ class AveragedGradients:
 def train(communicator: Communicator, steps: int = STEPS, *, quiet: bool = True) -> dict[str, np.ndarray]:
     """Train the net of convnet.py, and return its parameters by name."""
     x, t, x_test, t_test = common.digits()
+    x, x_test = x.astype(np.float64), x_test.astype(np.float64)
     chainer.random.seed(0)  # all processes begin with the same model
-    model = L.Classifier(ConvNet())
-    model(x[:1], t[:1])  # gives the layers their sizes
+    with chainer.using_config("dtype", np.dtype("float64")):
+        model = L.Classifier(ConvNet())
+        model(x[:1], t[:1])  # gives the layers their sizes
     optimizer = chainer.optimizers.MomentumSGD(lr=0.05).setup(model)
     optimizer.add_hook(AveragedGradients(communicator))
     rng, bar = np.random.default_rng(0), common.Bar(quiet)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 import common
+import numpy as np
 
 import xpgrad as chainer
 import xpgrad.functions as F
@@ -79,9 +79,7 @@ class State:
     def __init__(self, model: RNNForLM, device: Any) -> None:
         self.layers = (model.l1, model.l2)
         zeros = np.zeros((BATCH, UNITS), np.float32)
-        self.kept = [
-            [chainer.Variable(device.send(zeros), requires_grad=False) for _ in range(2)] for _ in self.layers
-        ]
+        self.kept = [[chainer.Variable(device.send(zeros), requires_grad=False) for _ in range(2)] for _ in self.layers]
 
     def enter(self) -> None:
         """Give each layer its state."""

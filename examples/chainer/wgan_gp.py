@@ -8,8 +8,8 @@ by the energy distance to scans that neither net has seen; the training scans' o
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import common
+import numpy as np
 
 import xpgrad as chainer
 import xpgrad.functions as F
@@ -119,9 +119,7 @@ def run(
         if step % 50 == 0 or step == steps - 1:
             energies.append(energy_distance(samples(len(x_test)), x_test))
     unlike = rng.random(x_test.shape, np.float32)
-    return Result(
-        distances, energies, energy_distance(x, x_test), energy_distance(unlike, x_test), samples(60)
-    )
+    return Result(distances, energies, energy_distance(x, x_test), energy_distance(unlike, x_test), samples(60))
 
 
 def draw(result: Result, plot: Any) -> None:
@@ -131,7 +129,9 @@ def draw(result: Result, plot: Any) -> None:
     figure = Figure(figsize=(9, 2.8), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     common.losses(left, result.distances, "critic's distance")
-    middle.semilogy(np.minimum(50 * np.arange(len(result.energies)), len(result.distances) // CRITIC_STEPS), result.energies)
+    middle.semilogy(
+        np.minimum(50 * np.arange(len(result.energies)), len(result.distances) // CRITIC_STEPS), result.energies
+    )
     middle.axhline(result.energy_of_training, color="gray", ls=":", label="training scans")
     middle.set(xlabel="step of the generator", ylabel="energy distance, held out")
     middle.legend()

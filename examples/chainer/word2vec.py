@@ -9,11 +9,10 @@ from the distribution of the negative samples: 50 % by chance.
 from collections import Counter
 from typing import Any, NamedTuple
 
-import numpy as np
 import common
+import numpy as np
 
 import xpgrad as chainer
-import xpgrad.functions as F
 import xpgrad.links as L
 
 BATCH, WINDOW, UNITS, NEGATIVES, POWER = 512, 4, 64, 5, 0.75
