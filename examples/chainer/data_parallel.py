@@ -49,9 +49,9 @@ class MPI:
     """Processes that mpirun has started."""
 
     def __init__(self) -> None:
-        from mpi4py import MPI as mpi
+        import mpi4py.MPI
 
-        self._mpi, self._world = mpi, mpi.COMM_WORLD
+        self._mpi, self._world = mpi4py.MPI, mpi4py.MPI.COMM_WORLD
         self.rank, self.size = self._world.Get_rank(), self._world.Get_size()
 
     def sum(self, a: np.ndarray) -> None:
