@@ -22,6 +22,8 @@ class SubDataset(DatasetMixin):
     def __init__(self, dataset: Any, start: int, finish: int, order: Sequence[int] | None = None) -> None:
         if start < 0 or finish > len(dataset):
             raise ValueError(f"SubDataset: expected a part of 0 to {len(dataset)}, got {start} to {finish}")
+        if order is not None and len(order) != len(dataset):
+            raise ValueError(f"SubDataset: expected an order of {len(dataset)} indices, got {len(order)}")
         self._dataset, self._start, self._size, self._order = dataset, start, finish - start, order
 
     def __len__(self) -> int:
@@ -37,7 +39,9 @@ class SubDataset(DatasetMixin):
 
 def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = None) -> tuple[SubDataset, SubDataset]:
     """Return the first `split_at` examples of a data set, and the others."""
-    if not isinstance(split_at, int) or not 0 <= split_at <= len(dataset):
+    if not hasattr(split_at, "__index__"):
+        raise TypeError(f"split_dataset: split_at must be an int, got {split_at!r}")
+    if not 0 <= split_at <= len(dataset):
         raise ValueError(f"split_dataset: split_at must be an int from 0 to {len(dataset)}, got {split_at!r}")
     return SubDataset(dataset, 0, split_at, order), SubDataset(dataset, split_at, len(dataset), order)
 
@@ -66,9 +70,9 @@ def get_cross_validation_datasets(
     order = range(n) if order is None else order
     edges = [n * i // n_folds for i in range(n_folds + 1)]
     pairs = []
-    for start, finish in pairwise(edges):
+    for start, finish in reversed([*pairwise(edges)]):
         held_out = list(order[start:finish])
-        rotated = [*order[:start], *order[finish:], *held_out]
+        rotated = [*order[finish:], *order[:start], *held_out]
         pairs.append(split_dataset(dataset, n - len(held_out), rotated))
     return pairs
 

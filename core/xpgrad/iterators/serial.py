@@ -92,11 +92,11 @@ class SerialIterator(Iterator):
             if position < size:
                 break
             position, epoch = 0, epoch + 1
-            if not self._repeat:
-                break
-            if self.order_sampler is not None:
+            if (
+                self.order_sampler is not None
+            ):  # also after the only sweep, so that a seed means what it does in Chainer
                 order = self.order_sampler(order, size)
-            if len(indices) == self.batch_size:
+            if not self._repeat or len(indices) == self.batch_size:
                 break
         before = state.epoch + state.position / size
         return indices, State(position, epoch, epoch > state.epoch, order, before)

@@ -40,7 +40,7 @@ class _Progress:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load when it was asked last."""
-        key = "_previous_epoch_detail" if self.unit == "epoch" else "_previous_iteration"
+        key = "previous_epoch_detail" if self.unit == "epoch" else "previous_iteration"
         self._before = float(serializer(key, self._before))
 
 

@@ -48,6 +48,10 @@ def test_parts_are_ranges_of_an_order() -> None:
         datasets.split_dataset("abcde", 6)
     with pytest.raises(ValueError, match=r"^SubDataset: expected a part of 0 to 3, got 1 to 4$"):
         SubDataset("abc", 1, 4)
+    with pytest.raises(ValueError, match=r"^SubDataset: expected an order of 3 indices, got 2$"):
+        SubDataset("abc", 0, 2, order=[1, 0])
+    with pytest.raises(TypeError, match=r"^split_dataset: split_at must be an int, got 1\.5$"):
+        datasets.split_dataset("abcde", 1.5)
 
 
 def test_random_parts_hold_each_example_once_and_follow_their_seed() -> None:
@@ -65,7 +69,8 @@ def test_each_example_is_held_out_once(seed) -> None:
     assert sorted(i for _, held_out in pairs for i in held_out[:]) == list(range(7))
     for training, held_out in pairs:
         assert sorted(training[:] + held_out[:]) == list(range(7))
-    assert [h[:] for _, h in datasets.get_cross_validation_datasets(range(4), 2)] == [[0, 1], [2, 3]]
+    folds = [(rest[:], held_out[:]) for rest, held_out in datasets.get_cross_validation_datasets(range(7), 3)]
+    assert folds == [([0, 1, 2, 3], [4, 5, 6]), ([4, 5, 6, 0, 1], [2, 3]), ([2, 3, 4, 5, 6], [0, 1])]
 
 
 def test_the_digits_are_scans_and_labels() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -34,6 +35,19 @@ def test_one_sweep_ends_with_a_smaller_batch_and_can_be_repeated(kind) -> None:
             iterator.next()
         iterator.reset()
     iterator.finalize()
+
+
+@KINDS
+def test_an_order_is_drawn_after_the_only_sweep_too(kind) -> None:
+    np.random.seed(0)  # noqa: NPY002 - the order of batches is that of the host's global generator
+    iterator = kind(range(4), 2, repeat=False)
+    first = [*iterator]
+    iterator.reset()
+    second = [*iterator]
+    iterator.finalize()
+    np.random.seed(0)  # noqa: NPY002
+    drawn = [np.random.permutation(4).tolist() for _ in range(3)]  # noqa: NPY002
+    assert [[*chain(*first)], [*chain(*second)]] == [drawn[0], drawn[2]]
 
 
 @KINDS

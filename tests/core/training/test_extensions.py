@@ -47,6 +47,16 @@ def test_an_evaluator_reports_means_without_training_and_without_a_graph(device)
     assert chainer.config.train
 
 
+def test_an_evaluator_knows_its_parts_and_shows_a_bar(capsys) -> None:
+    model, iterator = Model(), batches()
+    evaluator = extensions.Evaluator(iterator, model, progress_bar=True)
+    assert (evaluator.get_all_iterators(), evaluator.get_all_targets()) == ({"main": iterator}, {"main": model})
+    assert evaluator()["main/sum"] == 3.0
+    shown = capsys.readouterr().out
+    assert "validation" in shown
+    assert "100%" in shown
+
+
 def test_an_evaluator_copies_an_iterator_that_cannot_start_again_and_calls_a_hook() -> None:
     class Once(chainer.dataset.Iterator):
         left = 2
@@ -108,11 +118,12 @@ def test_a_micro_average_is_a_ratio_of_sums(tmp_path) -> None:
 @pytest.mark.parametrize("optimizer", [chainer.optimizers.SGD(lr=0.5), chainer.optimizers.Adam(alpha=0.5)])
 def test_learning_rates_and_other_values_are_observed(tmp_path, optimizer) -> None:
     loop = trainer(tmp_path, (1, "epoch"))
-    loop.updater.get_optimizer = {"main": optimizer}.get
+    loop.updater.get_optimizer, optimizer.t = {"main": optimizer}.get, 1
     loop.extend(extensions.observe_lr())
     loop.extend(extensions.observe_value("twice", lambda t: 2 * t.updater.iteration))
     loop.run()
-    assert loop.observation == {"x": 4, "lr": 0.5, "twice": 8}
+    lr = 0.5 if isinstance(optimizer, chainer.optimizers.SGD) else pytest.approx(0.5 * 0.001**0.5 / 0.1)
+    assert loop.observation == {"x": 4, "lr": lr, "twice": 8}
 
 
 def test_the_bars_end_full_and_know_their_length(tmp_path) -> None:

@@ -137,6 +137,21 @@ def test_training_from_a_snapshot_is_the_training_without_it(tmp_path) -> None:
     assert rest.updater.get_optimizer("main").lr == whole.updater.get_optimizer("main").lr
 
 
+def test_a_snapshot_names_states_as_chainer_does(tmp_path) -> None:
+    loop = regression(tmp_path, 1, 1)
+    loop.run()
+    saved = chainer.serializers.DictionarySerializer()
+    saved.save(loop)
+    assert {
+        "stop_trigger/previous_epoch_detail", "extension_triggers/LogReport/previous_iteration",
+        "extensions/ExponentialShift/_t", "updater/iterator:main/order", "updater/optimizer:main/t",
+    } <= set(saved.target)  # fmt: skip
+    del saved.target["extensions/ExponentialShift/_init"]  # Chainer saves none
+    rest = regression(tmp_path, 2, 1)
+    chainer.serializers.NpzDeserializer(saved.target).load(rest)
+    assert rest.get_extension("ExponentialShift")._t == loop.get_extension("ExponentialShift")._t > 0
+
+
 def test_a_model_learns_on_each_device_and_reports(device, tmp_path) -> None:
     loop = regression(tmp_path, 4, 0, device)
     loop.run()

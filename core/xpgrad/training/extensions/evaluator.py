@@ -27,6 +27,8 @@ class Evaluator(Extension):
         Called before each evaluation.
     eval_func : function, optional
         Called with each batch; by default the target "main".
+    progress_bar : bool
+        Whether a bar, by rich, shows how far an evaluation is.
     """
 
     trigger = 1, "epoch"
@@ -41,11 +43,13 @@ class Evaluator(Extension):
         device: Any = None,
         eval_hook: Callable[[Any], None] | None = None,
         eval_func: Callable[..., Any] | None = None,
+        *,
+        progress_bar: bool = False,
     ) -> None:
         self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self._targets: dict[str, Any] = dict(target) if isinstance(target, Mapping) else {"main": target}
         self.converter, self.device = converter, device_or_none(device)
-        self.eval_hook, self.eval_func = eval_hook, eval_func
+        self.eval_hook, self.eval_func, self._progress_bar = eval_hook, eval_func, progress_bar
 
     def get_iterator(self, name: str) -> Any:
         """Return the iterator with this name."""
@@ -54,6 +58,14 @@ class Evaluator(Extension):
     def get_target(self, name: str) -> Any:
         """Return the target with this name."""
         return self._targets[name]
+
+    def get_all_iterators(self) -> dict[str, Any]:
+        """Return the iterators by name."""
+        return dict(self._iterators)
+
+    def get_all_targets(self) -> dict[str, Any]:
+        """Return the targets by name."""
+        return dict(self._targets)
 
     def __call__(self, trainer: Any = None) -> dict[str, Any]:
         """Return the means, and report them."""
@@ -75,8 +87,14 @@ class Evaluator(Extension):
             iterator.reset()
         else:
             iterator = copy.copy(iterator)
-        summary = DictSummary()
-        for batch in iterator:
+        summary, batches = DictSummary(), iterator
+        if self._progress_bar:
+            from rich.progress import track  # takes 50 ms to import
+
+            sized = hasattr(iterator, "dataset") and hasattr(iterator, "batch_size")
+            total = -(-len(iterator.dataset) // iterator.batch_size) if sized else None
+            batches = track(iterator, self.name or self.default_name, total)
+        for batch in batches:
             observation: dict[str, Any] = {}
             with report_scope(observation), no_backprop_mode():
                 call(function, convert(self.converter, batch, self.device))

@@ -197,4 +197,4 @@ class DumpGraph(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load whether the graph was drawn."""
-        self._done = bool(serializer("_flag", self._done))
+        self._done = bool(serializer("_flag_called", self._done))

@@ -1,6 +1,7 @@
 """Schedules: extensions that change a hyperparameter of an optimizer each time they are called."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from xpgrad.training.extension import Extension
@@ -39,8 +40,9 @@ class _Shift(Extension):
     def serialize(self, serializer: Any) -> None:
         """Save or load the number of calls, and the last value."""
         self._t = int(serializer("_t", self._t))
-        self._init = _number(serializer, "_init", self._init)
         self._last = _number(serializer, "_last_value", self._last)
+        with suppress(KeyError):  # not saved by Chainer
+            self._init = _number(serializer, "_init", self._init)
 
 
 def _number(serializer: Any, key: str, value: float | None) -> float | None:
