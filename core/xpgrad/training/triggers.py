@@ -40,8 +40,10 @@ class _Progress:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load when it was asked last."""
-        key = "previous_epoch_detail" if self.unit == "epoch" else "previous_iteration"
-        self._before = float(serializer(key, self._before))
+        if self.unit == "epoch":
+            self._before = float(serializer("previous_epoch_detail", self._before))
+        else:
+            self._before = int(serializer("previous_iteration", int(self._before)))
 
 
 class IntervalTrigger(_Progress):

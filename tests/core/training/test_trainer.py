@@ -146,6 +146,7 @@ def test_a_snapshot_names_states_as_chainer_does(tmp_path) -> None:
         "stop_trigger/previous_epoch_detail", "extension_triggers/LogReport/previous_iteration",
         "extensions/ExponentialShift/_t", "updater/iterator:main/order", "updater/optimizer:main/t",
     } <= set(saved.target)  # fmt: skip
+    assert saved.target["extension_triggers/LogReport/previous_iteration"].dtype.kind == "i"
     del saved.target["extensions/ExponentialShift/_init"]  # Chainer saves none
     rest = regression(tmp_path, 2, 1)
     chainer.serializers.NpzDeserializer(saved.target).load(rest)
