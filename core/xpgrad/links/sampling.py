@@ -23,11 +23,11 @@ class _Sampling(Link):
             self.W = weight(Zero(dtype), (len(probabilities), in_size))
 
     def device_resident_accept(self, visitor: Any) -> None:
-        """Show the sampler to what moves the link, too."""
+        """Show the sampler to what moves the link, too; another object with a method `sample` need not know it."""
         super().device_resident_accept(visitor)
-        sampler = self.sampler
-        sampler.threshold = visitor.visit_array(sampler.threshold)
-        sampler.values = visitor.visit_array(sampler.values)
+        accept = getattr(self.sampler, "device_resident_accept", None)
+        if accept is not None:
+            accept(visitor)
 
 
 class NegativeSampling(_Sampling):

@@ -66,6 +66,10 @@ class WalkerAlias:
         second = xp.astype(xp.greater_equal(level, xp.take(threshold, box, axis=0)), values.dtype)
         return xp.reshape(xp.take(values, xp.add(xp.multiply(box, 2), second), axis=0), shape)
 
+    def device_resident_accept(self, visitor: Any) -> None:
+        """Show the arrays to what moves a link."""
+        self.threshold, self.values = visitor.visit_array(self.threshold), visitor.visit_array(self.values)
+
     def to_device(self, device: Any) -> Self:
         """Move the sampler to `device`, and return it."""
         self.threshold, self.values = get_device(device).send((self.threshold, self.values))

@@ -94,3 +94,15 @@ def test_sequences_or_steps():
     np.testing.assert_array_equal(xpgrad.as_array(paths[0]), best)
     assert score.shape == (2,)
     assert not L.CRF1d(3).cost.array.any()
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
+def test_a_sampler_of_a_program_may_take_the_place_of_ours(device):
+    class Sampler:
+        def sample(self, shape):
+            return np.zeros(shape, np.int32)
+
+    link = L.NegativeSampling(3, [1, 16], 2)
+    link.sampler = Sampler()
+    _, samples = link.to_device(device).to_device("@numpy")(X[:1], T[:1], return_samples=True)
+    np.testing.assert_array_equal(samples[0, 1:], [0, 0])
