@@ -1,7 +1,7 @@
 """Links of convolutions and transposed convolutions."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad.functions import convolution as functions
 from xpgrad.functions.windows import per_axis
@@ -13,6 +13,10 @@ from xpgrad.types import AnyArray, Size
 
 class Windowed(Link):
     """Base of links with filters: their sizes, and parameters that may wait for the first input."""
+
+    _specs: ClassVar[tuple[str, ...]] = (
+        "in_channels", "out_channels", "ksize", "stride", "pad", "nobias", "dilate", "groups",
+    )  # fmt: skip
 
     def __init__(
         self, ndim: int, in_channels: int | None, out_channels: int | None, ksize: Size | None, stride: Size, pad: Size,
@@ -36,9 +40,8 @@ class Windowed(Link):
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Names and values of the arguments that `repr` shows."""
-        for name in "in_channels", "out_channels", "ksize", "stride", "pad", "dilate", "groups":
-            yield name, getattr(self, name)
-        yield "nobias", self.b is None
+        for name in self._specs:
+            yield name, self.b is None if name == "nobias" else getattr(self, name)
 
     def _initialize_params(self, in_channels: int) -> None:
         self.W.initialize(self._shape(in_channels))
@@ -182,12 +185,15 @@ class DepthwiseConvolution2D(Windowed):
     b : Parameter, shape (in_channels * channel_multiplier,), or None
     """
 
+    _specs: ClassVar[tuple[str, ...]] = "in_channels", "channel_multiplier", "ksize", "stride", "pad", "nobias"
+
     def __init__(
         self, in_channels: int | None, channel_multiplier: int, ksize: Size, stride: Size = 1, pad: Size = 0,
         nobias: bool = False, initialW: Any = None, initial_bias: Any = None,
     ) -> None:  # fmt: skip
         self.channel_multiplier = channel_multiplier
         super().__init__(2, None, None, ksize, stride, pad, nobias, initialW, initial_bias, 1, 1)
+        self.in_channels = in_channels
         if in_channels is not None:
             self._initialize_params(in_channels)
 

@@ -59,9 +59,9 @@ def test_parameters_of_given_arrays():
 
 
 def test_text():
-    assert str(L.Convolution2D(4, 2, 3, pad=1)) == (
-        "Convolution2D(in_channels=4, out_channels=2, ksize=3, stride=(1, 1), pad=(1, 1), dilate=(1, 1), groups=1, "
-        "nobias=False)"
-    )
+    shown = "in_channels=4, out_channels=2, ksize=3, stride=(2, 2), pad=(1, 0), nobias=True, dilate=(1, 1), groups=1"
+    assert repr(L.Convolution2D(4, 2, 3, 2, (1, 0), True)) == f"Convolution2D({shown})"
+    shown = "in_channels=4, channel_multiplier=2, ksize=3, stride=(1, 1), pad=(0, 0), nobias=False"
+    assert repr(L.DepthwiseConvolution2D(4, 2, 3)) == f"DepthwiseConvolution2D({shown})"
     assert "size=(3,), decay=0.9, eps=2e-05, axis=None" in str(L.BatchNormalization(3))
     assert str(L.EmbedID(3, 2)) == "EmbedID(in_size=3, out_size=2, ignore_label=None)"
