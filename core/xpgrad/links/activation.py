@@ -7,7 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.functions.activation import maxout, prelu, relu, sigmoid, swish
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links.linear import Linear
-from xpgrad.links.parameters import outside, waits, weight
+from xpgrad.links.parameters import fitted, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray
 
@@ -33,7 +33,7 @@ class PReLU(Link):
 
     def forward(self, x: AnyArray) -> Variable:
         """Return `x` where it is positive, and ``W * x`` elsewhere."""
-        return prelu(x, self.W)
+        return fitted(x, prelu(x, self.W))
 
 
 class Swish(Link):
@@ -64,7 +64,8 @@ class Swish(Link):
         """Return the activation of `x`."""
         self.initialize_for(x)
         x = as_variable(x)
-        return swish(x, self.beta.reshape((*self.beta.shape, *(1,) * (x.ndim - 1 - self.beta.ndim))))
+        beta = self.beta.reshape((*self.beta.shape, *(1,) * (x.ndim - 1 - self.beta.ndim)))
+        return fitted(x, swish(x, beta))
 
 
 class Maxout(Chain):

@@ -212,7 +212,8 @@ def _stepped(
             if safe:  # what follows computes no NaN, which some libraries would warn of
                 param.grad = _chosen(safe[0], param.grad, array_api.zeros_like(constant_variable(param.grad)).array)
             if scale is not None:
-                param._node.own_extra().loss_scale = program.scale.variable  # type: ignore[assignment]
+                extra: Any = param._node.own_extra()
+                extra.loss_scale = program.scale.variable
             held_by(param)
         optimizer.call_hooks("pre")
         for i in updated:
