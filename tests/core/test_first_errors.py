@@ -10,7 +10,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Chain, Link, Variable, initializers, optimizers, serializers, transforms
+from xpgrad import Chain, Link, Variable, initializers, iterators, models, optimizers, serializers, training, transforms
 from xpgrad import array_api as xp
 from xpgrad import links as L
 from xpgrad.optimizer_hooks import WeightDecay
@@ -225,6 +225,11 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         xpgrad.ShapeError,
         r"^Constant: expected values that broadcast to shape \(1, 2\), got shape \(3, 2\)$",
     ),
+    "a stack of one model": (
+        lambda: models.stack(model()),
+        TypeError,
+        r"^stack: expected a sequence of links, got Linear$",
+    ),
     # of optimizers
     "update without setup": (
         lambda: optimizers.SGD().update(),
@@ -261,6 +266,11 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         lambda: add_twice(sgd()),
         KeyError,
         r"SGD\.add_hook: there is a hook 'WeightDecay' already; remove it, or give another name",
+    ),
+    "a trainer that stops after a number": (
+        lambda: training.Trainer(training.StandardUpdater(iterators.SerialIterator(rows(), 1), sgd()), 20),
+        TypeError,
+        r"^trigger: expected a pair such as \(1, 'epoch'\) or a function of the trainer, got 20$",
     ),
     # of files
     "a file of another model": (
