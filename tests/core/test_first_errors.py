@@ -70,6 +70,11 @@ def add_twice(optimizer: Any) -> None:
         optimizer.add_hook(WeightDecay(0.1))
 
 
+def update_uncleared(optimizer: Any) -> None:
+    F.sum(optimizer.target(rows())).backward()
+    optimizer.update()
+
+
 def update_compiled(optimizer: Any) -> None:
     xpgrad.compile(lambda x: optimizer.update(lambda: F.sum(optimizer.target(x))))(rows())
 
@@ -245,7 +250,12 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "update before backward": (
         lambda: sgd().update(),
         RuntimeError,
-        r"^SGD\.update: the parameter 'W' has no gradient yet, but NaN .*; call model\.cleargrads\(\) and loss",
+        r"^SGD\.update: the gradient of the parameter 'W' is NaN since .*; call model\.cleargrads\(\) and then loss",
+    ),
+    "backward without cleargrads": (
+        lambda: update_uncleared(sgd()),
+        RuntimeError,
+        r"^SGD\.update: the gradient of the parameter 'W' is NaN since .*; call model\.cleargrads\(\) and then loss",
     ),
     "update of a loss": (
         lambda: sgd().update(F.sum(x())),

@@ -119,7 +119,8 @@ class Parameter(Variable):
         inside(self)._grad, self._grad_valid, self._zero_grad = grad, valid, False
 
     def _gradient_arrived(self) -> None:
-        self._grad_valid = True
+        if self._array is None:  # else it may have been added to the NaN of `initialize`
+            self._grad_valid = True
 
     def update(self) -> None:
         """Let the update rule change the data, if there is one."""

@@ -235,11 +235,8 @@ class GradientMethod(Optimizer, Formula):
         params = [param for param in self.target.params(False) if param._grad is not None]
         for param in params:
             grad, array = gradient(param), param._array
-            if not param._grad_valid and not all(map(bool, finite([param]))):  # filled by initialize
-                raise RuntimeError(
-                    f"{type(self).__name__}.update: the parameter {param.name!r} has no gradient yet, but NaN since it "
-                    "was initialised; call model.cleargrads() and loss.backward() first, or update(lossfun, ...)"
-                )
+            if not param._grad_valid:
+                self._check_cleared(param)
             if grad.shape != array.shape or grad.dtype != array.dtype:
                 raise _unfit(param, grad, type(self).__name__)
         safe = not self.check_nan_in_grads()
@@ -280,6 +277,15 @@ class GradientMethod(Optimizer, Formula):
             raise RuntimeError(f"{type(self).__name__}.compile: there is no model; call setup(model) first")
         self._check_function("compile", lossfun)
         return Step(self, lossfun, options)
+
+    def _check_cleared(self, param: Parameter) -> None:
+        """Raise if the gradient is NaN with which `initialize` has filled it, or was added to that."""
+        if not all(map(bool, finite([param]))):
+            raise RuntimeError(
+                f"{type(self).__name__}.update: the gradient of the parameter {param.name!r} is NaN since it was "
+                "initialised; call model.cleargrads() and then loss.backward(), or update(lossfun, ...)"
+            )
+        param._grad_valid = True
 
     def _check_function(self, operation: str, lossfun: Any) -> None:
         if not callable(lossfun):
