@@ -30,6 +30,7 @@ def bound_names(monkeypatch):
         array_object.bind()
     return names
 
+
 HOMES = "xpgrad.graph.", "xpgrad.chainer.", "xpgrad.utils.pictures"
 
 
