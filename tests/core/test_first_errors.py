@@ -1,5 +1,6 @@
 """What the first mistakes of a newcomer are answered with: the operation, what came, what to do."""
 
+import io
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +10,11 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Variable, transforms
+from xpgrad import Chain, Link, Variable, initializers, iterators, models, optimizers, serializers, training, transforms
 from xpgrad import array_api as xp
+from xpgrad import links as L
+from xpgrad.optimizer_hooks import WeightDecay
+from xpgrad.utils.type_check import InvalidType
 
 A = np.asarray([0.5, 2.0])
 SOURCE = r"; take one from xpgrad\.array_api while a device of numpy is the current one, or from .* of its arrays$"
@@ -25,6 +29,54 @@ class Foreign:
 
     def __repr__(self) -> str:
         return "other.float32"
+
+
+class NoInit(Chain):
+    """A chain whose author forgot super().__init__()."""
+
+    def __init__(self) -> None:
+        with self.init_scope():
+            self.l1 = L.Linear(2, 1)
+
+
+class NoInitNoScope(Link):
+    """The same, and nothing to register."""
+
+    def __init__(self) -> None:
+        self.size = 3
+
+
+def model() -> Any:
+    return L.Linear(2, 1)
+
+
+def sgd(link: Any = None) -> Any:
+    return optimizers.SGD().setup(link or model())
+
+
+def rows(n: int = 2) -> Any:
+    return np.ones((3, n), np.float32)
+
+
+def saved(obj: Any) -> io.BytesIO:
+    file = io.BytesIO()
+    serializers.save_npz(file, obj)
+    file.seek(0)
+    return file
+
+
+def add_twice(optimizer: Any) -> None:
+    for _ in range(2):
+        optimizer.add_hook(WeightDecay(0.1))
+
+
+def update_uncleared(optimizer: Any) -> None:
+    F.sum(optimizer.target(rows())).backward()
+    optimizer.update()
+
+
+def update_compiled(optimizer: Any) -> None:
+    xpgrad.compile(lambda x: optimizer.update(lambda: F.sum(optimizer.target(x))))(rows())
 
 
 FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
@@ -122,6 +174,140 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         TypeError,
         r"^get_device: expected a specifier such as '@name:0', a number or a Device, got float$",
     ),
+    # of models
+    "init_scope before super().__init__()": (
+        NoInit,
+        RuntimeError,
+        r"^NoInit: Link\.__init__\(\) has not been called; call super\(\)\.__init__\(\) first in __init__$",
+    ),
+    "setup of a link without super().__init__()": (
+        lambda: sgd(NoInitNoScope()),
+        RuntimeError,
+        r"^NoInitNoScope: Link\.__init__\(\) has not been called; call super",
+    ),
+    "a model without forward": (
+        lambda: Chain()(rows()),
+        NotImplementedError,
+        r"^Chain: define a method forward, which a call of the link runs$",
+    ),
+    "an array in place of a parameter": (
+        lambda: setattr(model(), "W", rows()),
+        TypeError,
+        r"^Linear\.W: expected a Parameter or Variable, got ndarray; assign link\.W\.array, or",
+    ),
+    "features of another number": (
+        lambda: model()(rows(3)),
+        InvalidType,
+        r"linear \(Forward\)\n\nExpect: W of shape \(out, 3\), .*\nActual: x is float32 \(3, 3\), W is",
+    ),
+    "a list as input": (
+        lambda: model()([[1.0, 2.0]]),
+        TypeError,
+        r"^linear: expected an array .*, got list; .*asarray",
+    ),
+    "integers as input": (
+        lambda: model()(np.ones((3, 2), int)),
+        InvalidType,
+        r"real floating-point dtype\nActual: x is int",
+    ),
+    "an uninitialised parameter in a transform": (
+        lambda: transforms.grad(lambda m: F.sum(m(rows())))(L.Linear(None, 1)),
+        xpgrad.UnknownArray,
+        r"^Linear: the Parameter /W is uninitialised; call the model once, or initialize its parameters, before",
+    ),
+    "the class of an initializer": (
+        lambda: L.Linear(2, 1, initialW=initializers.HeNormal),
+        TypeError,
+        r"^initializer: expected an initializer, got the class HeNormal; write HeNormal\(\)$",
+    ),
+    "the name of an initializer": (
+        lambda: L.Linear(2, 1, initialW="HeNormal"),
+        TypeError,
+        r"^initializer: expected None, a scalar, an array or a callable, got str$",
+    ),
+    "initial values of another shape": (
+        lambda: L.Linear(2, 1, initialW=rows()),
+        xpgrad.ShapeError,
+        r"^Constant: expected values that broadcast to shape \(1, 2\), got shape \(3, 2\)$",
+    ),
+    "a stack of one model": (
+        lambda: models.stack(model()),
+        TypeError,
+        r"^stack: expected a sequence of links, got Linear$",
+    ),
+    # of optimizers
+    "update without setup": (
+        lambda: optimizers.SGD().update(),
+        RuntimeError,
+        r"^SGD\.update: there is no model; call setup\(model\) first$",
+    ),
+    "a hook without setup": (
+        lambda: optimizers.SGD().add_hook(WeightDecay(0.1)),
+        RuntimeError,
+        r"^SGD\.add_hook: call setup\(model\) first, which removes all hooks$",
+    ),
+    "setup of parameters": (lambda: sgd([1]), TypeError, r"^SGD\.setup: expected a Link, got list$"),
+    "update before backward": (
+        lambda: sgd().update(),
+        RuntimeError,
+        r"^SGD\.update: the gradient of the parameter 'W' is NaN since .*; call model\.cleargrads\(\) and then loss",
+    ),
+    "backward without cleargrads": (
+        lambda: update_uncleared(sgd()),
+        RuntimeError,
+        r"^SGD\.update: the gradient of the parameter 'W' is NaN since .*; call model\.cleargrads\(\) and then loss",
+    ),
+    "update of a loss": (
+        lambda: sgd().update(F.sum(x())),
+        TypeError,
+        r"^SGD\.update: expected a function that returns the loss, got Variable; write update\(lossfun, .* or loss",
+    ),
+    "a loss function without return": (
+        lambda: sgd().update(lambda: None),
+        TypeError,
+        r"^SGD\.update: expected lossfun to return a Variable, got NoneType$",
+    ),
+    "update in a compiled function": (
+        lambda: update_compiled(sgd()),
+        xpgrad.TraceError,
+        r"^SGD\.update: expected a call outside of transformations, got one in compile; use .*optimizer\.compile",
+    ),
+    "a hook twice": (
+        lambda: add_twice(sgd()),
+        KeyError,
+        r"SGD\.add_hook: there is a hook 'WeightDecay' already; remove it, or give another name",
+    ),
+    "a trainer that stops after a number": (
+        lambda: training.Trainer(training.StandardUpdater(iterators.SerialIterator(rows(), 1), sgd()), 20),
+        TypeError,
+        r"^trigger: expected a pair such as \(1, 'epoch'\) or a function of the trainer, got 20$",
+    ),
+    # of files
+    "a file of another model": (
+        lambda: serializers.load_npz(saved(model()), Chain(l1=model())),
+        KeyError,
+        r"the file is not of this Chain: the file has no l1/W, l1/b; the model has no W, b; pass strict=False",
+    ),
+    "a file of a model of another size": (
+        lambda: serializers.load_npz(saved(model()), L.Linear(2, 5)),
+        xpgrad.ShapeError,
+        r"^W: expected shape \(5, 2\), the file has \(1, 2\)$",
+    ),
+    "a file that is no npz": (
+        lambda: serializers.load_npz(io.BytesIO(b"text"), model()),
+        ValueError,
+        r"^expected an \.npz file, got .*: File is not a zip file$",
+    ),
+    "object and file exchanged": (
+        lambda: serializers.save_npz(model(), "file"),
+        TypeError,
+        r"^save: expected an object with a method serialize, .*, got str; the file is the first argument",
+    ),
+    "object and file exchanged in loading": (
+        lambda: serializers.load_npz(model(), "file"),
+        TypeError,
+        r"^load: expected a path or a binary file first, and the object second; got Linear$",
+    ),
 }
 
 
@@ -131,3 +317,37 @@ def test_a_first_mistake_is_answered_with_operation_and_advice(mistake: str) -> 
     with pytest.raises(kind) as caught:
         call()
     assert re.search(text, str(caught.value)), str(caught.value)
+
+
+def test_links_outside_of_init_scope_are_warned_of() -> None:
+    chain = Chain()
+    with pytest.warns(UserWarning, match=r"Chain\.l1: a Linear assigned outside of init_scope\(\) belongs to no model"):
+        chain.l1 = model()
+
+
+def test_links_in_a_list_are_warned_of() -> None:
+    chain = Chain()
+    with (
+        pytest.warns(UserWarning, match=r"Chain\.layers: the links in a list belong to no model: .*ChainList"),
+        chain.init_scope(),
+    ):
+        chain.layers = [model(), model()]
+    with chain.init_scope():
+        chain.l1 = model()
+        chain.again = [chain.l1]  # it has a name, and no warning
+
+
+def test_an_array_on_another_device_than_the_model_is_named() -> None:
+    link = model().to_device("@strict:device1")
+    with pytest.raises(
+        xpgrad.BackendMismatch, match=r"arrays of two libraries, .* on @numpy and .*; move one with to_dev"
+    ):
+        link(rows())
+
+
+def test_a_gradient_that_was_written_into_after_initialisation_is_one() -> None:
+    link = model()
+    for param in link.params():
+        param.grad[...] = 1.0
+    sgd(link).update()
+    assert float(link.b.array[0]) == np.float32(-0.01)

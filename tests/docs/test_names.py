@@ -63,6 +63,7 @@ WORDS = {
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
+    "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's
     "scaling.md": "freeze gc",
     "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
     "transforms.md": "aux least_squares resize_ sol",

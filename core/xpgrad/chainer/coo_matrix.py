@@ -96,7 +96,7 @@ def numbered(index: Variable, length: int) -> Variable:
         spec = index.node.spec
         xp = spec.backend.namespace
         starts = xp.arange(0, index.shape[0] * length, length, dtype=spec.dtype, device=spec.device)
-        index = index + reshape(starts, shape=(-1, 1))
+        index = index + xp.reshape(starts, (-1, 1))
     return reshape(index, shape=(-1,))
 
 

@@ -107,19 +107,20 @@ class Parameter(Variable):
         device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
         array = moved_if_unsuitable(_generate(self.initializer, shape, device), device)
         backend = plugins.backend_of(array)
-        xp = backend.xp
+        xp, valid = backend.xp, True
         if self._zero_grad:
             grad = xp.zeros_like(array)
         elif self._grad_valid:
             grad = None
         else:
-            floating = backend.spec(array).differentiable
-            grad = xp.full_like(array, float("nan")) if floating else None  # integers have no gradient, and no NaN
+            valid = not backend.spec(array).differentiable
+            grad = None if valid else xp.full_like(array, float("nan"))  # integers have no gradient, and no NaN
         self.array = array
-        inside(self)._grad, self._grad_valid, self._zero_grad = grad, True, False
+        inside(self)._grad, self._grad_valid, self._zero_grad = grad, valid, False
 
     def _gradient_arrived(self) -> None:
-        self._grad_valid = True
+        if self._array is None:  # else it may have been added to the NaN of `initialize`
+            self._grad_valid = True
 
     def update(self) -> None:
         """Let the update rule change the data, if there is one."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.errors import ShapeError
 from xpgrad.initializers.initializer import Initializer, arrived
 from xpgrad.types import Array, Dtype, Shape
 
@@ -22,8 +23,11 @@ class Constant(Initializer):
 
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
         """Return an array full of the value."""
-        xp = device.backend.xp
-        return xp.asarray(xp.broadcast_to(arrived(self.fill_value, dtype, device), shape), copy=True)
+        xp, values = device.backend.xp, arrived(self.fill_value, dtype, device)
+        own = tuple(values.shape)
+        if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)):
+            raise ShapeError(f"{type(self).__name__}: expected values that broadcast to shape {shape}, got shape {own}")
+        return xp.asarray(xp.broadcast_to(values, shape), copy=True)
 
 
 class Zero(Constant):

@@ -106,6 +106,9 @@ def _get_initializer(initializer: Any) -> Any:
     """Return an initializer: `LeCunNormal` for None, `Constant` for a scalar or array, a callable itself."""
     if initializer is None:
         return LeCunNormal()
+    if isinstance(initializer, type):
+        name = initializer.__name__
+        raise TypeError(f"initializer: expected an initializer, got the class {name}; write {name}()")
     if callable(initializer):
         return initializer
     if not plugins.is_scalar(initializer):

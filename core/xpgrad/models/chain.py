@@ -1,5 +1,6 @@
 """`Chain`: a link with child links in attributes."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,7 +44,18 @@ class Chain(Link):
                 f"{type(self).__name__}.{name}: expected a link in place of a link, got {type(value).__name__}; delete "
                 "the attribute first"
             )
+        elif self._within_init_scope and isinstance(value, (list, tuple)):
+            self._warn_list(name, value)
         super().__setattr__(name, value)
+
+    def _warn_list(self, name: str, value: Iterable[Any]) -> None:
+        if any(isinstance(item, Link) and item.name is None for item in value):
+            warnings.warn(
+                f"{type(self).__name__}.{name}: the links in a {type(value).__name__} belong to no model: optimizers "
+                "and serializers do not see them. Put them into a ChainList or Sequential",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)

@@ -13,6 +13,15 @@ from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
 
 
+class _Missing:
+    """What a link has in place of an attribute that `Link.__init__` sets."""
+
+    def __get__(self, link: Any, owner: type | None = None) -> Any:
+        if link is None:
+            return self
+        raise link._not_initialized()
+
+
 class Registry:
     """Base class of links: it knows which attributes are parameters and persistent values.
 
@@ -25,8 +34,8 @@ class Registry:
     __slots__ = ("__dict__", "__weakref__", "_plan")  # what is not in the dictionary is neither copied nor pickled
 
     name: str | None
-    _params: set[str]
-    _persistent: set[str]
+    _params: Any = _Missing()  # sets of names
+    _persistent: Any = _Missing()
     _device: Device | None
     _local_link_hooks: dict[str, LinkHook]
     _ties: dict[str, object]

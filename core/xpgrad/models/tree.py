@@ -37,6 +37,8 @@ def stack(links: Sequence[Link]) -> Any:
     StructureError
         There are none, or their structures differ.
     """
+    if not isinstance(links, Sequence):
+        raise TypeError(f"stack: expected a sequence of links, got {type(links).__name__}")
     if not links:
         raise StructureError("stack: expected one link or more, got none")
     leaves, structure = flatten(links[0])

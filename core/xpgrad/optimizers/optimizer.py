@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import DtypeError, ShapeError, TraceError
+from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
 from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
@@ -219,7 +220,12 @@ class GradientMethod(Optimizer, Formula):
         if self.target is None:
             raise RuntimeError(f"{type(self).__name__}.update: there is no model; call setup(model) first")
         if lossfun is not None:
+            self._check_function("update", lossfun)
             loss = lossfun(*args, **kwds)
+            if not isinstance(loss, Variable):
+                raise TypeError(
+                    f"{type(self).__name__}.update: expected lossfun to return a Variable, got {type(loss).__name__}"
+                )
             if self._use_cleargrads:
                 self.target.cleargrads()
             else:
@@ -229,6 +235,8 @@ class GradientMethod(Optimizer, Formula):
         params = [param for param in self.target.params(False) if param._grad is not None]
         for param in params:
             grad, array = gradient(param), param._array
+            if not param._grad_valid:
+                self._check_cleared(param)
             if grad.shape != array.shape or grad.dtype != array.dtype:
                 raise _unfit(param, grad, type(self).__name__)
         safe = not self.check_nan_in_grads()
@@ -267,7 +275,25 @@ class GradientMethod(Optimizer, Formula):
         """
         if self.target is None:
             raise RuntimeError(f"{type(self).__name__}.compile: there is no model; call setup(model) first")
+        self._check_function("compile", lossfun)
         return Step(self, lossfun, options)
+
+    def _check_cleared(self, param: Parameter) -> None:
+        """Raise if the gradient is NaN with which `initialize` has filled it, or was added to that."""
+        if not all(map(bool, finite([param]))):
+            raise RuntimeError(
+                f"{type(self).__name__}.update: the gradient of the parameter {param.name!r} is NaN since it was "
+                "initialised; call model.cleargrads() and then loss.backward(), or update(lossfun, ...)"
+            )
+        param._grad_valid = True
+
+    def _check_function(self, operation: str, lossfun: Any) -> None:
+        if not callable(lossfun):
+            raise TypeError(
+                f"{type(self).__name__}.{operation}: expected a function that returns the loss, got "
+                f"{type(lossfun).__name__}; write {operation}(lossfun, ...) with the arguments of lossfun, or "
+                "loss.backward() and update()"
+            )
 
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, a dynamic factor of the loss, and what the update rules have."""

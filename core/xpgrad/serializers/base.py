@@ -20,6 +20,7 @@ class Serializer(AbstractSerializer):
 
     def save(self, obj: Any) -> None:
         """Save an object."""
+        _check(obj, "save")
         obj.serialize(self)
 
 
@@ -28,4 +29,13 @@ class Deserializer(AbstractSerializer):
 
     def load(self, obj: Any) -> None:
         """Load into an object."""
+        _check(obj, "load")
         obj.serialize(self)
+
+
+def _check(obj: Any, operation: str) -> None:
+    if not hasattr(obj, "serialize"):
+        raise TypeError(
+            f"{operation}: expected an object with a method serialize, a link or an optimizer, got "
+            f"{type(obj).__name__}; the file is the first argument, the object the second"
+        )

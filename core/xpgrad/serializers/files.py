@@ -39,5 +39,9 @@ def read(file: File) -> Iterator[Any]:
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as opened:
             yield opened
-    else:
+    elif hasattr(file, "read"):
         yield file
+    else:
+        raise TypeError(
+            f"load: expected a path or a binary file first, and the object second; got {type(file).__name__}"
+        )

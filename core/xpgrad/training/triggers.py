@@ -18,7 +18,11 @@ def get_trigger(trigger: Any) -> Any:
     """Return a trigger: a function as it is, an interval of a pair such as ``(1, "epoch")``, or never for None."""
     if trigger is None:
         return _never
-    return trigger if callable(trigger) else IntervalTrigger(*trigger)
+    if callable(trigger):
+        return trigger
+    if not isinstance(trigger, (tuple, list)) or len(trigger) != 2:
+        raise TypeError(f"trigger: expected a pair such as (1, 'epoch') or a function of the trainer, got {trigger!r}")
+    return IntervalTrigger(*trigger)
 
 
 def _never(trainer: Any) -> bool:

@@ -164,7 +164,10 @@ def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Ca
 
 
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:
-    """Return an extension that reports `lr` of an optimizer, or `alpha`, each epoch by default."""
+    """Return an extension that reports `lr` of an optimizer, or `alpha`, each epoch by default.
+
+    That of `Adam` and its kin is the step size with the correction of the bias, as in Chainer.
+    """
 
     def rate(trainer: Any) -> Any:
         optimizer = trainer.updater.get_optimizer(optimizer_name)

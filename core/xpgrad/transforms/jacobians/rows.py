@@ -86,4 +86,4 @@ def specs_of(call: Call) -> Iterator[Spec]:
         f = node.live_creator()
         if f is not None and f not in seen:
             seen.add(f)
-            waiting.extend(each for each in f.inputs or () if each is not None and each.requires_grad)
+            waiting.extend(each for each in f.input_nodes or () if each is not None and each.requires_grad)

@@ -25,6 +25,7 @@ CONSTANT = {"allow_constant": True}
 WITH_GRADIENTS = (
     "F.average",
     "F.convolution",
+    "F.decorrelated_batch_normalization",
     "F.im2col",
     "F.max_pooling",
     "F.unpooling",
