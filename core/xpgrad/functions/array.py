@@ -8,6 +8,8 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import moveaxis, reshape, unstack, where
 from xpgrad.array_api.shared import copying
+from xpgrad.backend.dtypes import dtype_of
+from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -16,6 +18,9 @@ __all__ = [
     "fliplr", "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
 ]  # fmt: skip
+
+LONGEST_CODE = 3
+"""Letters of a code of NumPy for a dtype, such as "f" or "<f4"; names are longer."""
 
 
 def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset: int | None = None) -> Variable:
@@ -70,10 +75,12 @@ def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` in the dtype `typ`, of its library or by name; `x` itself if that is its dtype."""
+    """Return `x` in the dtype `typ`, of its library or by name ("float32" or "f"); `x` itself if that is its dtype."""
     x = as_variable(x)
-    dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
-    return array_api.astype(x, dtype, copy=False)
+    if isinstance(typ, str):
+        code = plugins.host.namespace.empty(0, dtype=typ).dtype if len(typ) <= LONGEST_CODE else typ
+        typ = dtype_of(code, x.node.spec.backend)
+    return array_api.astype(x, typ, copy=False)
 
 
 def concat(xs: Sequence[AnyArray], axis: int = 1) -> Variable:

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from xpgrad.array_api import concat, matmul, matrix_transpose, permute_dims, reshape
+from xpgrad.array_api import concat, matmul, permute_dims, reshape
 from xpgrad.functions.checks import invalid, known_spec
+from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.sequences import pad
 from xpgrad.functions.windows import geometry_on, images, per_axis, windows
 from xpgrad.graph.variable import Variable, as_variable
@@ -19,13 +20,14 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), floating-point
-    W : Variable or array, shape (OH, OW, out, C, KH, KW), floating-point
+    W : Variable or array, shape (out, OH, OW, C, KH, KW), floating-point
     b : Variable or array, shape (out, OH, OW), optional
     stride : int or pair of int
 
     Returns
     -------
     Variable, shape (N, out, OH, OW)
+        In the dtype of `x`, as from `convolution_2d`.
 
     Raises
     ------
@@ -35,23 +37,21 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     name = "local_convolution_2d"
     spec, filters = images(x, name, 2), known_spec(W, name)
     if not filters.differentiable or filters.ndim != 6 or filters.shape[3] != spec.shape[1]:
-        expect = f"W of shape (OH, OW, out, {spec.shape[1]}, KH, KW) and a floating-point dtype, as x is {spec!r}"
+        expect = f"W of shape (out, OH, OW, {spec.shape[1]}, KH, KW) and a floating-point dtype, as x is {spec!r}"
         raise invalid(name, expect, f"W is {filters!r}")
-    oh, ow, out, c, *ksize = filters.shape
+    out, oh, ow, c, *ksize = filters.shape
     geometry = geometry_on(name, spec, per_axis(tuple(ksize), 2, "the last lengths of W", name), stride, 0)
     if geometry.out != (oh, ow):
-        raise invalid(name, f"W of shape {(*geometry.out, out, c, *ksize)}, as x is {spec!r}", f"W is {filters!r}")
+        raise invalid(name, f"W of shape {(out, *geometry.out, c, *ksize)}, as x is {spec!r}", f"W is {filters!r}")
+    if b is not None and (not (bias := known_spec(b, name)).differentiable or bias.shape != (out, oh, ow)):
+        raise invalid(name, f"b of shape {(out, oh, ow)} and a floating-point dtype", f"b is {bias!r}")
     n, elements = spec.shape[0], c * math.prod(ksize)
+    x, W, b = unified(name, x, W, b)
     columns = permute_dims(windows(as_variable(x), geometry=geometry), axes=(4, 5, 0, 1, 2, 3))
     columns = reshape(columns, shape=(oh * ow, n, elements))
-    weights = matrix_transpose(reshape(W, shape=(oh * ow, out, elements)))
+    weights = permute_dims(reshape(W, shape=(out, oh * ow, elements)), axes=(1, 2, 0))
     y = permute_dims(reshape(matmul(columns, weights), shape=(oh, ow, n, out)), axes=(2, 3, 0, 1))
-    if b is None:
-        return y
-    bias = known_spec(b, name)
-    if not bias.differentiable or bias.shape != (out, oh, ow):
-        raise invalid(name, f"b of shape {(out, oh, ow)} and a floating-point dtype", f"b is {bias!r}")
-    return y + b
+    return in_dtype_of(spec, y if b is None else y + b)
 
 
 def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:

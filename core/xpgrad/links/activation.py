@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.functions.activation import maxout, prelu, relu, sigmoid, swish
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
 from xpgrad.links.linear import Linear
 from xpgrad.links.parameters import outside, waits, weight
 from xpgrad.models import Chain, Link
@@ -63,8 +63,7 @@ class Swish(Link):
     def forward(self, x: AnyArray) -> Variable:
         """Return the activation of `x`."""
         self.initialize_for(x)
-        x = as_variable(x)
-        return swish(x, self.beta.reshape((*self.beta.shape, *(1,) * (x.ndim - 1 - self.beta.ndim))))
+        return swish(x, self.beta)
 
 
 class Maxout(Chain):

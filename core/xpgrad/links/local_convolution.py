@@ -26,7 +26,7 @@ class LocalConvolution2D(Link):
 
     Attributes
     ----------
-    W : Parameter, shape (OH, OW, out_channels, in_channels, KH, KW)
+    W : Parameter, shape (out_channels, OH, OW, in_channels, KH, KW)
     b : Parameter, shape (out_channels, OH, OW), or None
     """
 
@@ -48,7 +48,7 @@ class LocalConvolution2D(Link):
     def _initialize_params(self, in_channels: int, in_size: tuple[int, ...]) -> None:
         window = per_axis(self.ksize, 2, "ksize", "LocalConvolution2D")
         out = tuple((n - k) // s + 1 for n, k, s in zip(in_size, window, self.stride, strict=True))
-        self.W.initialize((*out, self.out_channels, in_channels, *window))
+        self.W.initialize((self.out_channels, *out, in_channels, *window))
         if self.b is not None:
             self.b.initialize((self.out_channels, *out))
 

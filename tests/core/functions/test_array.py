@@ -11,7 +11,13 @@ def test_cast_takes_names_and_returns_the_same_object_if_there_is_nothing_to_do(
     x = xpgrad.Variable(device.send(np.ones(3, np.float32)))
     assert F.cast(x, "float32") is x
     assert F.cast(x, x.dtype) is x
+    for code in ("d", "f8", "<f8"):
+        assert F.cast(x, code).dtype == F.cast(x, "float64").dtype
     assert F.cast(x, "float64").dtype == device.send(np.ones(1)).dtype
+
+
+def test_cast_to_e_is_to_half_precision():
+    assert F.cast(np.ones(3), "e").dtype == np.float16
 
 
 def test_copy_crosses_devices_with_its_gradient():

@@ -23,7 +23,7 @@ def test_a_bilinear_form_is_that_of_torch(rng):
 
 def test_local_filters_that_are_the_same_everywhere_convolve(rng):
     x, W = rng.standard_normal((2, 3, 6, 5)), rng.standard_normal((4, 3, 2, 3))
-    y = F.local_convolution_2d(x, np.broadcast_to(W, (3, 3, 4, 3, 2, 3)), stride=(2, 1))
+    y = F.local_convolution_2d(x, np.broadcast_to(W[:, None, None], (4, 3, 3, 3, 2, 3)), stride=(2, 1))
     np.testing.assert_allclose(y.array, F.convolution_2d(x, W, stride=(2, 1)).array, rtol=1e-12)
 
 
@@ -43,11 +43,11 @@ def test_what_is_refused():
         F.bilinear(e1, e2, W, np.ones((3, 5)), np.ones((3, 5)), np.ones(5))
     with pytest.raises(InvalidType, match="e2 of a real floating-point dtype"):
         F.bilinear(e1, e2.astype(int), W)
-    x, filters = np.ones((1, 2, 4, 4)), np.ones((3, 3, 5, 2, 2, 2))
-    with pytest.raises(InvalidType, match=r"W of shape \(OH, OW, out, 2, KH, KW\)"):
+    x, filters = np.ones((1, 2, 4, 4)), np.ones((5, 3, 3, 2, 2, 2))
+    with pytest.raises(InvalidType, match=r"W of shape \(out, OH, OW, 2, KH, KW\)"):
         F.local_convolution_2d(x, filters[0])
-    with pytest.raises(InvalidType, match=r"W of shape \(3, 3, 5, 2, 2, 2\)"):
-        F.local_convolution_2d(x, filters[:2])
+    with pytest.raises(InvalidType, match=r"W of shape \(5, 3, 3, 2, 2, 2\)"):
+        F.local_convolution_2d(x, filters[:, :2])
     with pytest.raises(InvalidType, match=r"b of shape \(5, 3, 3\)"):
         F.local_convolution_2d(x, filters, np.ones((3, 3, 5)))
     with pytest.raises(InvalidType, match="x with at least 9 channels"):

@@ -155,7 +155,7 @@ CASES = [
         "LocalConvolution2D",
         lambda: L.LocalConvolution2D(3, 2, (5, 4), 2, 1),
         ((2, 3, 5, 4),),
-        {"W": (4, 3, 2, 3, 2, 2), "b": (2, 4, 3)},
+        {"W": (2, 4, 3, 3, 2, 2), "b": (2, 4, 3)},
         lambda: L.LocalConvolution2D(None, 2, None, 2),
     ),
     Case(
