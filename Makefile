@@ -10,7 +10,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 PYTEST_ARGS ?=
 DPNP_VENV ?= .venv-dpnp
 OLDEST_VENV ?= .venv-oldest
-PYTEST := $(BIN)/python -m pytest -n 2
+# One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench clean
 .NOTPARALLEL: # two pips must not write to one environment
@@ -76,7 +77,7 @@ OLDEST_TESTS := tests/core/graph tests/core/backend tests/core/array_api tests/c
 	tests/core/test_case_table.py tests/backends/chx/test_namespace.py
 check-oldest: ## run a part of the tests with the oldest libraries that pyproject.toml allows
 	@$(MAKE) --no-print-directory VENV=$(OLDEST_VENV) $(OLDEST_VENV)/stamp-oldest
-	@$(OLDEST_VENV)/bin/python -m pytest -n 2 -k "not test_case_table or numpy" $(PYTEST_ARGS) $(OLDEST_TESTS)
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(OLDEST_VENV)/bin/python -m pytest -n 2 -k "not test_case_table or numpy" $(PYTEST_ARGS) $(OLDEST_TESTS)
 
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks

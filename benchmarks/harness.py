@@ -27,7 +27,7 @@ Run = Callable[[], Sequence[Any]]
 Build = Callable[[Any, Data], Run]
 Limits = Mapping[str, Sequence[str]]
 
-BASES = {"h": "h", "t": "t", "j": "jax", "p": "plain"}
+BASES = {"h": "h", "t": "t", "k": "torch.compile", "j": "jax", "p": "plain"}
 """The contestant behind the last letter of a limit; "plain" is the call of the function itself, without derivatives."""
 SCALES = {"ms": 1e3, "µs/op": 1e6, "µs": 1e6}
 TURN_SECONDS = 0.02

@@ -27,6 +27,7 @@ MODULES = {
     "CHX": "chx",
     "JACOBIAN": "matrices",
     "HESSIAN": "matrices",
+    "EPOCH": "digits",
     "EXAMPLES": "examples",
     "JVP": "tangents",
     "SCAN": "scan",

@@ -107,6 +107,7 @@ _LATE = {
     "link": "xpgrad",
     "link_hooks": "xpgrad.link_hooks",
     "links": "xpgrad.links",
+    "models": "xpgrad.models",
     "ops": "xpgrad.ops",
     "optimizer": "xpgrad.optimizer",
     "optimizer_hooks": "xpgrad.optimizer_hooks",
@@ -153,20 +154,56 @@ _kernels.late_packages += "xpgrad.functions", "xpgrad.ops"
 if TYPE_CHECKING:
     from xpgrad import backend as backend
     from xpgrad import backends as backends
+    from xpgrad import computational_graph as computational_graph
+    from xpgrad import dataset as dataset
+    from xpgrad import datasets as datasets
+    from xpgrad import drawing as drawing
     from xpgrad import fft as fft
     from xpgrad import function_hooks as function_hooks
     from xpgrad import functions as functions
+    from xpgrad import initializers as initializers
+    from xpgrad import iterators as iterators
     from xpgrad import linalg as linalg
+    from xpgrad import link_hooks as link_hooks
+    from xpgrad import links as links
+    from xpgrad import models as models
     from xpgrad import ops as ops
+    from xpgrad import optimizer as optimizer
+    from xpgrad import optimizer_hooks as optimizer_hooks
+    from xpgrad import optimizers as optimizers
     from xpgrad import plugin as plugin
+    from xpgrad import reporter as reporter
     from xpgrad import scipy as scipy
+    from xpgrad import serializers as serializers
     from xpgrad import special as special
     from xpgrad import testing as testing
+    from xpgrad import training as training
     from xpgrad import transforms as transforms
     from xpgrad.chainer import cuda as cuda
+    from xpgrad.cli.runtime import print_runtime_info as print_runtime_info
+    from xpgrad.initializers import Initializer as Initializer
+    from xpgrad.models import Chain as Chain
+    from xpgrad.models import ChainList as ChainList
+    from xpgrad.models import Link as Link
+    from xpgrad.models import LinkHook as LinkHook
+    from xpgrad.models import Sequential as Sequential
+    from xpgrad.optimizer import GradientMethod as GradientMethod
+    from xpgrad.optimizer import Optimizer as Optimizer
+    from xpgrad.optimizer import UpdateRule as UpdateRule
+    from xpgrad.reporter import DictSummary as DictSummary
+    from xpgrad.reporter import Reporter as Reporter
+    from xpgrad.reporter import Summary as Summary
+    from xpgrad.reporter import get_current_reporter as get_current_reporter
+    from xpgrad.reporter import report as report
+    from xpgrad.reporter import report_scope as report_scope
+    from xpgrad.serializers import AbstractSerializer as AbstractSerializer
+    from xpgrad.serializers import Deserializer as Deserializer
+    from xpgrad.serializers import Serializer as Serializer
     from xpgrad.testing import gradient_check as gradient_check
     from xpgrad.transforms.trace.compiled import compile as compile
     from xpgrad.transforms.trace.printing import debug_print as debug_print
+
+    configuration = function = function_hook = function_node = link = variable = _sys.modules[__name__]
 else:
 
     def __getattr__(name: str) -> _Any:

@@ -15,11 +15,13 @@ from xpgrad.config import config, no_backprop_mode
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links import DeconvolutionND
 from xpgrad.links.parameters import outside, waits
+from xpgrad.listing import listed as _listed
 from xpgrad.models import Link, LinkHook
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs
 from xpgrad.types import Array
 
 __all__ = ["SpectralNormalization", "TimerHook", "WeightStandardization"]
+__getattr__, __dir__ = _listed(__name__, __all__)
 
 
 class _WeightHook(LinkHook):

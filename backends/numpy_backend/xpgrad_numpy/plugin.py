@@ -2,6 +2,7 @@
 
 from xpgrad.plugin import Backend, hookimpl
 from xpgrad_numpy.backend import NumPyBackend
+from xpgrad_numpy.heap import keep_freed_memory
 
 xpgrad_api = (1, 1)
 
@@ -9,4 +10,5 @@ xpgrad_api = (1, 1)
 @hookimpl
 def xpgrad_backend() -> Backend:
     """Return the NumPy backend."""
+    keep_freed_memory()
     return NumPyBackend()

@@ -95,8 +95,8 @@ def numbered(index: Variable, length: int) -> Variable:
     if index.ndim > 1:
         spec = index.node.spec
         xp = spec.backend.namespace
-        starts = xp.astype(xp.arange(index.shape[0], device=spec.device) * length, spec.dtype)
-        index = index + xp.reshape(starts, (-1, 1))
+        starts = xp.arange(0, index.shape[0] * length, length, dtype=spec.dtype, device=spec.device)
+        index = index + reshape(starts, shape=(-1, 1))
     return reshape(index, shape=(-1,))
 
 

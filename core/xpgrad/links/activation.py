@@ -5,9 +5,9 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.functions.activation import maxout, prelu, relu, sigmoid, swish
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links.linear import Linear
-from xpgrad.links.parameters import outside, waits, weight
+from xpgrad.links.parameters import fitted, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray
 
@@ -33,7 +33,7 @@ class PReLU(Link):
 
     def forward(self, x: AnyArray) -> Variable:
         """Return `x` where it is positive, and ``W * x`` elsewhere."""
-        return prelu(x, self.W)
+        return fitted(x, prelu(x, self.W))
 
 
 class Swish(Link):
@@ -63,7 +63,8 @@ class Swish(Link):
     def forward(self, x: AnyArray) -> Variable:
         """Return the activation of `x`."""
         self.initialize_for(x)
-        return swish(x, self.beta)
+        x = as_variable(x)
+        return fitted(x, swish(x, self.beta))
 
 
 class Maxout(Chain):

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import functions
 from xpgrad.chainer.parameter import Parameter as _Parameter
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.links.parameters import bias, outside, waits, weight
+from xpgrad.links.parameters import bias, fitted, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray
 
@@ -36,7 +36,7 @@ class Bias(Link):
 
     def forward(self, *xs: AnyArray) -> Variable:
         """Return the sum of ``x`` and the parameter, or of ``x, b``."""
-        return functions.bias(*_operands(self, "b", xs), axis=self.axis)
+        return fitted(xs[0], functions.bias(*_operands(self, "b", xs), axis=self.axis))
 
 
 class Scale(Chain):
@@ -75,7 +75,7 @@ class Scale(Chain):
 
     def forward(self, *xs: AnyArray) -> Variable:
         """Return the product of ``x`` and the parameter, or of ``x, W``, plus the bias."""
-        z = functions.scale(*_operands(self, "W", xs), axis=self.axis)
+        z = fitted(xs[0], functions.scale(*_operands(self, "W", xs), axis=self.axis))
         return self.bias(z) if "bias" in self.__dict__ else z
 
 
@@ -130,7 +130,7 @@ class Bilinear(Link):
     def forward(self, e1: AnyArray, e2: AnyArray) -> Variable:
         """Return the form of the rows of `e1` and `e2`, shape (N, out_size)."""
         affine = () if self.nobias else (self.V1, self.V2, self.b)
-        return functions.bilinear(e1, e2, self.W, *affine)
+        return fitted(e1, functions.bilinear(e1, e2, self.W, *affine))
 
 
 class Parameter(Link):

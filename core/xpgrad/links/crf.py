@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.functions.crf import argmax_crf1d, crf1d
+from xpgrad.functions.mixed import unified
 from xpgrad.functions.sequences import transpose_sequence
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import weight
@@ -36,11 +37,11 @@ class CRF1d(Link):
         """Return the loss for scores `xs` and labels `ys` of each step, or of each sequence if `transpose`."""
         if transpose:
             xs, ys = transpose_sequence(xs), transpose_sequence(ys)
-        return crf1d(self.cost, xs, ys, reduce)
+        cost, *xs = unified("crf1d", self.cost, *xs)
+        return crf1d(cost, xs, ys, reduce)
 
     def argmax(self, xs: Sequence[AnyArray], transpose: bool = False) -> tuple[Variable, Any]:
         """Return the scores of the best paths, and their labels at each step, or of each sequence if `transpose`."""
-        if not transpose:
-            return argmax_crf1d(self.cost, xs)
-        score, path = argmax_crf1d(self.cost, transpose_sequence(xs))
-        return score, transpose_sequence(path)
+        cost, *xs = unified("argmax_crf1d", self.cost, *(transpose_sequence(xs) if transpose else xs))
+        score, path = argmax_crf1d(cost, xs)
+        return score, transpose_sequence(path) if transpose else path

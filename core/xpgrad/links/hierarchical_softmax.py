@@ -52,14 +52,14 @@ class BinaryHierarchicalSoftmax(Link):
         signs = [[*codes.get(word, ()), *[0.0] * (depth - len(codes.get(word, ())))] for word in rows]
         self._paths = host.asarray(steps, host.namespace.int32)
         self._codes = host.asarray(signs, host.namespace.float32)
-        self._children = host.asarray(children, host.namespace.int32)
+        self._turns = host.asarray(children, host.namespace.int32)
         with self.init_scope():
             self.W = weight(Uniform(1.0, dtype), (len(children), in_size))
 
     def device_resident_accept(self, visitor: Any) -> None:
         """Show the tree to what moves the link, too."""
         super().device_resident_accept(visitor)
-        for name in "_paths", "_codes", "_children":
+        for name in "_paths", "_codes", "_turns":
             self.__dict__[name] = visitor.visit_array(self.__dict__[name])
 
     @staticmethod
@@ -107,12 +107,12 @@ class BinaryHierarchicalSoftmax(Link):
         """Return a word for each row of `x`, drawn with its probability."""
         with no_backprop_mode():
             x = as_variable(x)
-            node = array_api.zeros_like(x[:, 0], dtype=self._children.dtype)
+            node = array_api.zeros_like(x[:, 0], dtype=self._turns.dtype)
             for _ in range(self._paths.shape[1]):
                 inner = array_api.maximum(node, 0)
                 score = array_api.sum(take(self.W, inner.array, axis=0) * x, axis=1)
                 left = array_api.less(random.uniform_like(score.node.spec), sigmoid(score))
-                pair = take(self._children, inner.array, axis=0)
+                pair = take(self._turns, inner.array, axis=0)
                 node = where(array_api.less(node, 0), node, where(left, pair[:, 0], pair[:, 1]))
         return (-1 - node).array
 

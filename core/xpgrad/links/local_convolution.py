@@ -6,7 +6,7 @@ from xpgrad import functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
 from xpgrad.links.convolution import Convolution2D, Windowed
-from xpgrad.links.parameters import bias, outside, waits, weight
+from xpgrad.links.parameters import bias, fitted, outside, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray, Size
 
@@ -60,7 +60,7 @@ class LocalConvolution2D(Link):
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""
         self.initialize_for(x)
-        return functions.local_convolution_2d(x, self.W, self.b, self.stride)
+        return fitted(x, functions.local_convolution_2d(x, self.W, self.b, self.stride))
 
 
 class DeformableConvolution2D(Chain):
@@ -82,6 +82,10 @@ class DeformableConvolution2D(Chain):
         Computes the offsets of each element of a window.
     deform_conv : DeformableConvolution2DSampler
         Holds the filters `W` and `b`.
+
+    Notes
+    -----
+    As in the paper, it starts as a plain convolution; Chainer starts with filters that are 0 at random places.
 
     References
     ----------
@@ -131,4 +135,5 @@ class DeformableConvolution2DSampler(Windowed):
     def forward(self, x: AnyArray, offset: AnyArray) -> Variable:
         """Return the convolution of `x` at places moved by `offset`; see `F.deformable_convolution_2d_sampler`."""
         self.initialize_for(x)
-        return functions.deformable_convolution_2d_sampler(x, offset, self.W, self.b, self.stride, self.pad)
+        y = functions.deformable_convolution_2d_sampler(x, offset, self.W, self.b, self.stride, self.pad)
+        return fitted(x, y)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from xpgrad.functions import n_step
 from xpgrad.functions.checks import known_spec
+from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.sequences import permutate, transpose_sequence
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import weight, zeros_beside
@@ -74,6 +75,9 @@ class NStepRNNBase(ChainList):
     def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
         if not isinstance(xs, (list, tuple)) or not xs:
             raise TypeError(f"{type(self).__name__}: expected xs to be a list of sequences, got {xs!r:.60}")
+        spec, beside = known_spec(xs[0], "n_step"), (self[0].w0,)
+        xs = [unified("n_step", x, beside=beside)[0] for x in xs]
+        states = [None if x is None else unified("n_step", x, beside=beside)[0] for x in states]
         order = sorted(range(len(xs)), key=lambda k: -xs[k].shape[0])
         moved = order != sorted(order)
         states = [self.init_hx(xs) if x is None else _in_order(x, order, moved) for x in states]
@@ -82,7 +86,7 @@ class NStepRNNBase(ChainList):
         ys = transpose_sequence(ys)
         ranks = {k: rank for rank, k in enumerate(order)}
         back = [ranks[k] for k in range(len(xs))]
-        return [_in_order(x, back, moved) for x in states], [ys[k] for k in back]
+        return [in_dtype_of(spec, _in_order(x, back, moved)) for x in states], [in_dtype_of(spec, ys[k]) for k in back]
 
 
 def _in_order(x: Any, order: list[int], moved: bool) -> Any:

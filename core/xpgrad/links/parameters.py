@@ -7,6 +7,7 @@ from xpgrad.backend.levels import around
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import at_level, called_with
 from xpgrad.functions.checks import known_spec
+from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.initializers import Constant, _get_initializer
 from xpgrad.types import Shape
@@ -39,6 +40,11 @@ def given(x: Any) -> Constant:
     """Return an initializer that copies a Variable or array, with its dtype."""
     array = as_array(x)
     return Constant(array, array.dtype)
+
+
+def fitted(x: Any, y: Variable) -> Variable:
+    """Return `y` in the dtype of the input `x`: that of parameters is wider in mixed precision."""
+    return in_dtype_of(known_spec(x, "link"), y)
 
 
 def zeros_beside(x: Any, shape: Shape) -> Variable:

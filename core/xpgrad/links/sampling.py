@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import functions
+from xpgrad.functions.mixed import unified
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Zero
 from xpgrad.links.parameters import weight
@@ -62,8 +63,9 @@ class NegativeSampling(_Sampling):
 
     def forward(self, x: AnyArray, t: AnyArray, reduce: str = "sum", *, return_samples: bool = False) -> Any:
         """Return the loss for vectors `x` and labels `t`, and the samples if asked; see `F.negative_sampling`."""
+        x, W = unified("negative_sampling", x, self.W)
         options: Any = {"reduce": reduce, "return_samples": return_samples}
-        return functions.negative_sampling(x, t, self.W, self.sampler.sample, self.sample_size, **options)
+        return functions.negative_sampling(x, t, W, self.sampler.sample, self.sample_size, **options)
 
 
 class BlackOut(_Sampling):
@@ -94,4 +96,5 @@ class BlackOut(_Sampling):
 
     def forward(self, x: AnyArray, t: AnyArray) -> Variable:
         """Return the loss for vectors `x` and labels `t`; see `F.black_out`."""
-        return functions.black_out(x, t, self.W, self.sampler.sample((x.shape[0], self.sample_size)))
+        x, W = unified("black_out", x, self.W)
+        return functions.black_out(x, t, W, self.sampler.sample((x.shape[0], self.sample_size)))

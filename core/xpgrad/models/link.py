@@ -154,13 +154,13 @@ class Link(Resident):
             made: Self = plan.build(copies)
             for link in made.links():
                 link.__dict__.pop("_ties", None)
+            made.name = None
         else:
             made = copy.deepcopy(self)
             if mode == "init":
                 for parameter in made.params(include_uninit=False):
                     if parameter.initializer is not None:
                         parameter.initialize(parameter.shape)
-        made.name = None
         return made
 
     def __copy__(self) -> Self:
@@ -257,7 +257,7 @@ class Link(Resident):
         for name in sorted(self._params):
             parameter = self.__dict__[name]
             loaded = serializer(name, parameter.array)
-            if loaded is None or loaded is parameter.array:
+            if loaded is parameter.array or device_of(loaded) is None:
                 continue
             if parameter.array is None:
                 parameter.initialize(tuple(loaded.shape))

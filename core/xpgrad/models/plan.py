@@ -151,7 +151,7 @@ class Plan:
             if now[name] is not value:
                 return False
         for name in row.own:
-            if now[name] != row.template[name]:
+            if not equal(now[name], row.template[name]):
                 return False
         for name, i in row.children:
             if now[name] is not self._alive[i]():
@@ -236,7 +236,7 @@ def _row(link: Any, leaves: tuple[tuple[str, int], ...], swaps: Mapping[int, Any
         elif type(found) is Ref:
             children.append((name, found.index))
         elif found is value:
-            if name in OWN:
+            if name in OWN and type(value) in (set, list, dict):
                 template[name] = value.copy()
                 own.append(name)
             else:

@@ -57,6 +57,16 @@ class Adam(GradientMethod):
             initial_alpha=alpha(0) if callable(alpha) else alpha,
         )  # fmt: skip
 
+    @property
+    def alpha_t(self) -> Any:
+        """The step size of the last step, with the correction of the bias; Chainer's `lr` of Adam."""
+        if not self.t:
+            raise RuntimeError(f"{type(self).__name__}.alpha_t: there was no step yet; call update first")
+        h = self.hyperparam.at(self.t)
+        return h["alpha"] * unbiased(h["beta2"], self.t) ** 0.5 / unbiased(h["beta1"], self.t)
+
+    lr = alpha_t
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of gradients and of squares, and the largest of these."""

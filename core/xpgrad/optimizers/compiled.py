@@ -82,10 +82,11 @@ class Step:
         places = [self._place(param, known, numbers) for param in params]
         options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
         scale = optimizer._scale
-        key = repr((
-            places, options, list(map(id, params)), _of_hooks(optimizer), [_of_hooks(p.update_rule) for p in params],
-            None if scale is None else scale.interval is None,
-        ))  # fmt: skip
+        dynamic = None if scale is None else scale.interval is not None
+        key = (
+            tuple(places), tuple(tuple(each.items()) for each in options), tuple(map(id, params)), dynamic,
+            tuple([_of_hooks(owner) for owner in (optimizer, *(param.update_rule for param in params))]),
+        )  # fmt: skip
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = Program(self, params, places, options)
@@ -135,6 +136,8 @@ class Program:
         self, owner: Step, params: Sequence[Parameter], places: Sequence[Place], options: Sequence[Numbers]
     ) -> None:
         self.owner, self.params, self.places = owner, params, places
+        owners = [owner.optimizer, *(param.update_rule for param in params)]
+        self.hooks = [each._hooks["pre"] | each._hooks["post"] for each in owners]  # which stay what their ids say
         self.numbers: dict[Place, dict[str, Any]] = {place: dict(options[place.group]) for place in places}
         self.scalars: dict[Place, dict[str, Scalar]] = {place: {} for place in places}
         device = params[0].device
@@ -209,7 +212,8 @@ def _stepped(
             if safe:  # what follows computes no NaN, which some libraries would warn of
                 param.grad = _chosen(safe[0], param.grad, array_api.zeros_like(constant_variable(param.grad)).array)
             if scale is not None:
-                param._node.own_extra().loss_scale = program.scale.variable  # type: ignore[assignment]
+                extra: Any = param._node.own_extra()
+                extra.loss_scale = program.scale.variable
             held_by(param)
         optimizer.call_hooks("pre")
         for i in updated:
@@ -239,15 +243,12 @@ def _chosen(condition: Array, x1: Array, x2: Array) -> Array:
     return array_api.where(*map(constant_variable, (condition, x1, x2))).array
 
 
-def _of_hooks(owner: Any) -> list[Any]:
+def _of_hooks(owner: Any) -> tuple[Any, ...]:
     """Return what hooks are called, and with which numbers, which are constants of a program."""
-    return [
-        (
-            timing,
-            name,
-            id(hook),
-            {k: x for k, x in getattr(hook, "__dict__", {}).items() if isinstance(x, (int, float))},
-        )
+    if not owner._hooks["pre"] and not owner._hooks["post"]:
+        return ()
+    return tuple(
+        (timing, id(hook), *((k, x) for k, x in getattr(hook, "__dict__", {}).items() if isinstance(x, (int, float))))
         for timing, hooks in owner._hooks.items()
-        for name, hook in hooks.items()
-    ]
+        for hook in hooks.values()
+    )

@@ -233,13 +233,15 @@ class GradientMethod(Optimizer, Formula):
                 raise _unfit(param, grad, type(self).__name__)
         safe = not self.check_nan_in_grads()
         if safe:
+            before = self.t
             try:
                 self.call_hooks("pre")
-                self.t += 1
+                self.t = before + 1
                 for param in self._packs.update(params):
                     param.update()
                 self.call_hooks("post")
             except BaseException:
+                self.t = before
                 for param in params:
                     if param.update_rule is not None:
                         param.update_rule._held = None

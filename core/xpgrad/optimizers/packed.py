@@ -1,7 +1,7 @@
 """Small parameters, updated together as one array: a call of the library for all costs as much as for one."""
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.levels import live
@@ -105,11 +105,12 @@ class Packs:
                     groups[key] = [param]
             else:
                 others.append(param)
-        for key, group in groups.items():
-            self._update(group, key[1:])
+        for update in [self._prepared(group, key[1:]) for key, group in groups.items()]:
+            update()
         return others
 
-    def _update(self, group: list[Parameter], key: Any) -> None:
+    def _prepared(self, group: list[Parameter], key: Any) -> Callable[[], None]:
+        """Return what updates the parameters of a group; what can be wrong is found before anything is updated."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec.backend, spec)
@@ -117,15 +118,22 @@ class Packs:
         large: list[Parameter] = []
         for param in group:
             (small if param._node.spec.size <= MOST else large).append(param)
-        if len(small) > 1:
-            self._pack(small, key).update(rule.formula, c)
-        else:
+        apart = len({id(param._array) for param in small}) == len(small)  # copies of links may share arrays
+        pack = self._pack(small, key) if len(small) > 1 and apart else None
+        if pack is None:
             large += small
         for param in large:
             param.update_rule.prepare(param)
-            param.update_rule.step(param, c)
-        for param in group:
-            param.update_rule.t = t
+
+        def update() -> None:
+            if pack is not None:
+                pack.update(rule.formula, c)
+            for param in large:
+                param.update_rule.step(param, c)
+            for param in group:
+                param.update_rule.t = t
+
+        return update
 
     def _pack(self, group: list[Parameter], key: Any) -> Pack:
         key = key, tuple(map(id, group))

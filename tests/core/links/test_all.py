@@ -169,3 +169,31 @@ def test_newly_initialised_copies_are_as_at_first():
     np.testing.assert_array_equal(L.LSTM(3, 2).copy("init").upward.b.array, [0, 0, 1, 0] * 2)
     one, two = L.Linear(3, 2).repeat(2)
     assert (one.W.array != two.W.array).any()
+
+
+OF_PARAMETERS = "EmbedID", "NegativeSampling", "BlackOut", "BinaryHierarchicalSoftmax", "CRF1d"
+"""Links whose inputs are no numbers, or whose losses are in the dtype of their parameters in mixed precision."""
+
+
+@pytest.mark.parametrize(("config", "dtype"), [("float16", "e"), ("float64", "d"), (xpgrad.mixed16, "e")], ids=str)
+@each_case
+def test_dtypes_of_results_and_gradients(case, config, dtype):
+    if case.name == "Parameter":
+        pytest.skip("its array has a dtype of its own")
+
+    def cast(x):
+        if isinstance(x, list):
+            return [cast(each) for each in x]
+        return x.astype(dtype) if x is not None and x.dtype.kind == "f" else x
+
+    with xpgrad.using_config("dtype", config):
+        link, inputs = case.make(), [cast(x) for x in inputs_of(case)]
+        link.cleargrads()
+        found = outputs_of(link, case, inputs)
+        loss = loss_of(link, case, inputs)
+        if loss.requires_grad:
+            loss.backward()
+    half = config == "float16" or (config == xpgrad.mixed16 and case.name not in OF_PARAMETERS)
+    assert {str(y.dtype) for y in found} == {"float64" if config == "float64" else "float16" if half else "float32"}
+    for parameter in link.params():
+        assert parameter.dtype == parameter.grad.dtype == ("float32" if config == xpgrad.mixed16 else config)

@@ -234,3 +234,26 @@ def test_text_is_nested():
 
 def example_on_host():
     return Variable(np.linspace(-1, 1, 15, dtype="float32").reshape(5, 3))
+
+
+def test_names_of_copies():
+    link = Net().l1
+    assert link.copy("share").name is None
+    assert link.copy("copy").name == link.copy("init").name == "l1"
+
+
+def test_what_a_serializer_returns():
+    link = Linear(3, 2)
+    link.add_persistent("n", 3)
+    seen = []
+
+    def serializer(name, value):
+        seen.append((name, value))
+        return {"W": np.ones((2, 3), "float32"), "b": None, "n": 4}[name]
+
+    before = link.b.array
+    link.serialize(serializer)
+    assert [name for name, _ in seen] == ["W", "b", "n"]
+    assert values(link.W) == [[1] * 3] * 2
+    assert link.b.array is before
+    assert link.n == 4

@@ -388,3 +388,14 @@ def test_pickle_and_copies_do_not_share_the_plan():
     for made in (pickle.loads(pickle.dumps(net)), copy.copy(net), copy.deepcopy(net), net.copy()):
         assert getattr(made, "_plan", None) is not net._plan
         assert made_of(made) == values(net(example_on_host()))
+
+
+def test_attributes_may_have_the_names_of_the_librarys_own():
+    model = Linear(3, 2)
+    model._children = np.arange(3)
+    model._layers = [np.arange(3), 1]
+    for _ in range(2):
+        found = grad(loss)(model, example_on_host())
+        assert found._children is model._children
+        assert found._layers[0] is model._layers[0]
+        assert found.copy()._children is model._children

@@ -136,6 +136,36 @@ def test_a_disabled_link_needs_another_program():
         step(*data())
 
 
+def test_other_hooks_and_numbers_of_hooks_need_another_program():
+    one, other = Model(), Model()
+    both = optimizers.SGD(lr=0.1).setup(one), optimizers.SGD(lr=0.1).setup(other)
+    step, decay = both[1].compile(loss_of(other)), WeightDecay(0.1)
+
+    def steps():
+        for _ in range(3):
+            both[0].update(loss_of(one), *data())
+            step(*data())
+        for path, value in values(other).items():
+            np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
+
+    steps()
+    for optimizer in both:
+        optimizer.add_hook(decay)
+    steps()
+    decay.rate = 0.5
+    steps()
+    one.b.update_rule.add_hook(WeightDecay(1.0))
+    other.b.update_rule.add_hook(WeightDecay(1.0))
+    steps()
+    assert traces(step) == [2, 2, 2, 2]
+    for optimizer in both:
+        optimizer.remove_hook("WeightDecay")
+    one.b.update_rule.remove_hook("WeightDecay")
+    other.b.update_rule.remove_hook("WeightDecay")
+    steps()
+    assert traces(step) == [2, 2, 2, 2]
+
+
 def test_the_first_step_initialises_parameters():
     class Late(Link):
         def __init__(self):

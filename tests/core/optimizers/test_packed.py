@@ -6,6 +6,7 @@ from tests.core.optimizers.problems import Model, data, loss_of, made, values
 
 from xpgrad import Chain, Parameter, optimizers
 from xpgrad.optimizers import packed
+from xpgrad.testing.arrays import on_host
 
 
 def chain(dtype="float64"):
@@ -93,11 +94,28 @@ def test_dtypes_and_sizes_have_packs_of_their_own():
         np.testing.assert_allclose(param.array, 1 - 0.5 - 0.95)
 
 
-def test_an_array_of_many_parts_is_updated_whole():
-    model = Chain()
+@pytest.mark.parametrize("specifier", ["@numpy", "@torch"])
+def test_an_array_of_many_parts_is_updated_whole(specifier):
+    pytest.importorskip(specifier.replace("@", "xpgrad_"))
+    model, grad = Chain(), np.arange(999 * 777, dtype="float32").reshape(999, 777)
     with model.init_scope():
         model.w = Parameter(np.zeros((999, 777), "float32"))
-    model.w.grad = np.arange(999 * 777, dtype="float32").reshape(999, 777)
-    grad = model.w.grad.copy()
+    model.w.grad = grad.copy()
+    model.to_device(specifier)
     optimizers.SGD(lr=0.5).setup(model).update()
-    np.testing.assert_array_equal(model.w.array, -0.5 * grad)
+    np.testing.assert_array_equal(on_host(model.w.array), -0.5 * grad)
+
+
+def test_parameters_over_one_array_are_updated_one_after_the_other():
+    model = Chain()
+    with model.init_scope():
+        model.one = Model()
+        model.two = model.one.copy("share")
+    array = model.one.W.array
+    assert model.two.W.array is array
+    before = array.copy()
+    optimizer = optimizers.SGD(lr=0.5).setup(model)
+    for param in model.params():
+        param.grad = np.ones_like(param.array)
+    optimizer.update()
+    np.testing.assert_array_equal(array, before - 1.0)

@@ -24,28 +24,39 @@ def max_pool(x: Array, /, geometry: Geometry) -> Array:
     return y
 
 
-def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> Array:
-    """Return `g` divided by the number of largest elements of its window."""
-    count = np.zeros(top.shape, np.int16 if len(elements(geometry)) < 2**15 else np.int64)
-    for _, image, window in elements(geometry):
-        count[window] += x[image] == top[window]
+def _where(mask: Array, values: Array, out: Array | None = None) -> Array:
+    """Return `values` where `mask` is True and 0 elsewhere, by their bits: in half the time of `np.where`."""
+    bits = np.dtype(f"i{values.itemsize}")
+    found = np.bitwise_and(
+        np.negative(mask.view(np.int8)), values.view(bits), out=None if out is None else out.view(bits)
+    )
+    return found.view(values.dtype)
+
+
+def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> tuple[Array, list[Array]]:
+    """Return `g` divided by the number of largest elements of its window, and where each element is among them."""
+    found = [x[image] == top[window] for _, image, window in elements(geometry)]
+    count = np.zeros(top.shape, np.int8 if len(found) < 2**7 else np.int64)
+    for mask, (_, _, window) in zip(found, elements(geometry), strict=True):
+        part = count[window]
+        np.add(part, mask.view(np.int8), out=part)
     np.maximum(count, 1, out=count)  # 0 if all elements are NaN
-    return divided(g, count)
+    return divided(g, count), found
 
 
 def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return images on which each element is shared by the largest elements of its window."""
     if is_half(g.dtype):
         return max_pool_backward(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
-    share, zero = _shares(g, x, top, geometry), g.dtype.type(0)
+    share, found = _shares(g, x, top, geometry)
     if exact(geometry):
         y = np.empty(x.shape, share.dtype)
-        for _, image, _ in elements(geometry):
-            y[image] = np.where(x[image] == top, share, zero)
+        for mask, (_, image, _) in zip(found, elements(geometry), strict=True):
+            _where(mask, share, y[image])
         return y
     y = np.zeros(x.shape, share.dtype)
-    for _, image, window in elements(geometry):
-        y[image] += np.where(x[image] == top[window], share[window], zero)
+    for mask, (_, image, window) in zip(found, elements(geometry), strict=True):
+        y[image] += _where(mask, share[window])
     return y
 
 
