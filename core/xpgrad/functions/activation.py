@@ -7,6 +7,7 @@ from xpgrad.array_api import reshape, where
 from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
+from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real, real_floating, require_axis
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -149,6 +150,7 @@ def rrelu(
 ) -> tuple[Variable, Array]: ...
 
 
+@without_removed
 def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:
     """Return `x` where it is positive, and `x` times a random slope elsewhere. The derivative at 0 is the slope.
 

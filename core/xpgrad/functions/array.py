@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api import moveaxis, reshape, unstack, where
+from xpgrad.array_api import unstack
 from xpgrad.array_api.shared import copying
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
+from xpgrad.functions.arguments import named
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -21,6 +22,10 @@ __all__ = [
 
 LONGEST_CODE = 3
 """Letters of a code of NumPy for a dtype, such as "f" or "<f4"; names are longer."""
+
+moveaxis = named(array_api.moveaxis, "moveaxis", "x", "source", "destination")
+reshape = named(array_api.reshape, "reshape", "x", "shape")
+where = named(array_api.where, "where", "condition", "x", "y")
 
 
 def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset: int | None = None) -> Variable:
@@ -60,8 +65,8 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
                                        device=spec.device))  # fmt: skip
     for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
         along = constant_variable(xp.arange(n, dtype=places.dtype, device=spec.device))
-        places = places + step * reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
-    return reshape(array_api.take(reshape(x, shape=(-1,)), reshape(places, shape=(-1,)), axis=0), shape=lengths)
+        places = places + step * array_api.reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
+    return array_api.reshape(array_api.take(flatten(x), flatten(places), axis=0), shape=lengths)
 
 
 def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
@@ -107,7 +112,7 @@ def expand_dims(x: AnyArray, axis: int) -> Variable:
 
 def flatten(x: AnyArray) -> Variable:
     """Return `x` reshaped to one axis."""
-    return reshape(x, shape=(-1,))
+    return array_api.reshape(x, shape=(-1,))
 
 
 def flip(x: AnyArray, axis: int) -> Variable:
@@ -115,14 +120,14 @@ def flip(x: AnyArray, axis: int) -> Variable:
     return array_api.flip(x, axis=axis)
 
 
-def fliplr(x: AnyArray) -> Variable:
-    """Return `x` in reverse order along axis 1."""
-    return flip(x, 1)
+def fliplr(a: AnyArray) -> Variable:
+    """Return `a` in reverse order along axis 1."""
+    return flip(a, 1)
 
 
-def flipud(x: AnyArray) -> Variable:
-    """Return `x` in reverse order along axis 0."""
-    return flip(x, 0)
+def flipud(a: AnyArray) -> Variable:
+    """Return `a` in reverse order along axis 0."""
+    return flip(a, 0)
 
 
 def get_item(x: AnyArray, slices: Index) -> Variable:
@@ -152,7 +157,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
     v = as_variable(x)
     if v.ndim >= ndim:
         return v
-    return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
+    return array_api.reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
 def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
@@ -172,7 +177,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
         `repeats` is negative, or is neither one number nor one for each position.
     """
     counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
-    x = reshape(x, shape=(-1,)) if axis is None else as_variable(x)
+    x = array_api.reshape(x, shape=(-1,)) if axis is None else as_variable(x)
     axis = 0 if axis is None else axis
     length = x.shape[axis]
     if min(counts, default=0) < 0 or len(counts) not in (1, length):
@@ -204,8 +209,8 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape (N,)
     """
-    y = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
-    return reshape(y, shape=(-1,))
+    y = array_api.take_along_axis(x, array_api.reshape(t, shape=(-1, 1)).array, axis=1)
+    return array_api.reshape(y, shape=(-1,))
 
 
 def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
