@@ -3,13 +3,14 @@
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import unstack
 from xpgrad.array_api.shared import copying
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
 from xpgrad.functions.arguments import named
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
@@ -69,9 +70,17 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
     return array_api.reshape(array_api.take(flatten(x), flatten(places), axis=0), shape=lengths)
 
 
-def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
-    """Broadcast the arrays against each other."""
-    return array_api.broadcast_arrays(*args)
+@overload
+def broadcast(x: AnyArray, /) -> Variable: ...
+
+
+@overload
+def broadcast(*args: AnyArray) -> tuple[Variable, ...]: ...
+
+
+def broadcast(*args: AnyArray) -> Any:
+    """Broadcast the arrays against each other: a tuple of Variables, or one array as a Variable."""
+    return as_variable(args[0]) if len(args) == 1 else array_api.broadcast_arrays(*args)
 
 
 def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
@@ -234,7 +243,7 @@ def split_axis(
 
     Raises
     ------
-    ValueError
+    ShapeError
         The axis cannot be cut into that number of equal parts.
     """
     x = as_variable(x)
@@ -242,7 +251,7 @@ def split_axis(
     length = x.shape[axis]
     if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ValueError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
+            raise ShapeError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:

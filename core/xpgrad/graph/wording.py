@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError, ShapeError, SingularMatrix, XpgradError
+from xpgrad.errors import AxisError, DtypeError, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
 
@@ -88,7 +88,7 @@ def explained(
     if is_numerical(error):
         return SingularMatrix(text)
     if isinstance(error, IndexError):
-        return IndexError(text)
+        return (AxisError if re.search(r"\b(axis|axes|tuple index)\b", said) else IndexError)(text)
     if isinstance(error, ValueError):
         return (ShapeError if re.search(_ABOUT_SHAPES, said) else ValueError)(text)
     if isinstance(error, RuntimeError):

@@ -8,6 +8,7 @@ import pytest
 
 import xpgrad.functions as F
 from xpgrad import Variable, array_api
+from xpgrad.errors import ShapeError
 from xpgrad.utils.type_check import InvalidType
 from xpgrad_conformance.cases import CASES
 
@@ -70,6 +71,30 @@ def test_arrays_go_by_name(name, arguments):
     xs = [np.asarray([[0.25, 0.5]]), np.asarray([[0.5, 0.125]])][: len(arguments)]
     by_name = getattr(F, name)(**dict(zip(arguments, xs, strict=True)))
     np.testing.assert_array_equal(by_name.array, getattr(F, name)(*xs).array)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "arguments"),
+    [
+        ("concat", ShapeError, ([np.ones((2, 3)), np.ones((3, 3))],)), ("concat", IndexError, ([np.ones(2)],)),
+        ("broadcast", ShapeError, (np.ones(2), np.ones(3))), ("broadcast_to", ShapeError, (np.ones(2), (3,))),
+        ("reshape", ShapeError, (np.ones(2), (3,))), ("stack", ShapeError, ([np.ones(2), np.ones(3)],)),
+        ("add", ShapeError, (np.ones(2), np.ones(3))), ("matmul", ShapeError, (np.ones((2, 3)), np.ones((2, 3)))),
+        ("einsum", ShapeError, ("ij,jk", np.ones((2, 3)), np.ones((2, 3)))), ("sum", IndexError, (np.ones(2), 1)),
+        ("split_axis", ShapeError, (np.ones(7), 3, 0)), ("mean", IndexError, (np.ones(2), -2)),
+        ("moveaxis", IndexError, (np.ones(2), 1, 0)), ("argmax", IndexError, (np.ones(2), 1)),
+        ("cumsum", IndexError, (np.ones(2), 1)), ("flip", IndexError, (np.ones(2), 1)),
+        ("logsumexp", IndexError, (np.ones(2), 1)), ("squeeze", IndexError, (np.ones(2), 1)),
+        ("separate", IndexError, (np.ones(2), 1)), ("expand_dims", IndexError, (np.ones(2), 2)),
+    ],
+)  # fmt: skip
+def test_shapes_and_axes_that_do_not_fit_are_invalid_types(name, kind, arguments):
+    with pytest.raises(InvalidType) as caught:
+        getattr(F, name)(*arguments)
+    assert isinstance(caught.value, kind)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert str(again) == str(caught.value) == again.actual
 
 
 @pytest.mark.parametrize("name", sorted(F.__all__))

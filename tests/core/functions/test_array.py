@@ -29,6 +29,12 @@ def test_copy_crosses_devices_with_its_gradient():
     np.testing.assert_array_equal(x.grad, [2.0, 4.0])
 
 
+def test_broadcast_of_one_is_no_tuple():
+    x = xpgrad.Variable(np.ones(2))
+    assert F.broadcast(x) is x
+    assert [y.shape for y in F.broadcast(x, np.ones((3, 1)))] == [(3, 2), (3, 2)]
+
+
 def test_split_axis_into_parts_that_are_not_equal_is_refused():
     with pytest.raises(ValueError, match="7 elements cannot be split into 3 equal parts"):
         F.split_axis(np.ones(7), 3, 0)
