@@ -75,7 +75,7 @@ def broadcast(x: AnyArray, /) -> Variable: ...
 
 
 @overload
-def broadcast(*args: AnyArray) -> tuple[Variable, ...]: ...
+def broadcast(x1: AnyArray, x2: AnyArray, /, *args: AnyArray) -> tuple[Variable, ...]: ...
 
 
 def broadcast(*args: AnyArray) -> Any:
@@ -236,7 +236,7 @@ def split_axis(
     ----------
     x : Variable or array
     indices_or_sections : int or sequence of int
-        Number of equal parts, or the indices at which to cut.
+        Number of equal parts, or the indices at which to cut; negative ones count from the end.
     axis : int
     force_tuple : bool
         False returns a single part as it is.
@@ -255,7 +255,7 @@ def split_axis(
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:
-        cuts = [min(int(i), length) for i in indices_or_sections]
+        cuts = [sorted((0, int(i) + length * (int(i) < 0), length))[1] for i in indices_or_sections]
     before = (slice(None),) * axis
     parts = tuple(x[(*before, slice(start, max(start, end)))] for start, end in pairwise([0, *cuts, length]))
     return parts if force_tuple or len(parts) > 1 else next(iter(parts))

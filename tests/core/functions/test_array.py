@@ -45,6 +45,13 @@ def test_split_axis_returns_a_tuple_by_default():
     assert F.split_axis(np.ones(4), 1, 0, force_tuple=False).shape == (4,)
 
 
+def test_split_axis_counts_negative_indices_from_the_end():
+    x = np.arange(4.0)
+    for cuts in ([-1], [1, -1], [-9, 9]):
+        for part, expected in zip(F.split_axis(x, cuts, 0), np.split(x, cuts), strict=True):
+            np.testing.assert_array_equal(part.array, expected)
+
+
 def test_select_item_takes_variables():
     t = xpgrad.Variable(np.asarray([1, 0]))
     np.testing.assert_array_equal(F.select_item(np.asarray([[1.0, 2.0], [3.0, 4.0]]), t).array, [2.0, 3.0])
