@@ -12,6 +12,7 @@ from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.functions.arguments import named
+from xpgrad.functions.checks import integral, invalid, known_spec
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -147,7 +148,7 @@ def get_item(x: AnyArray, slices: Index) -> Variable:
 def hstack(xs: Sequence[AnyArray]) -> Variable:
     """Concatenate the arrays `xs` along axis 1, vectors along axis 0."""
     xs = [_at_least(x, 1) for x in xs]
-    return concat(xs, 0 if xs[0].ndim == 1 else 1)
+    return concat(xs, 0 if not xs or xs[0].ndim == 1 else 1)
 
 
 def vstack(xs: Sequence[AnyArray]) -> Variable:
@@ -218,6 +219,9 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape (N,)
     """
+    spec, labels = known_spec(x, "select_item"), integral(t, "select_item")
+    if spec.ndim != 2 or labels.shape != spec.shape[:1]:
+        raise invalid("select_item", "x of shape (N, C) and t of shape (N,)", f"x is {spec!r}, t is {labels!r}")
     y = array_api.take_along_axis(x, array_api.reshape(t, shape=(-1, 1)).array, axis=1)
     return array_api.reshape(y, shape=(-1,))
 

@@ -52,8 +52,8 @@ def explained(
 ) -> Exception:  # fmt: skip
     """Return what to raise in place of `error`: which operation it was, and what it got.
 
-    A ValueError of the library becomes a `ShapeError` if it is about shapes, a TypeError a `DtypeError` if it is about
-    dtypes; others keep their class.
+    A ValueError of the library becomes a `ShapeError` if it is about shapes, an IndexError an `AxisError` if it is
+    about axes, a TypeError a `DtypeError` if it is about dtypes; others keep their class.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad.utils.type_check import InvalidType
 
 
 def test_cast_takes_names_and_returns_the_same_object_if_there_is_nothing_to_do(device):
@@ -50,6 +51,17 @@ def test_split_axis_counts_negative_indices_from_the_end():
     for cuts in ([-1], [1, -1], [-9, 9]):
         for part, expected in zip(F.split_axis(x, cuts, 0), np.split(x, cuts), strict=True):
             np.testing.assert_array_equal(part.array, expected)
+
+
+@pytest.mark.parametrize(("shape", "t"), [((3, 4), [0, 1]), ((2, 3, 1), [0, 1]), ((2,), [0, 1]), ((2, 3), [0.0, 1.0])])
+def test_select_item_takes_a_label_for_each_row(shape, t):
+    with pytest.raises(InvalidType, match="select_item"):
+        F.select_item(np.ones(shape), np.asarray(t))
+
+
+def test_hstack_of_nothing_is_refused():
+    with pytest.raises(TypeError, match="concat: expected at least one Variable or array, got nothing"):
+        F.hstack([])
 
 
 def test_select_item_takes_variables():
