@@ -1,5 +1,8 @@
 """Exceptions and warnings. Messages name the function, what it expected, what it got, and a remedy."""
 
+from collections.abc import Iterable
+from typing import Any
+
 
 class XpgradError(Exception):
     """Base class of all errors that xpgrad raises itself."""
@@ -34,8 +37,36 @@ class SpecifierError(XpgradError, ValueError):
     """A device specifier that no backend recognizes."""
 
 
-class ShapeError(XpgradError, ValueError):
+class InvalidType(XpgradError, TypeError):
+    """An input has a shape or dtype that the function does not take."""
+
+    def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
+        self.expect, self.actual = expect, actual
+        super().__init__(msg if msg is not None else f"Expect: {expect}\nActual: {actual}")
+
+    def locate(self, label: str, inputs: Iterable[object]) -> None:
+        """Put the function's name, and what it got, into the message."""
+        got = ", ".join(map(str, inputs)) or "no inputs"
+        self.actual = f"{self.actual}; inputs: {got}" if self.actual else f"inputs: {got}"
+        head = f"Invalid operation is performed in: {label} (Forward)"
+        self.args = (f"{head}\n\nExpect: {self.expect}\nActual: {self.actual}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.expect, self.actual, self.args[0])
+
+
+class ShapeError(InvalidType, ValueError):
     """Incompatible shapes, or a gradient whose shape differs from that of its array."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("shapes that fit", message, message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis that the array does not have, or has been given twice."""
 
 
 class SingularMatrix(XpgradError, ValueError):

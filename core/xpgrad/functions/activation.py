@@ -7,6 +7,7 @@ from xpgrad.array_api import reshape, where
 from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
+from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real, real_floating, require_axis
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -124,13 +125,17 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
         Slopes, shared by the examples of the batch and by the axes after those of S. The derivative with respect to `x`
         at 0 is `W`.
     """
-    spec, slopes = real_floating(x, "prelu"), real_floating(W, "prelu", "W")
-    if spec.shape[1 : 1 + slopes.ndim] != slopes.shape:
-        expect = f"W of the shape of x from axis 1 on, {spec.shape[1 : 1 + slopes.ndim]}"
-        raise invalid("prelu", expect, f"x is {spec!r}, W is {slopes!r}")
-    x = as_variable(x)
-    slope = reshape(W, shape=slopes.shape + (1,) * (spec.ndim - 1 - slopes.ndim))
+    slope, x = along_features("prelu", x, W, "W"), as_variable(x)
     return where(x > 0, x, slope * x)
+
+
+def along_features(function: str, x: AnyArray, W: Any, name: str) -> Variable:
+    """Return `W`, of the shape of `x` from axis 1 on as far as it has axes, with the axes that it lacks at the end."""
+    spec, weights = real_floating(x, function), real_floating(W, function, name)
+    if spec.shape[1 : 1 + weights.ndim] != weights.shape:
+        expect = f"{name} of the shape of x from axis 1 on, {spec.shape[1 : 1 + weights.ndim]}"
+        raise invalid(function, expect, f"x is {spec!r}, {name} is {weights!r}")
+    return reshape(W, shape=weights.shape + (1,) * max(spec.ndim - 1 - weights.ndim, 0))
 
 
 @overload
@@ -145,6 +150,7 @@ def rrelu(
 ) -> tuple[Variable, Array]: ...
 
 
+@without_removed
 def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:
     """Return `x` where it is positive, and `x` times a random slope elsewhere. The derivative at 0 is the slope.
 
@@ -197,7 +203,7 @@ def elu(xp: Namespace, x: AnyArray, /, alpha: float = 1.0) -> Array:
     ----------
     Clevert, Unterthiner, Hochreiter: Fast and accurate deep network learning by exponential linear units, 2015.
     """
-    return fitted(xp, xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x < 0, x, 0.0))), x)
+    return fitted(xp, xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x > 0, 0.0, x))), x)
 
 
 def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.0507009873554804934) -> Variable:
@@ -231,10 +237,16 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
     ----------
     x : Variable or array, real floating-point
     beta : Variable, array or float
-        Broadcasts with `x`; in Chainer one for each feature.
+        Of the shape of `x` from axis 1 on, as far as it has axes: one for each feature, or one for all.
+
+    Raises
+    ------
+    InvalidType
+        Shapes do not fit, or a dtype is not real floating-point.
     """
+    slope = along_features("swish", x, beta, "beta") if getattr(beta, "ndim", 0) else beta
     x = as_variable(x)
-    return x * sigmoid(x * beta)
+    return x * sigmoid(x * slope)
 
 
 @floating

@@ -3,11 +3,16 @@
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 from xpgrad import array_api
-from xpgrad.array_api import moveaxis, reshape, unstack, where
+from xpgrad.array_api import unstack
 from xpgrad.array_api.shared import copying
+from xpgrad.backend.dtypes import dtype_of
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
+from xpgrad.functions.arguments import named
+from xpgrad.functions.checks import integral, invalid, known_spec
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -16,6 +21,13 @@ __all__ = [
     "fliplr", "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
 ]  # fmt: skip
+
+LONGEST_CODE = 3
+"""Letters of a code of NumPy for a dtype, such as "f" or "<f4"; names are longer."""
+
+moveaxis = named(array_api.moveaxis, "moveaxis", "x", "source", "destination")
+reshape = named(array_api.reshape, "reshape", "x", "shape")
+where = named(array_api.where, "where", "condition", "x", "y")
 
 
 def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset: int | None = None) -> Variable:
@@ -55,13 +67,21 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
                                        device=spec.device))  # fmt: skip
     for axis, (n, step) in enumerate(zip(lengths, steps, strict=True)):
         along = constant_variable(xp.arange(n, dtype=places.dtype, device=spec.device))
-        places = places + step * reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
-    return reshape(array_api.take(reshape(x, shape=(-1,)), reshape(places, shape=(-1,)), axis=0), shape=lengths)
+        places = places + step * array_api.reshape(along, shape=(-1, *(1,) * (len(lengths) - 1 - axis)))
+    return array_api.reshape(array_api.take(flatten(x), flatten(places), axis=0), shape=lengths)
 
 
-def broadcast(*args: AnyArray) -> tuple[Variable, ...]:
-    """Broadcast the arrays against each other."""
-    return array_api.broadcast_arrays(*args)
+@overload
+def broadcast(x: AnyArray, /) -> Variable: ...
+
+
+@overload
+def broadcast(x1: AnyArray, x2: AnyArray, /, *args: AnyArray) -> tuple[Variable, ...]: ...
+
+
+def broadcast(*args: AnyArray) -> Any:
+    """Broadcast the arrays against each other: a tuple of Variables, or one array as a Variable."""
+    return as_variable(args[0]) if len(args) == 1 else array_api.broadcast_arrays(*args)
 
 
 def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
@@ -70,10 +90,12 @@ def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` in the dtype `typ`, of its library or by name; `x` itself if that is its dtype."""
+    """Return `x` in the dtype `typ`, of its library or by name ("float32" or "f"); `x` itself if that is its dtype."""
     x = as_variable(x)
-    dtype = getattr(x.node.spec.backend.namespace, typ, typ) if isinstance(typ, str) else typ
-    return array_api.astype(x, dtype, copy=False)
+    if isinstance(typ, str):
+        code = plugins.host.namespace.empty(0, dtype=typ).dtype if len(typ) <= LONGEST_CODE else typ
+        typ = dtype_of(code, x.node.spec.backend)
+    return array_api.astype(x, typ, copy=False)
 
 
 def concat(xs: Sequence[AnyArray], axis: int = 1) -> Variable:
@@ -100,7 +122,7 @@ def expand_dims(x: AnyArray, axis: int) -> Variable:
 
 def flatten(x: AnyArray) -> Variable:
     """Return `x` reshaped to one axis."""
-    return reshape(x, shape=(-1,))
+    return array_api.reshape(x, shape=(-1,))
 
 
 def flip(x: AnyArray, axis: int) -> Variable:
@@ -108,14 +130,14 @@ def flip(x: AnyArray, axis: int) -> Variable:
     return array_api.flip(x, axis=axis)
 
 
-def fliplr(x: AnyArray) -> Variable:
-    """Return `x` in reverse order along axis 1."""
-    return flip(x, 1)
+def fliplr(a: AnyArray) -> Variable:
+    """Return `a` in reverse order along axis 1."""
+    return flip(a, 1)
 
 
-def flipud(x: AnyArray) -> Variable:
-    """Return `x` in reverse order along axis 0."""
-    return flip(x, 0)
+def flipud(a: AnyArray) -> Variable:
+    """Return `a` in reverse order along axis 0."""
+    return flip(a, 0)
 
 
 def get_item(x: AnyArray, slices: Index) -> Variable:
@@ -126,7 +148,7 @@ def get_item(x: AnyArray, slices: Index) -> Variable:
 def hstack(xs: Sequence[AnyArray]) -> Variable:
     """Concatenate the arrays `xs` along axis 1, vectors along axis 0."""
     xs = [_at_least(x, 1) for x in xs]
-    return concat(xs, 0 if xs[0].ndim == 1 else 1)
+    return concat(xs, 0 if not xs or xs[0].ndim == 1 else 1)
 
 
 def vstack(xs: Sequence[AnyArray]) -> Variable:
@@ -145,7 +167,7 @@ def _at_least(x: Any, ndim: int) -> Variable:
     v = as_variable(x)
     if v.ndim >= ndim:
         return v
-    return reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
+    return array_api.reshape(v, shape=(1,) * (ndim - v.ndim) + v.shape)
 
 
 def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
@@ -165,7 +187,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
         `repeats` is negative, or is neither one number nor one for each position.
     """
     counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
-    x = reshape(x, shape=(-1,)) if axis is None else as_variable(x)
+    x = array_api.reshape(x, shape=(-1,)) if axis is None else as_variable(x)
     axis = 0 if axis is None else axis
     length = x.shape[axis]
     if min(counts, default=0) < 0 or len(counts) not in (1, length):
@@ -197,8 +219,11 @@ def select_item(x: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape (N,)
     """
-    y = array_api.take_along_axis(x, reshape(t, shape=(-1, 1)).array, axis=1)
-    return reshape(y, shape=(-1,))
+    spec, labels = known_spec(x, "select_item"), integral(t, "select_item")
+    if spec.ndim != 2 or labels.shape != spec.shape[:1]:
+        raise invalid("select_item", "x of shape (N, C) and t of shape (N,)", f"x is {spec!r}, t is {labels!r}")
+    y = array_api.take_along_axis(x, array_api.reshape(t, shape=(-1, 1)).array, axis=1)
+    return array_api.reshape(y, shape=(-1,))
 
 
 def separate(x: AnyArray, axis: int = 0) -> tuple[Variable, ...]:
@@ -215,14 +240,14 @@ def split_axis(
     ----------
     x : Variable or array
     indices_or_sections : int or sequence of int
-        Number of equal parts, or the indices at which to cut.
+        Number of equal parts, or the indices at which to cut; negative ones count from the end.
     axis : int
     force_tuple : bool
         False returns a single part as it is.
 
     Raises
     ------
-    ValueError
+    ShapeError
         The axis cannot be cut into that number of equal parts.
     """
     x = as_variable(x)
@@ -230,11 +255,11 @@ def split_axis(
     length = x.shape[axis]
     if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ValueError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
+            raise ShapeError(f"split_axis: {length} elements cannot be split into {indices_or_sections} equal parts")
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:
-        cuts = [min(int(i), length) for i in indices_or_sections]
+        cuts = [sorted((0, int(i) + length * (int(i) < 0), length))[1] for i in indices_or_sections]
     before = (slice(None),) * axis
     parts = tuple(x[(*before, slice(start, max(start, end)))] for start, end in pairwise([0, *cuts, length]))
     return parts if force_tuple or len(parts) > 1 else next(iter(parts))

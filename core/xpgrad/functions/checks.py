@@ -83,7 +83,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
-    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
+    def checked(x: Any, *args: Any, **kwargs: Any) -> Variable:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
         return (
@@ -102,7 +102,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
-    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Variable:
+    def checked(x: Any, *args: Any, **kwargs: Any) -> Variable:
         spec = known_spec(x, name)
         if not spec.differentiable:
             raise invalid(name, "x of a floating-point dtype", f"x is {spec!r}")

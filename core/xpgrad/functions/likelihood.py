@@ -19,13 +19,13 @@ def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
     ----------
     x : Variable or array, real floating-point
         From 0 to 1.
-    y : Variable or array, like `x`
+    y : Variable or array, of its dtype; the two broadcast
         Logits: the probability of 1 is ``sigmoid(y)``.
     reduce : {"sum", "mean", "no"}
 
     Returns
     -------
-    Variable, shape (), or of `x` if `reduce` is "no"
+    Variable, shape (), or that of all elements if `reduce` is "no"
     """
     x, y = _alike("bernoulli_nll", reduce, x=x, y=y)
     return _reduced(softplus(y) - x * y, reduce)
@@ -36,13 +36,13 @@ def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "s
 
     Parameters
     ----------
-    x, mean, ln_var : Variable or array, of one shape, real floating-point
+    x, mean, ln_var : Variable or array, of one real floating-point dtype; they broadcast
         Values, means, and logarithms of the variances.
     reduce : {"sum", "mean", "no"}
 
     Returns
     -------
-    Variable, shape (), or of `x` if `reduce` is "no"
+    Variable, shape (), or that of all elements if `reduce` is "no"
     """
     x, mean, ln_var = _alike("gaussian_nll", reduce, x=x, mean=mean, ln_var=ln_var)
     distance = array_api.square(x - mean) * array_api.exp(-ln_var)
@@ -54,26 +54,26 @@ def gaussian_kl_divergence(mean: AnyArray, ln_var: AnyArray, reduce: str = "sum"
 
     Parameters
     ----------
-    mean, ln_var : Variable or array, of one shape, real floating-point
+    mean, ln_var : Variable or array, of one real floating-point dtype; they broadcast
         Means, and logarithms of the variances.
     reduce : {"sum", "mean", "no"}
 
     Returns
     -------
-    Variable, shape (), or of `mean` if `reduce` is "no"
+    Variable, shape (), or that of all elements if `reduce` is "no"
     """
     mean, ln_var = _alike("gaussian_kl_divergence", reduce, mean=mean, ln_var=ln_var)
     return _reduced(0.5 * (array_api.square(mean) + array_api.expm1(ln_var) - ln_var), reduce)
 
 
 def _alike(function: str, reduce: str, **inputs: Any) -> list[Variable]:
-    """Return the inputs as Variables if they are of one shape and dtype and `reduce` is an option."""
+    """Return the inputs as Variables if they are of one dtype and `reduce` is an option."""
     require_option(function, "reduce", reduce, ("sum", "mean", "no"))
     specs = [real_floating(x, function, name) for name, x in inputs.items()]
-    if any(spec.shape != specs[0].shape or spec.dtype != specs[0].dtype for spec in specs):
+    if any(spec.dtype != specs[0].dtype for spec in specs):
         *first, last = inputs
         actual = ", ".join(f"{name} is {spec!r}" for name, spec in zip(inputs, specs, strict=True))
-        raise invalid(function, f"{', '.join(first)} and {last} of one shape and dtype", actual)
+        raise invalid(function, f"{', '.join(first)} and {last} of one dtype", actual)
     return [as_variable(x) for x in inputs.values()]
 
 

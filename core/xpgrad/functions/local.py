@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from xpgrad.array_api import concat, matmul, permute_dims, reshape
 from xpgrad.functions.checks import invalid, known_spec
+from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.sequences import pad
 from xpgrad.functions.windows import geometry_on, images, per_axis, windows
 from xpgrad.graph.variable import Variable, as_variable
@@ -26,6 +27,7 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     Returns
     -------
     Variable, shape (N, out, OH, OW)
+        In the dtype of `x`, as from `convolution_2d`.
 
     Raises
     ------
@@ -41,17 +43,15 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     geometry = geometry_on(name, spec, per_axis(tuple(ksize), 2, "the last lengths of W", name), stride, 0)
     if geometry.out != (oh, ow):
         raise invalid(name, f"W of shape {(out, *geometry.out, c, *ksize)}, as x is {spec!r}", f"W is {filters!r}")
+    if b is not None and (not (bias := known_spec(b, name)).differentiable or bias.shape != (out, oh, ow)):
+        raise invalid(name, f"b of shape {(out, oh, ow)} and a floating-point dtype", f"b is {bias!r}")
     n, elements = spec.shape[0], c * math.prod(ksize)
+    x, W, b = unified(name, x, W, b)
     columns = permute_dims(windows(as_variable(x), geometry=geometry), axes=(4, 5, 0, 1, 2, 3))
     columns = reshape(columns, shape=(oh * ow, n, elements))
     weights = permute_dims(reshape(W, shape=(out, oh * ow, elements)), axes=(1, 2, 0))
     y = permute_dims(reshape(matmul(columns, weights), shape=(oh, ow, n, out)), axes=(2, 3, 0, 1))
-    if b is None:
-        return y
-    bias = known_spec(b, name)
-    if not bias.differentiable or bias.shape != (out, oh, ow):
-        raise invalid(name, f"b of shape {(out, oh, ow)} and a floating-point dtype", f"b is {bias!r}")
-    return y + b
+    return in_dtype_of(spec, y if b is None else y + b)
 
 
 def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:

@@ -1,12 +1,14 @@
 """Mathematics on arrays, under Chainer's names and with its defaults."""
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import maximum as _maximum
-from xpgrad.array_api import minimum, sign, square, statistical, tensordot
+from xpgrad.array_api import statistical
 from xpgrad.array_api.shared.primitives import sum_to as _sum_to
+from xpgrad.functions.arguments import named
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special import exponentials
@@ -25,7 +27,7 @@ absolute = array_api.abs
 arccos = inexact(array_api.acos, "arccos")
 arcsin = inexact(array_api.asin, "arcsin")
 arctan = inexact(array_api.atan, "arctan")
-arctan2 = array_api.atan2
+arctan2 = named(array_api.atan2, "arctan2", "x1", "x2")
 arctanh = inexact(array_api.atanh, "arctanh")
 ceil = inexact(array_api.ceil, "ceil")
 cos = inexact(array_api.cos, "cos")
@@ -38,9 +40,12 @@ log = inexact(array_api.log, "log")
 log10 = inexact(array_api.log10, "log10")
 log1p = inexact(array_api.log1p, "log1p")
 log2 = inexact(array_api.log2, "log2")
+minimum = named(array_api.minimum, "minimum", "x1", "x2")
+sign = named(array_api.sign, "sign", "x")
 sin = inexact(array_api.sin, "sin")
 sinh = inexact(array_api.sinh, "sinh")
 sqrt = inexact(array_api.sqrt, "sqrt")
+square = named(array_api.square, "square", "x")
 tan = inexact(array_api.tan, "tan")
 
 
@@ -52,12 +57,9 @@ def add(*xs: Operand) -> Variable:
     return reduce(array_api.add, xs[1:], as_variable(first))
 
 
-def maximum(*xs: Operand) -> Variable:
-    """Return the largest of any number of arrays, elementwise. A tie of two shares the gradient equally."""
-    if not xs:
-        raise TypeError("maximum: expected at least one array")
-    first: Array = xs[0]
-    return reduce(_maximum, xs[1:], as_variable(first))
+def maximum(x1: Operand, x2: Operand, *xs: Operand) -> Variable:
+    """Return the largest of two or more arrays, elementwise. A tie of two shares the gradient equally."""
+    return reduce(_maximum, xs, _maximum(x1, x2))
 
 
 def argmax(x: AnyArray, axis: int | None = None) -> Variable:
@@ -163,6 +165,18 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed to `shape`, over the axes that broadcasting from `shape` would add or expand."""
     return _sum_to(x, shape=tuple(shape))
+
+
+def tensordot(a: AnyArray, b: AnyArray, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Variable:
+    """Return the sum of the products of elements over axes of both arrays.
+
+    Parameters
+    ----------
+    a, b : Variable or array
+    axes : int, or pair of sequences of int
+        Number of the last axes of `a` and first ones of `b`, or which axes of `a` and of `b`.
+    """
+    return array_api.tensordot(a, b, axes=axes)
 
 
 def _swapped(x: Any, swap: bool) -> Any:

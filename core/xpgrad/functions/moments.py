@@ -11,6 +11,7 @@ from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
+from xpgrad.errors import ShapeError
 from xpgrad.functions.checks import invalid, known_spec, require_real_floating
 from xpgrad.graph.variable import Variable, as_array, inside
 from xpgrad.types import WHOLE, Array, Namespace, Shape
@@ -52,7 +53,7 @@ def group_size(function: str, spec: Spec, groups: int) -> int:
     if not isinstance(groups, WHOLE):
         raise TypeError(f"{function}: expected groups to be an int, got {type(groups).__name__}")
     if groups < 1 or spec.shape[1] % groups:
-        raise ValueError(f"{function}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
+        raise ShapeError(f"{function}: {spec.shape[1]} channels cannot be split into {groups} equal groups")
     return spec.shape[1] // groups
 
 

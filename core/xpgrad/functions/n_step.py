@@ -8,6 +8,7 @@ from xpgrad.array_api import tanh
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.activation import relu, sigmoid
+from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.array import separate
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.functions.connection import linear
@@ -42,6 +43,7 @@ class Unit(NamedTuple):
     step: Step
 
 
+@without_removed
 def n_step_lstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
@@ -97,6 +99,7 @@ def n_step_lstm(
     return hy, cy, ys
 
 
+@without_removed
 def n_step_bilstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
@@ -121,6 +124,7 @@ def n_step_bilstm(
     return hy, cy, ys
 
 
+@without_removed
 def n_step_gru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
@@ -153,6 +157,7 @@ def n_step_gru(
     return hy, ys
 
 
+@without_removed
 def n_step_bigru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
@@ -164,6 +169,7 @@ def n_step_bigru(
     return hy, ys
 
 
+@without_removed
 def n_step_rnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
@@ -194,6 +200,7 @@ def n_step_rnn(
     return hy, ys
 
 
+@without_removed
 def n_step_birnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",

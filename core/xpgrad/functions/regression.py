@@ -25,7 +25,9 @@ def squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     return array_api.square(array_api.subtract(*_pair(x0, x1, "squared_error")))
 
 
-squared_difference = squared_error
+def squared_difference(x1: AnyArray, x2: AnyArray) -> Variable:
+    """Return `squared_error` under another name."""
+    return squared_error(x1, x2)
 
 
 def mean_squared_error(x0: AnyArray, x1: AnyArray) -> Variable:

@@ -18,6 +18,7 @@ from xpgrad.array_api import (
 from xpgrad.array_api import broadcast_to as stretched
 from xpgrad.array_api import sum as sum_
 from xpgrad.backend.spec import Spec
+from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.functions.convolution import convolution_nd
 from xpgrad.functions.sequences import pad
@@ -79,6 +80,7 @@ def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Va
     return sampled(framed, image, clip(v + 1, 0, h + 1), clip(u + 1, 0, w + 1))
 
 
+@without_removed
 def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> Variable:
     """Return the points that affine maps assign to the pixels of pictures.
 
@@ -112,6 +114,7 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
     return reshape(astype(points, spec.dtype, copy=False), shape=(spec.shape[0], 2, h, w))
 
 
+@without_removed
 def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     """Return the values of pictures at points between their pixels, by bilinear interpolation.
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.errors import ShapeError
 from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Index
@@ -55,7 +56,7 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ValueError(f"pad_sequence: length must be at least {longest}, that of the longest array; got {length}")
+        raise ShapeError(f"pad_sequence: length must be at least {longest}, that of the longest array; got {length}")
     widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
     padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError, ShapeError, SingularMatrix, XpgradError
+from xpgrad.errors import AxisError, DtypeError, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
 
@@ -52,8 +52,8 @@ def explained(
 ) -> Exception:  # fmt: skip
     """Return what to raise in place of `error`: which operation it was, and what it got.
 
-    A ValueError of the library becomes a `ShapeError` if it is about shapes, a TypeError a `DtypeError` if it is about
-    dtypes; others keep their class.
+    A ValueError of the library becomes a `ShapeError` if it is about shapes, an IndexError an `AxisError` if it is
+    about axes, a TypeError a `DtypeError` if it is about dtypes; others keep their class.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def explained(
     if is_numerical(error):
         return SingularMatrix(text)
     if isinstance(error, IndexError):
-        return IndexError(text)
+        return (AxisError if re.search(r"\b(axis|axes|tuple index)\b", said) else IndexError)(text)
     if isinstance(error, ValueError):
         return (ShapeError if re.search(_ABOUT_SHAPES, said) else ValueError)(text)
     if isinstance(error, RuntimeError):

@@ -64,8 +64,7 @@ class Swish(Link):
         """Return the activation of `x`."""
         self.initialize_for(x)
         x = as_variable(x)
-        beta = self.beta.reshape((*self.beta.shape, *(1,) * (x.ndim - 1 - self.beta.ndim)))
-        return fitted(x, swish(x, beta))
+        return fitted(x, swish(x, self.beta))
 
 
 class Maxout(Chain):

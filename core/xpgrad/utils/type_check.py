@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import XpgradError
+from xpgrad.errors import InvalidType as InvalidType
 from xpgrad.types import Dtype, Shape
 
 
@@ -40,24 +40,6 @@ class TypeInfoTuple(tuple[TypeInfo, ...]):
     def size(self) -> int:
         """Return the number of inputs."""
         return len(self)
-
-
-class InvalidType(XpgradError, TypeError):
-    """An input has a shape or dtype that the function does not take."""
-
-    def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
-        self.expect, self.actual = expect, actual
-        super().__init__(msg if msg is not None else f"Expect: {expect}\nActual: {actual}")
-
-    def locate(self, label: str, in_types: TypeInfoTuple) -> None:
-        """Put the function's name, and what it got, into the message."""
-        inputs = ", ".join(map(str, in_types)) or "no inputs"
-        self.actual = f"{self.actual}; inputs: {inputs}" if self.actual else f"inputs: {inputs}"
-        head = f"Invalid operation is performed in: {label} (Forward)"
-        self.args = (f"{head}\n\nExpect: {self.expect}\nActual: {self.actual}",)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.expect, self.actual, self.args[0])
 
 
 def expect(*conditions: Any, actual: str = "") -> None:

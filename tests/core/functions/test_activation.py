@@ -31,9 +31,17 @@ def test_derivatives_at_kinks(device, f, at, expected):
     assert gradient(device, f, [at]) == [expected]
 
 
-def test_relu_passes_nan_on(device):
-    y = F.relu(xpgrad.Variable(device.send(np.asarray([np.nan, -np.inf, np.inf], np.float32))))
-    np.testing.assert_array_equal(xpgrad.get_device(-1).send(y.array), [np.nan, 0, np.inf])
+@pytest.mark.parametrize(("f", "least"), [(F.relu, 0), (F.elu, -1)])
+def test_nan_passes_through_rectifiers(device, f, least):
+    y = f(xpgrad.Variable(device.send(np.asarray([np.nan, -np.inf, np.inf], np.float32))))
+    np.testing.assert_array_equal(xpgrad.get_device(-1).send(y.array), [np.nan, least, np.inf])
+    assert np.isnan(gradient(device, F.elu, [np.nan]))[0]
+
+
+@pytest.mark.parametrize(("f", "name"), [(F.prelu, "W"), (F.swish, "beta")])
+def test_parameters_of_features_fit_them(f, name):
+    with pytest.raises(InvalidType, match=rf"{name} of the shape of x from axis 1 on, \(3,\)"):
+        f(np.ones((2, 3, 4)), np.ones(4))
 
 
 @pytest.mark.parametrize("f", [F.sigmoid, F.softplus, F.elu, F.tanh])

@@ -1,12 +1,14 @@
 """`xpgrad.functions` as a whole: every function has a case, and the Chainer names that are plain renames."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
 
 import xpgrad.functions as F
 from xpgrad import Variable, array_api
+from xpgrad.errors import ShapeError
 from xpgrad.utils.type_check import InvalidType
 from xpgrad_conformance.cases import CASES
 
@@ -33,17 +35,20 @@ RENAMED = {
 }
 THE_SAME = {
     "absolute": "abs",
-    "arctan2": "atan2",
-    "minimum": "minimum",
-    "sign": "sign",
-    "square": "square",
-    "tensordot": "tensordot",
 }
+BY_NAME = {
+    "arctan2": ("x1", "x2"),
+    "minimum": ("x1", "x2"),
+    "sign": ("x",),
+    "square": ("x",),
+    "tensordot": ("a", "b"),
+}
+"""Functions of the standard whose arrays have names in Chainer, too."""
 
 
 def test_every_function_has_a_case_or_is_a_plain_rename():
     covered = {case.name.removeprefix("F.").partition("-")[0] for case in CASES if case.area == "F"}
-    assert set(F.__all__) == covered | RENAMED.keys() | THE_SAME.keys()
+    assert set(F.__all__) == covered | RENAMED.keys() | THE_SAME.keys() | BY_NAME.keys()
 
 
 def test_all_lists_what_is_there():
@@ -56,6 +61,74 @@ def test_all_lists_what_is_there():
 @pytest.mark.parametrize(("name", "standard"), THE_SAME.items())
 def test_the_same_function(name, standard):
     assert getattr(F, name) is getattr(array_api, standard)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    (BY_NAME | dict.fromkeys((*RENAMED, "relu", "softmax", "erf", "sigmoid"), ("x",)) | {"flipud": ("a",)}).items(),
+)
+def test_arrays_go_by_name(name, arguments):
+    xs = [np.asarray([[0.25, 0.5]]), np.asarray([[0.5, 0.125]])][: len(arguments)]
+    by_name = getattr(F, name)(**dict(zip(arguments, xs, strict=True)))
+    np.testing.assert_array_equal(by_name.array, getattr(F, name)(*xs).array)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "arguments"),
+    [
+        ("concat", ShapeError, ([np.ones((2, 3)), np.ones((3, 3))],)), ("concat", IndexError, ([np.ones(2)],)),
+        ("broadcast", ShapeError, (np.ones(2), np.ones(3))), ("broadcast_to", ShapeError, (np.ones(2), (3,))),
+        ("reshape", ShapeError, (np.ones(2), (3,))), ("stack", ShapeError, ([np.ones(2), np.ones(3)],)),
+        ("add", ShapeError, (np.ones(2), np.ones(3))), ("matmul", ShapeError, (np.ones((2, 3)), np.ones((2, 3)))),
+        ("einsum", ShapeError, ("ij,jk", np.ones((2, 3)), np.ones((2, 3)))), ("sum", IndexError, (np.ones(2), 1)),
+        ("split_axis", ShapeError, (np.ones(7), 3, 0)), ("mean", IndexError, (np.ones(2), -2)),
+        ("moveaxis", IndexError, (np.ones(2), 1, 0)), ("argmax", IndexError, (np.ones(2), 1)),
+        ("cumsum", IndexError, (np.ones(2), 1)), ("flip", IndexError, (np.ones(2), 1)),
+        ("logsumexp", IndexError, (np.ones(2), 1)), ("squeeze", IndexError, (np.ones(2), 1)),
+        ("separate", IndexError, (np.ones(2), 1)), ("expand_dims", IndexError, (np.ones(2), 2)),
+    ],
+)  # fmt: skip
+def test_shapes_and_axes_that_do_not_fit_are_invalid_types(name, kind, arguments):
+    with pytest.raises(InvalidType) as caught:
+        getattr(F, name)(*arguments)
+    assert isinstance(caught.value, kind)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert str(again) == str(caught.value) == again.actual
+
+
+@pytest.mark.parametrize("name", sorted(F.__all__))
+def test_functions_can_be_pickled(name):
+    assert pickle.loads(pickle.dumps(getattr(F, name))) is getattr(F, name)
+
+
+def test_other_arguments_go_by_name():
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(F.where(condition=x > 2, x=x, y=-x).array, np.where(x > 2, x, -x))
+    np.testing.assert_array_equal(F.where(x > 2, x=x, y=-x).array, np.where(x > 2, x, -x))
+    np.testing.assert_array_equal(F.moveaxis(x, source=0, destination=1).array, x.T)
+    np.testing.assert_array_equal(F.reshape(x=x, shape=(3, 2)).array, x.reshape(3, 2))
+    np.testing.assert_array_equal(F.tensordot(x, x.T, 1).array, x @ x.T)
+    np.testing.assert_array_equal(F.squared_difference(x1=x, x2=x[::-1]).array, (x - x[::-1]) ** 2)
+    with pytest.raises(TypeError, match="relu"):
+        F.relu(y=x)
+
+
+@pytest.mark.parametrize(
+    ("name", "removed"),
+    [
+        ("batch_normalization", "train"), ("convolution_2d", "deterministic"), ("deconvolution_2d", "deterministic"),
+        ("dropout", "train"), ("n_step_bigru", "use_cudnn"), ("n_step_bilstm", "train"), ("n_step_birnn", "train"),
+        ("n_step_gru", "use_cudnn"), ("n_step_lstm", "train"), ("n_step_rnn", "train"), ("rrelu", "train"),
+        ("spatial_transformer_grid", "use_cudnn"), ("spatial_transformer_sampler", "use_cudnn"), ("zoneout", "train"),
+    ],
+)  # fmt: skip
+def test_arguments_that_chainer_dropped_are_refused_with_advice(name, removed):
+    advice = {"train": r"use xpgrad.using_config\('train', ...\)"}.get(removed, "delete it")
+    with pytest.raises(ValueError, match=f"{name}: the argument '{removed}' is gone since Chainer 2; {advice}"):
+        getattr(F, name)(np.ones((2, 3)), **{removed: True})
+    with pytest.raises(TypeError):
+        getattr(F, name)(np.ones((2, 3)), foo=True)
 
 
 @pytest.mark.parametrize(("name", "standard"), RENAMED.items())

@@ -5,13 +5,20 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad.utils.type_check import InvalidType
 
 
 def test_cast_takes_names_and_returns_the_same_object_if_there_is_nothing_to_do(device):
     x = xpgrad.Variable(device.send(np.ones(3, np.float32)))
     assert F.cast(x, "float32") is x
     assert F.cast(x, x.dtype) is x
+    for code in ("d", "f8", "<f8"):
+        assert F.cast(x, code).dtype == F.cast(x, "float64").dtype
     assert F.cast(x, "float64").dtype == device.send(np.ones(1)).dtype
+
+
+def test_cast_to_e_is_to_half_precision():
+    assert F.cast(np.ones(3), "e").dtype == np.float16
 
 
 def test_copy_crosses_devices_with_its_gradient():
@@ -23,6 +30,12 @@ def test_copy_crosses_devices_with_its_gradient():
     np.testing.assert_array_equal(x.grad, [2.0, 4.0])
 
 
+def test_broadcast_of_one_is_no_tuple():
+    x = xpgrad.Variable(np.ones(2))
+    assert F.broadcast(x) is x
+    assert [y.shape for y in F.broadcast(x, np.ones((3, 1)))] == [(3, 2), (3, 2)]
+
+
 def test_split_axis_into_parts_that_are_not_equal_is_refused():
     with pytest.raises(ValueError, match="7 elements cannot be split into 3 equal parts"):
         F.split_axis(np.ones(7), 3, 0)
@@ -31,6 +44,24 @@ def test_split_axis_into_parts_that_are_not_equal_is_refused():
 def test_split_axis_returns_a_tuple_by_default():
     assert isinstance(F.split_axis(np.ones(4), 1, 0), tuple)
     assert F.split_axis(np.ones(4), 1, 0, force_tuple=False).shape == (4,)
+
+
+def test_split_axis_counts_negative_indices_from_the_end():
+    x = np.arange(4.0)
+    for cuts in ([-1], [1, -1], [-9, 9]):
+        for part, expected in zip(F.split_axis(x, cuts, 0), np.split(x, cuts), strict=True):
+            np.testing.assert_array_equal(part.array, expected)
+
+
+@pytest.mark.parametrize(("shape", "t"), [((3, 4), [0, 1]), ((2, 3, 1), [0, 1]), ((2,), [0, 1]), ((2, 3), [0.0, 1.0])])
+def test_select_item_takes_a_label_for_each_row(shape, t):
+    with pytest.raises(InvalidType, match="select_item"):
+        F.select_item(np.ones(shape), np.asarray(t))
+
+
+def test_hstack_of_nothing_is_refused():
+    with pytest.raises(TypeError, match="concat: expected at least one Variable or array, got nothing"):
+        F.hstack([])
 
 
 def test_select_item_takes_variables():

@@ -35,11 +35,15 @@ def test_an_empty_batch_has_loss_zero(device, loss):
 
 
 @pytest.mark.parametrize("name", ["gaussian_nll", "gaussian_kl_divergence", "bernoulli_nll"])
-def test_likelihoods_take_arrays_of_one_shape(name):
+def test_likelihoods_take_arrays_of_one_dtype_that_broadcast(name):
     count = 3 if name == "gaussian_nll" else 2
     arrays = [np.ones((2, 2))] * (count - 1)
-    with pytest.raises(InvalidType, match=f"{name} .*\n\nExpect: .* of one shape and dtype"):
-        getattr(F, name)(*arrays, np.ones(2))
+    with pytest.raises(InvalidType, match=f"{name} .*\n\nExpect: .* of one dtype"):
+        getattr(F, name)(*arrays, np.ones((2, 2), np.float32))
+    with pytest.raises(InvalidType, match="shapes do not broadcast"):
+        getattr(F, name)(*arrays, np.ones(3))
+    row = getattr(F, name)(*arrays, np.ones(2), reduce="no")
+    np.testing.assert_array_equal(row.array, getattr(F, name)(*arrays, np.ones((2, 2)), reduce="no").array)
     with pytest.raises(ValueError, match=f"{name}: reduce must be 'sum', 'mean' or 'no', got 'max'"):
         getattr(F, name)(*arrays, np.ones((2, 2)), reduce="max")
     total, mean, each = (getattr(F, name)(*arrays, np.ones((2, 2)), reduce=way) for way in ("sum", "mean", "no"))

@@ -12,7 +12,7 @@ def test_add_of_one_is_itself_and_of_none_an_error():
     assert F.add(x) is x
     with pytest.raises(TypeError, match="add: expected at least one array"):
         F.add()
-    with pytest.raises(TypeError, match="maximum: expected at least one array"):
+    with pytest.raises(TypeError, match=r"maximum.*missing 2 required"):
         F.maximum()
 
 

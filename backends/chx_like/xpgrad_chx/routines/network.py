@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from xpgrad.errors import ShapeError
 from xpgrad.utils.type_check import InvalidType
 from xpgrad_chx.errors import OperandError
 from xpgrad_chx.evaluation import through
@@ -19,5 +20,7 @@ def run(name: str, *args: Any, **kwargs: Any) -> Any:
 
     try:
         return through(getattr(F, name), name, args, kwargs)
+    except ShapeError:
+        raise
     except InvalidType as error:
         raise OperandError(str(error)) from None

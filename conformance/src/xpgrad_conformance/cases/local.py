@@ -42,7 +42,7 @@ CASES = (
         "local_convolution_2d",
         lambda F, x, W, b: F.local_convolution_2d(x, W, b),
         _local,
-        (Input((2, 2, 4, 3)), Input((3, 3, 2, 2, 2, 2)), Input((3, 3, 2))),
+        (Input((2, 2, 4, 3)), Input((4, 3, 2, 2, 2, 2)), Input((4, 3, 2))),
     ),
     case(
         "local_convolution_2d-stride",

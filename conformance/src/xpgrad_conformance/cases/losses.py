@@ -80,6 +80,12 @@ LIKELIHOOD = (
         lambda x, m, v: _gaussian(x, m, v).mean(),
         TRIPLE,
     ),
+    _f(
+        "gaussian_nll-broadcast",
+        lambda F, x, m, v: F.gaussian_nll(x, m, v),
+        lambda x, m, v: _gaussian(x, m, v).sum(),
+        (Input((2, 3)), Input((3,)), Input((2, 1))),
+    ),
     _f("gaussian_nll-no_reduce", lambda F, x, m, v: F.gaussian_nll(x, m, v, "no"), _gaussian, TRIPLE),
 )
 MARGIN = (

@@ -55,6 +55,12 @@ ACTIVATIONS = (
     _f("maxout-axis", lambda F, x: F.maxout(x, 3, axis=-3), lambda x: x.max(1, keepdims=True), IMAGES),
     _f("rrelu", lambda F, x: F.rrelu(x, l=0.3, u=0.3), lambda x: np.where(x > 0, x, 0.3 * x)),
     _f("swish", lambda F, x, b: F.swish(x, b), lambda x, b: x * _sigmoid(b * x), (Input(), Input((4,)))),
+    _f(
+        "swish-features",
+        lambda F, x, b: F.swish(x, b),
+        lambda x, b: x * _sigmoid(b[:, None] * x),
+        (Input((2, 3, 1)), Input((3,))),
+    ),
     _f("softmax", lambda F, x: F.softmax(x), _softmax, keeps=("y",)),
     _f("softmax-axis", lambda F, x: F.softmax(x, axis=0), lambda x: _softmax(x, 0), IMAGES, keeps=("y",)),
     _f("log_softmax", lambda F, x: F.log_softmax(x), lambda x: np.log(_softmax(x)), keeps=("y",)),

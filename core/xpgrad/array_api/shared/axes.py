@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import AxisError
 from xpgrad.types import WHOLE, Array, Namespace, Shape
 
 Axis = int | Sequence[int] | None
@@ -14,7 +15,7 @@ def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
     """Return `axis` as a tuple of distinct axes, none negative."""
     given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
     if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
-        raise IndexError(f"{operation}: expected distinct axes of an array with {ndim} axes, got {axis}")
+        raise AxisError(f"{operation}: expected distinct axes of an array with {ndim} axes, got {axis}")
     return tuple(a % ndim for a in given)
 
 
