@@ -32,6 +32,7 @@ from xpgrad.config import (
 )
 from xpgrad.errors import (
     AnomalyError,
+    AxisError,
     BackendMismatch,
     BackendUnavailable,
     BatchError,
@@ -78,7 +79,7 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api",
-    "AnomalyError", "BackendMismatch", "BackendUnavailable", "BatchError", "BatchWarning", "ChangedArray",
+    "AnomalyError", "AxisError", "BackendMismatch", "BackendUnavailable", "BatchError", "BatchWarning", "ChangedArray",
     "CompileWarning", "DeviceMismatch", "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError",
     "IterationError", "NotANumber", "PluginError", "ShapeError", "SingularMatrix", "SparsityError", "SpecifierError",
     "StructureError", "TraceError", "UnknownArray", "XpgradError",

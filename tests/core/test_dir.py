@@ -10,7 +10,7 @@ import pytest
 import xpgrad
 
 ROOT = """
-AbstractSerializer AnomalyError BackendMismatch BackendUnavailable BatchError BatchWarning Chain ChainList
+AbstractSerializer AnomalyError AxisError BackendMismatch BackendUnavailable BatchError BatchWarning Chain ChainList
 ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary DtypeError EscapedArray Function
 FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning GraphError Initializer
 IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential Serializer
