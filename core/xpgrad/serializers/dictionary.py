@@ -1,5 +1,6 @@
 """Serializers that save into a dictionary of arrays on the host, and load from one."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -158,7 +159,7 @@ def load(
     Raises
     ------
     KeyError
-        With `strict`: names are missing, or a link has no place for some.
+        With `strict`: names are missing.
     ShapeError, DtypeError
         An array does not fit.
     """
@@ -176,15 +177,18 @@ def load(
 
 
 def _check_names(obj: Link, deserializer: NpzDeserializer, wanted: Iterable[str]) -> None:
-    """Raise unless the file has these names and, below the path, no others."""
+    """Raise if the file does not have these names; warn if it has others below the path, which Chainer leaves."""
     wanted = {name for name in wanted if not deserializer.ignores(name)}
     found = {n for n in deserializer.npz if n.startswith(deserializer.path) and not deserializer.ignores(n)}
     missing, more = sorted(wanted - found), sorted(found - wanted)
-    if missing or more:
-        parts = [f"the file has no {_text(missing)}"] if missing else []
-        parts += [f"the model has no {_text(more)}"] if more else []
-        advice = "pass strict=False or ignore_names to leave them, or path to load a part of the file"
-        raise KeyError(f"the file is not of this {type(obj).__name__}: {'; '.join(parts)}; {advice}")
+    parts = [f"the file has no {_text(missing)}"] if missing else []
+    parts += [f"the model has no {_text(more)}"] if more else []
+    advice = "pass strict=False or ignore_names to leave them, or path to load a part of the file"
+    text = f"the file is not of this {type(obj).__name__}: {'; '.join(parts)}; {advice}"
+    if missing:
+        raise KeyError(text)
+    if more:
+        warnings.warn(text, stacklevel=4)
 
 
 def _text(names: list[str]) -> str:

@@ -42,14 +42,14 @@ def load_npz(
     path : str
         The part of the file to load, such as ``updater/model:main/`` of a trainer's snapshot.
     strict : bool
-        Whether names that the file does not have, or a link does not have, are errors.
+        Whether names that the file does not have are errors, and those that a link does not have give a warning.
     ignore_names : str, callable, or list of these, optional
         Full names, and functions of a name, of values that stay as they are.
 
     Raises
     ------
     KeyError
-        Names differ; the text lists them.
+        Names are missing; the text lists them.
     ShapeError, DtypeError
         An array in the file does not fit.
     """
