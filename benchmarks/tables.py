@@ -33,7 +33,7 @@ NAMES = COLUMNS | {
 """What the contestants are called in sentences."""
 ABSOLUTE = "x.nbytes", "MB", "B/op", "ratio"
 """Units of what is not given as a ratio to `h`."""
-WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT", "SCAN"
+WORKLOADS = *(f"P{i}" for i in range(1, 14)), "P6263", "CHECKPOINT", "SCAN", "EPOCH", "OPTIMIZERS"
 DERIVATIVES = {"JACOBIAN": "jax", "HESSIAN": "jax", "EXAMPLES": "t", "JVP": "plain"}
 """Workloads beyond a gradient, and the contestant that the ratios of each are to."""
 BASES = {"t": "`torch.func`", "jax": "`jax.jit`", "plain": "plain call"}
@@ -89,7 +89,7 @@ def _cell(row: Mapping[str, Any] | None) -> str:
     value = _quantity(row["minimum"], row["unit"]) if own else ratio(row["per_h"])
     texts = []
     for limit, kept in row["verdicts"].items():
-        shown = f"{ratio(row['per_t'])}t" if limit.endswith("t") else value
+        shown = f"{ratio(row['ratios'][limit])}{limit[-1]}" if limit[-1] in "tk" else value
         bound = limit.rstrip("h")
         texts.append(f"{shown} ≤ {bound}" if kept else f"**{shown} > {bound}**")
     return "; ".join(texts) or value
