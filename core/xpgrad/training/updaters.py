@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
 from xpgrad.dataset.convert import Converter, concat_examples, device_or_none
+from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
 __all__ = ["StandardUpdater", "Updater"]
@@ -157,9 +159,19 @@ def convert(converter: Callable[..., Any], batch: Any, device: Device | None) ->
     """Return a converted batch; a function without the decorator `converter` gets numbers of CPUs and GPUs."""
     if isinstance(converter, Converter) or device is None:
         return converter(batch, device)
-    if device.name == "@numpy":
-        return converter(batch, -1)
-    return converter(batch, int(device.name.rpartition(":")[2]) if device.name.startswith("@cupy:") else device)
+    number = _number(device)
+    return converter(batch, device if number is None else number)
+
+
+def _number(device: Device) -> int | None:
+    """Return Chainer's number of a device: -1 for the host, that of a GPU, None for others."""
+    if device.backend is plugins.host:
+        return -1
+    try:
+        is_gpu = device.backend is plugins.backend_of_prefix("gpu")
+    except BackendUnavailable:
+        return None
+    return int(device.name.rpartition(":")[2]) if is_gpu else None
 
 
 def call(function: Callable[..., Any], batch: Any, *first: Any) -> Any:
