@@ -123,8 +123,7 @@ def conform(
         versions=versions(backend),
         devices=order.devices,
         profile=profile,
-        whole=(letters, chosen, named, share) == (None, None, None, None)
-        and len(devices) == len(tuple(backend.devices())),
+        whole=order.whole and len(devices) == len(tuple(backend.devices())),
         seed=seed,
         seconds=round(time.monotonic() - started, 1),
         capabilities=given,

@@ -43,6 +43,11 @@ class Order:
     share: tuple[int, int] | None = None
     operations: tuple[str, ...] | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out but by the profile."""
+        return self.families is self.cases is self.operations is self.share is None
+
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""
         devices = [device_named(name) for name in self.devices]

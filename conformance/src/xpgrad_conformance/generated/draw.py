@@ -112,11 +112,13 @@ def covering(factors: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> 
         yield {names[c]: factors[names[c]][k] for c, k in sorted(row.items())}
 
 
-def _best(c: int, row: Mapping[int, int], pairs: set[tuple[int, ...]], count: int, rng: np.random.Generator) -> int:
+def _best(
+    c: int, row: Mapping[int, int], pairs: set[tuple[int, int, int, int]], count: int, rng: np.random.Generator
+) -> int:
     """Return the value of one factor that meets most pairs that have not occurred."""
 
     def new(k: int) -> int:
-        return sum((*sorted_pair(x, i, c, k),) in pairs for x, i in row.items())
+        return sum(sorted_pair(x, i, c, k) in pairs for x, i in row.items())
 
     order = rng.permutation(count).tolist()
     return int(max(order, key=new))

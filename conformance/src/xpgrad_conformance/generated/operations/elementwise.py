@@ -17,9 +17,8 @@ def unary(
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in draw.lengths():
-            yield Sample(
-                name, (draw.array((n,), low=low, high=high, axes=("n",)),), reference, units=units, smooth=True
-            )
+            x = draw.array((n,), low=low, high=high, axes=("n",))
+            yield Sample(name, (x,), reference, units=units, smooth=True)
         kinds = "specials", "extremes", "spread"
         for row in draw.combinations(n=(1, 7, 33, 257), kind=kinds, layout=draw.layouts()):
             shape = (row["n"], 5)
