@@ -46,7 +46,7 @@ class Order:
     @property
     def whole(self) -> bool:
         """Whether nothing is left out but by the profile."""
-        return self.families is self.cases is self.operations is self.share is None
+        return all(part is None for part in (self.families, self.cases, self.operations, self.share))
 
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""

@@ -14,6 +14,10 @@ from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
 
+Pair = tuple[int, int, int, int]
+"""Two factors, each by its number, with the number of its value."""
+
+
 class Draw:
     """The choices of one check on one function, in one dtype, on one device.
 
@@ -103,7 +107,7 @@ def covering(factors: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> 
         for j in range(len(factors[names[b]]))
     }
     while pairs:
-        a, i, b, j = min(pairs) if len(pairs) < 3 else next(iter(pairs))
+        a, i, b, j = min(pairs)
         row = {a: i, b: j}
         for c in rng.permutation(len(names)).tolist():
             if c not in row:
@@ -124,6 +128,6 @@ def _best(
     return int(max(order, key=new))
 
 
-def sorted_pair(a: int, i: int, b: int, j: int) -> tuple[int, int, int, int]:
+def sorted_pair(a: int, i: int, b: int, j: int) -> Pair:
     """Return a pair of factors with their values, the earlier factor first."""
     return (a, i, b, j) if a < b else (b, j, a, i)
