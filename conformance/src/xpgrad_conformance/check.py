@@ -22,6 +22,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("D", "dtype", 0),
     Family("K", "kernels", 0),
     Family("E", "errors", 0),
+    Family("S", "sequences", 0),
     Family("G", "gradients", 1),
     Family("N", "kinks", 1),
     Family("M", "memory", 1),

@@ -26,11 +26,21 @@ class Draw:
     dtype : str
     quick : bool
     rng : numpy.random.Generator
-        Determined by the seed of the run and the check.
+        Determined by the seed of the run, the check and the number.
+
+    Parameters
+    ----------
+    s : Subject
+    name : str
+        The kernel or function whose thresholds are meant.
+    number : int
+        Another one for other random numbers.
     """
 
-    def __init__(self, s: Subject, name: str = "") -> None:
-        self.s, self.dtype, self.quick, self.rng = s, s.dtype, s.quick, s.generator()
+    def __init__(self, s: Subject, name: str = "", number: int = 0) -> None:
+        self.s, self.dtype, self.quick = s, s.dtype, s.quick
+        first = s.generator()
+        self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = tuple(s.backend.thresholds.get(name, ())) + tuple(s.backend.thresholds.get("", ()))
 
     def has(self, *facts: str) -> bool:

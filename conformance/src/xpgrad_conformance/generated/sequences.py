@@ -1,0 +1,84 @@
+"""Calls of one function one after another: samples of the same shapes with other values, and with another dtype."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from xpgrad.testing.arrays import on_host
+from xpgrad.types import Array
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.subject import Subject
+
+LOOKED_AT = 200
+"""Samples of an operation among which small ones are chosen."""
+ENOUGH = 30
+"""Small ones after which no further ones are looked for."""
+SMALL = 300
+"""The most elements in the arguments of a small sample."""
+
+
+Pair = tuple[Sample, Sample]
+_made: dict[Any, list[Pair]] = {}
+"""The pairs that were made last: several checks in a row take the same."""
+
+
+def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL) -> list[Pair]:
+    """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
+
+    Parameters
+    ----------
+    s : Subject
+    operation : Operation
+    least, most : int
+        Bounds of the number of elements of all arguments.
+    """
+    key = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
+    if key not in _made:
+        _made.clear()
+        like = in_dtype(s, s.dtype)
+        one, two = ({_key(each): each for each in _some(like, operation, k, least, most)} for k in (1, 2))
+        found = [(sample, two[key]) for key, sample in one.items() if key in two and not _equal(sample, two[key])]
+        _made[key] = sorted(found, key=lambda pair: elements(pair[0]))
+    return _made[key]
+
+
+def in_dtype(s: Subject, dtype: str) -> Subject:
+    """Return the subject in another dtype."""
+    name = "" if s.operation is None else s.operation.name
+    return Subject(s.device, s.capabilities, dtype=dtype, operation=s.operation, name=name, seed=s.seed, quick=s.quick)
+
+
+def elements(sample: Sample) -> int:
+    """Return the number of elements of all arguments."""
+    return sum(host.size for host in sample.hosts)
+
+
+def _some(s: Subject, operation: Operation, number: int, least: int, most: int) -> Iterator[Sample]:
+    looked_at = islice(operation.samples(Draw(s, operation.name, number)), LOOKED_AT)
+    yield from islice((sample for sample in looked_at if least <= elements(sample) <= most), ENOUGH)
+
+
+def _key(sample: Sample) -> Any:
+    shapes = tuple((a.host.shape, a.host.dtype.name, a.layout) for a in sample.arguments)
+    return sample.written, shapes
+
+
+def _equal(one: Sample, two: Sample) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one.hosts, two.hosts, strict=True))
+
+
+def bits(results: Any) -> tuple[bytes, ...]:
+    """Return the bytes of one or several results."""
+    several = results if isinstance(results, (tuple, list)) else [results]
+    return tuple(on_host(each).tobytes() for each in several)
+
+
+def overwrite(array: Array, other: Array) -> bool:
+    """Write the values of `other` into `array`; return whether its library allows it: some arrays are read-only."""
+    try:
+        array[...] = other
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
