@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import threading
 import time
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +11,8 @@ from xpgrad import Variable, as_array, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import TIMEOUT
-from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample
-from xpgrad_conformance.generated.sequences import Pair, bits, in_dtype, overwrite, pairs_of
+from xpgrad_conformance.generated.sequences import Pair, assert_right, bits, in_dtype, in_turn, overwrite, pairs_of
 from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
@@ -26,26 +24,10 @@ SECONDS = 2.0
 WRITES = "in_place_update", "index_assignment"
 
 
-def _in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
-    """Return whether an operation is called in a dtype: in the quick profile in one of them, by its name."""
-    return not quick or operation.quick[zlib.crc32(operation.name.encode()) % len(operation.quick)] == dtype
-
-
-def _assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:
-    """Raise AssertionError unless the results of a sample's call are right."""
-    try:
-        wrong = sample.difference(s, got, sample.expected())
-    except AssertionError as error:
-        wrong = str(error)
-    if wrong is not None:
-        program = program_of(sample, s.device.name, f"{when}: {wrong}")
-        raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program}")
-
-
 def _called(s: Subject, sample: Sample, when: str, arrays: Any = None) -> Any:
     """Return the results of a sample's call, which must be right."""
     got = sample.applied(s.xp, *(sample.arrays(s) if arrays is None else arrays))
-    _assert_right(s, sample, got, when)
+    assert_right(s, sample, got, when)
     return got
 
 
@@ -56,7 +38,7 @@ def _spread(pairs: list[Pair], count: int) -> list[Pair]:
     return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
 
 
-@check("S01", scope="operation", applies=_in_turn)
+@check("S01", scope="operation", applies=in_turn)
 def histories(s: Subject) -> None:
     """Calls are right whatever came before: other values, shapes and dtypes, errors, writes to their arguments."""
     assert s.operation is not None
@@ -90,7 +72,7 @@ def _alternate(s: Subject, pairs: list[Pair]) -> None:
         _called(s, one, "after calls in other dtypes")
     for sample, got, before in kept:
         if bits(got) != before:
-            _assert_right(s, sample, got, "after later calls (an earlier result has changed)")
+            assert_right(s, sample, got, "after later calls (an earlier result has changed)")
 
 
 def _failing(s: Subject, sample: Sample) -> Iterator[tuple[str, Any]]:
@@ -124,7 +106,7 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
         return
     _called(s, two, "after its arguments were written to", arrays)
     if not shares and bits(first) != before:
-        _assert_right(s, one, first, "after its arguments were written to (the result has changed)")
+        assert_right(s, one, first, "after its arguments were written to (the result has changed)")
     del graph
 
 
@@ -135,7 +117,7 @@ def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
     return sample.applied(s.xp, *(Variable(x) if on_host(x).dtype.kind in "fc" else x for x in arrays))
 
 
-@check("S02", scope="operation", applies=_in_turn)
+@check("S02", scope="operation", applies=in_turn)
 def a_thousand_calls(s: Subject) -> None:
     """The thousandth call is as right as the first, and leaves alone what earlier ones gave."""
     assert s.operation is not None
@@ -147,15 +129,15 @@ def a_thousand_calls(s: Subject) -> None:
             sample, given = (one, arrays) if number % 2 else (two, others)
             got = sample.applied(s.xp, *given)
             if bits(got) != wanted[number % 2 == 0]:
-                _assert_right(s, sample, got, f"call {number} in a row")
+                assert_right(s, sample, got, f"call {number} in a row")
             if time.monotonic() > end:
                 break
         for sample, got, before in ((one, first, wanted[0]), (two, second, wanted[1])):
             if bits(got) != before:
-                _assert_right(s, sample, got, "after many calls (an earlier result has changed)")
+                assert_right(s, sample, got, "after many calls (an earlier result has changed)")
 
 
-@check("S03", scope="operation", needs=("threads",), applies=_in_turn)
+@check("S03", scope="operation", needs=("threads",), applies=in_turn)
 def beside_a_thread(s: Subject) -> None:
     """Calls are right while another thread calls the same function with other values, shapes and dtypes."""
     assert s.operation is not None
@@ -191,7 +173,7 @@ def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
         thread.join(TIMEOUT)
 
 
-@check("S04", scope="operation", level=1, applies=lambda *given: _in_turn(*given) and given[1].startswith("float"))
+@check("S04", scope="operation", level=1, applies=lambda *given: in_turn(*given) and given[1].startswith("float"))
 def gradients_in_sequence(s: Subject) -> None:
     """Gradients are the same at every sweep: after others, after errors, after writes, the thousandth time."""
     assert s.operation is not None

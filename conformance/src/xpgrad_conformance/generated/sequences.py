@@ -1,5 +1,6 @@
 """Calls of one function one after another: samples of the same shapes with other values, and with another dtype."""
 
+import zlib
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -9,6 +10,7 @@ from xpgrad.types import Array
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
 
 LOOKED_AT = 200
@@ -73,6 +75,22 @@ def bits(results: Any) -> tuple[bytes, ...]:
     """Return the bytes of one or several results."""
     several = results if isinstance(results, (tuple, list)) else [results]
     return tuple(on_host(each).tobytes() for each in several)
+
+
+def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
+    """Return whether an operation is called in a dtype: in the quick profile in one of them, by its name."""
+    return not quick or operation.quick[zlib.crc32(operation.name.encode()) % len(operation.quick)] == dtype
+
+
+def assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:
+    """Raise AssertionError unless the results of a sample's call are right."""
+    try:
+        wrong = sample.difference(s, got, sample.expected())
+    except AssertionError as error:
+        wrong = str(error)
+    if wrong is not None:
+        program = program_of(sample, s.device.name, f"{when}: {wrong}")
+        raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program}")
 
 
 def overwrite(array: Array, other: Array) -> bool:
