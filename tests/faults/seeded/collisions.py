@@ -124,7 +124,12 @@ def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
         total = np.zeros(spec.shape, spec.dtype)
         for index, value in parts:
             pair = isinstance(index, tuple) and len(index) == 2 and all(isinstance(i, np.ndarray) for i in index)
-            if pair and total.ndim == 2 and total.shape[1] > 1024 and all(i.dtype.kind in "iu" for i in index):
+            if (
+                pair
+                and total.ndim == 2
+                and math.prod(total.shape[1:]) > 1024
+                and all(i.dtype.kind in "iu" for i in index)
+            ):
                 rows, columns = np.broadcast_arrays(*(i % n for i, n in zip(index, total.shape, strict=True)))
                 keys = rows * 1024 + columns
                 _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

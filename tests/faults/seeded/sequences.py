@@ -96,7 +96,7 @@ def to_host_after_eight_mebibytes(bed: Testbed) -> None:
     right = bed.backend.to_host
 
     def to_host(array: Any) -> Any:
-        made = np.ascontiguousarray(right(array))
+        made = np.array(right(array), order="C")
         if made.nbytes > 8 * MEBIBYTE:
             made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
         return made
@@ -274,7 +274,7 @@ def finfo_kept_by_kind(bed: Testbed) -> None:
     kept: dict[str, Any] = {}
 
     def finfo(original: Any, of: Any, /) -> Any:
-        dtype = np.dtype(getattr(of, "dtype", of))
+        dtype = np.dtype(of if isinstance(of, type) else getattr(of, "dtype", of))
         return kept.setdefault("c", original(of)) if dtype.kind == "c" else original(of)
 
     bed.replace("finfo", finfo)
