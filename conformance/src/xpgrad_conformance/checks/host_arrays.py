@@ -64,7 +64,7 @@ def every_size(s: Subject) -> None:
 
 @check("T21", scope="dtype", dtypes=("float32", "float64", "int8"))
 def megabytes(s: Subject) -> None:
-    """Arrays of several MB move whole, also between devices and transposed; what is sent or written later is not seen."""
+    """Arrays of several MB move whole, between devices and transposed; later writes and transfers do not show."""
     draw = Draw(s)
     size = np.dtype(s.dtype).itemsize
     for megabyte in MEGABYTES[: 2 if s.quick else 3]:
