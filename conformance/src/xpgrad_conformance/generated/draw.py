@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.plugin import Backend
 from xpgrad.types import Shape
 from xpgrad_conformance.generated import sizes
 from xpgrad_conformance.generated.layouts import NEEDS, constant_along
@@ -41,7 +42,7 @@ class Draw:
         self.s, self.dtype, self.quick = s, s.dtype, s.quick
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
-        self.thresholds = tuple(s.backend.thresholds.get(name, ())) + tuple(s.backend.thresholds.get("", ()))
+        self.thresholds = thresholds_of(s.backend, name)
 
     def has(self, *facts: str) -> bool:
         """Return whether the backend has these facts, dtypes or functions."""
@@ -101,6 +102,13 @@ class Draw:
                 kept.append(row)
                 wanted -= met
         return kept
+
+
+def thresholds_of(backend: Backend, name: str) -> tuple[int, ...]:
+    """Return the sizes at which a backend says that it takes another path in a kernel or function."""
+    general = (each for each in (backend.in_place_from, backend.blocks_from) if each < sizes.LARGEST)
+    given = (*backend.thresholds.get(name, ()), *backend.thresholds.get("", ()), *map(int, general))
+    return tuple(sorted({each for each in given if each > 0}))
 
 
 def covering(factors: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> Iterator[dict[str, Any]]:

@@ -34,6 +34,7 @@ def lengths(
         found |= set(around) if power in QUICK or not quick else {int(rng.choice(around))}
         found.add(int(rng.integers(power, 2 * power)))
     for threshold in thresholds:
-        found |= {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
+        all_around = {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
+        found |= all_around if not quick or threshold < POWERS[-1] else {threshold + 1}
     found |= {LARGEST, *([] if quick else [100_003, 262_145])}
     return sorted(n for n in found if 0 <= n <= most)
