@@ -10,7 +10,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.messages import missing, named, normalized
 from xpgrad_conformance.outcome import Outcome
-from xpgrad_conformance.used import functions_used, key_of
+from xpgrad_conformance.used import Key, case_of, functions_used, key_of
 
 BY_ID = {check.id: check for check in CHECKS}
 SIZES = {case.name: sum(math.prod(x.shape) for x in case.inputs) for case in CASES}
@@ -21,7 +21,6 @@ SEVERAL = 3
 """An error of which as many functions die that do not call each other is a cause by itself."""
 _ERROR = re.compile(r"\w+(?:Error|Exception): ")
 
-Key = tuple[str, str]
 Used = Mapping[Key, frozenset[str]]
 
 
@@ -64,12 +63,13 @@ class Group:
     @property
     def title(self) -> str:
         """The cause in a few words."""
-        return self.function or self.message
+        lacking = self.function and missing(self.example.reason) == self.function
+        return f"{self.function} is missing" if lacking else self.function or self.message
 
     @property
     def weight(self) -> float:
         """What the order of groups follows: the number of failures, those of low levels counting more."""
-        return sum(WEIGHT ** -float(BY_ID[each.check].level) for each in self.outcomes)
+        return sum(math.pow(WEIGHT, -BY_ID[each.check].level) for each in self.outcomes)
 
     def _own(self, outcome: Outcome) -> bool:
         """Return whether a failure is of the function itself."""
@@ -109,7 +109,7 @@ def _group(cause: str, found: Sequence[Outcome], devices: Collection[str]) -> Gr
 
 def _own(outcome: Outcome) -> str:
     """Return the function that a check is of."""
-    return base_of(key_of(outcome)[1]) or named(outcome.reason)
+    return base_of(case_of(outcome)) or named(outcome.reason)
 
 
 def _suspects(failures: Sequence[Outcome], used: Used) -> dict[str, frozenset[str]]:
@@ -149,11 +149,13 @@ def _cause(outcome: Outcome, causes: Sequence[str], used: Used) -> str:
 
 
 def _difficulty(outcome: Outcome) -> tuple[float, ...]:
-    case = key_of(outcome)[1]
+    case = case_of(outcome)
     lines = outcome.reason.count("\n")
     size = SIZES.get(case) or max((_size(shape) for shape in re.findall(r"\(([\d, ]+)\)", outcome.reason)), default=1)
-    wide = 0 if "float64" in outcome.id or "dtype" not in BY_ID[outcome.check].scope else 1
-    return BY_ID[outcome.check].level, lines, size, wide, len(outcome.reason), len(outcome.id)
+    other = (
+        not re.search(r"[\[,]float64,", outcome.id) and re.search(r"[\[,](?:float|complex)\d+,", outcome.id) is not None
+    )
+    return BY_ID[outcome.check].level, lines, size, other, len(outcome.reason), len(outcome.id)
 
 
 def _size(shape: str) -> int:

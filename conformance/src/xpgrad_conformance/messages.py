@@ -14,6 +14,7 @@ _PATTERNS = tuple(
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
         (r"\b[A-Z]\d\d\[[^\]]*\]", "CHECK"),
         (r"^[\w.]+(?:-[\w.-]+)?\[@[^\]]*\]: ", ""),  # the case, its device, dtype and variant
+        (r"^(\w+(?:Error|Exception)): [a-z_][\w.]*: ", r"\1: "),  # the function
         (r"(?:/[\w.+-]+)+/([\w.+-]+)", r"\1"),
         (r"[(\[]\s*(?:-?\d+\s*,\s*)*(?:-?\d+)?\s*,?\s*[)\]]", "SHAPE"),
         (_DTYPE, "DTYPE"),
@@ -29,6 +30,8 @@ _PATTERNS = tuple(
 
 def normalized(message: str, devices: Iterable[str] = ()) -> str:
     """Return the first line of a message with numbers, shapes, dtypes, addresses, devices and ids replaced by words.
+
+    The name of a function between an error and its text is left out.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def named(message: str) -> str:
 
 
 _MISSING = re.compile(
-    r"MissingFunction: .*?has no '([\w.]+)'|AttributeError: ([\w.]+)$"
+    r"MissingFunction: .*?has no '([\w.]+)'|AttributeError: ([\w.]+)(?:$|;)"
     r"|AttributeError: .*?(?:no attribute|no|lacks|without) '?([\w.]+)'?$"
 )
 

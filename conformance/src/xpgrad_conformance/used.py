@@ -17,8 +17,9 @@ from xpgrad_conformance.virtual import PretendBackend, registered
 NAME = "host_with_notes"
 LEFT_OUT = "LMP"
 """Families that start processes or threads, or measure: what they call says little, and takes long."""
-SECONDS = 5.0
+SECONDS = 10.0
 """After this time, no more checks are run: this is for a hint, not for a verdict."""
+Key = tuple[str, str]
 STANDARD = {
     "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
@@ -62,12 +63,11 @@ class NotingLibrary(PretendLibrary):
 class NotingBackend(PretendBackend):
     """The backend of a `NotingLibrary`, with the default kernels, and the host's for sums at positions."""
 
-    library: NotingLibrary
-
     def __init__(self, host: Backend) -> None:
-        super().__init__(NAME, NotingLibrary(host), {})
+        self.noting = NotingLibrary(host)
+        super().__init__(NAME, self.noting, {})
         name = "scatter_add"
-        self._overrides[name] = self.library.noted(name, self.lifted(host.overrides()[name]))
+        self._overrides[name] = self.noting.noted(name, self.lifted(host.overrides()[name]))
 
 
 def _function_of(operator: str) -> str:
@@ -87,25 +87,25 @@ def _items(family: str, quick: bool) -> dict[str, Item]:
     return {item.id: item for item in plan([_device()], families=[family], quick=quick)}
 
 
-def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dict[tuple[str, str], frozenset[str]]:
-    """Return the functions of the standard that checks call on a correct library, by check and case.
+def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dict[Key, frozenset[str]]:
+    """Return the functions of the standard that checks call on a correct library, by their keys.
 
     Checks of which nothing is known are left out: those of some families, and those that are not run in time.
 
     Parameters
     ----------
     outcomes : iterable of Outcome
-        The first one of each check and case counts.
+        The first one of each key counts.
     seconds : float
-        How long checks may be run.
+        How long checks may be run, in seconds of the processor.
     """
-    found: dict[tuple[str, str], frozenset[str]] = {}
-    until = time.monotonic() + seconds
+    found: dict[Key, frozenset[str]] = {}
+    until = time.process_time() + seconds
     for each in outcomes:
         key = key_of(each)
         if key in found or each.check[0] in LEFT_OUT:
             continue
-        if time.monotonic() > until:
+        if time.process_time() > until:
             break
         item = _items(each.check[0], each.quick).get(each.id.replace(f"{each.device}]", f"{_device().name}]"))
         if item is not None:
@@ -113,20 +113,29 @@ def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dic
     return found
 
 
-def key_of(outcome: Outcome) -> tuple[str, str]:
-    """Return the check and the case of an outcome; the case is empty if it has none."""
+def key_of(outcome: Outcome) -> Key:
+    """Return what is equal for outcomes of checks that call the same functions.
+
+    That is the id of the check; of checks of the case table, the case and whether they take gradients.
+    """
+    case = case_of(outcome)
+    return (("forward" if outcome.check[0] == "K" else "backward") if case else outcome.check), case
+
+
+def case_of(outcome: Outcome) -> str:
+    """Return the case of an outcome; empty if it has none."""
     words = outcome.id.partition("[")[2].split(",")
-    return outcome.check, words[0] if len(words) == 3 else ""
+    return words[0] if len(words) == 3 else ""
 
 
 def _used(item: Item, seed: int) -> frozenset[str]:
     backend = item.device.backend
     assert isinstance(backend, NotingBackend)
-    backend.library.notes.clear()
+    backend.noting.notes.clear()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             item.check.function(item.subject(backend.capabilities, seed))
     except Exception:  # what has been noted so far is true
         pass
-    return frozenset(backend.library.notes)
+    return frozenset(backend.noting.notes)

@@ -1,6 +1,7 @@
 """`xpgrad conform`: the table, the report and the exit codes."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def test_failure_is_printed_with_what_repeats_it() -> None:
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "kernels", "--case", "exp", "--jobs", "0")
     assert code == 1, text
-    assert f'reproduce("K01[exp,float64,@{bed.backend.name}:1]", seed=0)' in text
+    assert re.search(rf'reproduce\("K\d\d\[.*,@{bed.backend.name}:1\]", seed=0\)', text)
+    assert "\n1. exp: " in text
     assert "not certified" in text
 
 
@@ -75,7 +77,8 @@ def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "sin", "--jobs", "0")
     assert code == 3, text
-    assert "expm1 on" in text
+    assert "declaration: it disagrees with the probes on 1 fact. Paste this" in text
+    assert '"expm1": "",  # the probe: ' in text
 
 
 def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +91,8 @@ def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_the_suite_itself_lacks_is_not_taken_for_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "xpgrad_conformance.command", raising=False)
+    for module in ("command", "progress"):
+        monkeypatch.delitem(sys.modules, f"xpgrad_conformance.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     done = CliRunner().invoke(main, ["conform", "numpy"])
     assert isinstance(done.exception, ModuleNotFoundError)
