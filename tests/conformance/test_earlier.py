@@ -24,22 +24,22 @@ def _broken() -> Testbed:
 
 def test_what_failed_in_the_last_run_is_run_first(tmp_path: Path) -> None:
     bed = _broken()
-    write(conform(bed.backend.name, **OPTIONS), tmp_path)
+    write(conform(f"@{bed.backend.name}:1", **OPTIONS), tmp_path)
     failed = failed_in(tmp_path, bed.backend.name)
     assert failed
     assert not any("cos" in id or "exp" in id for id in failed)
     seen: list[str] = []
-    conform(bed.backend.name, since=tmp_path, progress=lambda each, planned: seen.append(each.id), **OPTIONS)
+    conform(f"@{bed.backend.name}:1", since=tmp_path, progress=lambda each, planned: seen.append(each.id), **OPTIONS)
     assert set(seen[: len(failed)]) == set(failed)
     assert len(seen) == len(set(seen))
 
 
 def test_checks_that_are_not_in_this_run_are_noted(tmp_path: Path) -> None:
     bed = _broken()
-    write(conform(bed.backend.name, **OPTIONS), tmp_path)
+    write(conform(f"@{bed.backend.name}:1", **OPTIONS), tmp_path)
     file = tmp_path / "conformance.json"
     file.write_text(file.read_text().replace("K01[sin,", "K01[gone,"))
-    (note,) = conform(bed.backend.name, since=file, **OPTIONS).notes
+    (note,) = conform(f"@{bed.backend.name}:1", since=file, **OPTIONS).notes
     assert "checks that failed before are not in this run: K01[gone," in note
 
 
@@ -70,7 +70,7 @@ def test_run_whose_time_has_passed_names_what_did_not_run(jobs: int) -> None:
 def test_run_that_is_stopped_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
     bed, clock = _broken(), iter(range(10**6))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    report = conform(bed.backend.name, seconds=20.0, **OPTIONS)
+    report = conform(f"@{bed.backend.name}:1", seconds=20.0, **OPTIONS)
     assert 0 < report.counts().planned < report.counts().planned + sum(report.left.values())
     assert report.exit_code == (1 if report.failures else 0)
     assert f"{report.counts().planned} of " in report.verdict

@@ -55,10 +55,11 @@ def _ranks(items: Sequence[Item]) -> list[int]:
     cases: dict[str, dict[str, int]] = {}
     ranks = []
     for item in items:
-        name = item.check.id if item.case is None else item.case.name
+        about = item.case or item.operation
+        name = item.check.id if about is None else about.name
         seen = dtypes.setdefault(name, {})
         rank = 2 * seen.setdefault(item.dtype, len(seen)) + 20 * devices[item.device.name]
-        if item.case is not None:
+        if about is not None:
             variants = cases.setdefault(name.partition("-")[0], {})
             rank += 1 + 2 * min(variants.setdefault(name, len(variants)), 1)
         ranks.append(rank)

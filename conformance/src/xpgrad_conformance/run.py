@@ -17,6 +17,7 @@ from xpgrad.plugin import Backend, Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.declaration import declaration, repeated
 from xpgrad_conformance.earlier import failed_in, unknown_note
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.order import Batch, batches
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
@@ -50,6 +51,7 @@ def conform(
     *,
     families: Iterable[str] | None = None,
     cases: Iterable[str] | None = None,
+    operations: Iterable[str] | None = None,
     share: tuple[int, int] | None = None,
     profile: str = "full",
     seed: int = 0,
@@ -72,7 +74,10 @@ def conform(
     families : iterable of str, optional
         Letters or names of families; by default all. A selection gives no level.
     cases : iterable of str, optional
-        Names of cases of the table; by default all. A selection gives no level.
+        Names of cases of the table; by default all, or none if `operations` are given. A selection gives no level.
+    operations : iterable of str, optional
+        Names of operations with generated inputs; by default all, or none if `cases` are given. A selection gives no
+        level.
     share : tuple of int, optional
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
@@ -105,7 +110,7 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile, family or case; a share such as the third of two; an unreadable report.
+        An unknown profile, family, case or operation; a share such as the third of two; an unreadable report.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
@@ -113,12 +118,19 @@ def conform(
     chosen = None if cases is None else tuple(cases)
     if unknown := set(chosen or ()) - {case.name for case in CASES}:
         raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+    named = None if operations is None else tuple(operations)
+    if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
+        raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
+    if chosen is None and named is not None:
+        chosen = ()
+    elif named is None and chosen is not None:
+        named = ()
     if share is not None and not 1 <= share[0] <= share[1]:
         raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
+    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share, named)
     items = order.plan()
     before = [] if since is None else failed_in(since, backend.name)
     until = math.inf if seconds is None else started + seconds
@@ -136,7 +148,7 @@ def conform(
         if profile != "soak" or now - started > 60 * minutes or now > until or _failed(found):
             break
         order = replace(order, seed=order.seed + 1)
-    whole = (letters, chosen, share) == (None, None, None) and len(devices) == len(tuple(backend.devices()))
+    whole = order.whole and len(devices) == len(tuple(backend.devices()))
     unclear = [] if accept or not whole or profile == "quick" else repeated(given)
     note = unknown_note(before, [item.id for item in items])
     return Report(

@@ -43,6 +43,9 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
+@click.option(
+    "--operation", "operations", multiple=True, help="Only this function on generated inputs; may be repeated."
+)
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")
 @click.option(
     "--since",
@@ -88,7 +91,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     except (XpgradError, TypeError) as error:
         known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
         raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
-    options |= {name: options[name] or None for name in ("families", "cases")}  # None: all of them
+    options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
     options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)
