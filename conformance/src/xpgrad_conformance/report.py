@@ -1,14 +1,15 @@
 """The report of a run: counts by family and device, the level, and programs that reproduce failures."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
 from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.groups import Group, grouped
 from xpgrad_conformance.outcome import STATES, Outcome
 
 SUITE_VERSION = "1.3"
@@ -45,6 +46,14 @@ class Report:
     mismatches : tuple of str
         Where declared and probed facts disagree.
     outcomes : tuple of Outcome
+    declaration : str
+        Python code of a declaration that agrees with the probes.
+    reasons : tuple of str
+        Reasons of the declaration that are given too often.
+    left : mapping from (family's letter, device) to int
+        Numbers of the checks that did not run, because the time of the run had passed.
+    notes : tuple of str
+        What else there is to say of the run.
     """
 
     backend: str
@@ -57,11 +66,20 @@ class Report:
     capabilities: Capabilities
     mismatches: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+    declaration: str = ""
+    reasons: tuple[str, ...] = ()
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
         """The outcomes that failed."""
         return tuple(each for each in self.outcomes if each.state == "failed")
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The failures grouped by cause, the group to repair first at the beginning."""
+        return grouped(self.failures, self.devices)
 
     @cached_property
     def table(self) -> dict[tuple[str, str], Counts]:
@@ -82,7 +100,7 @@ class Report:
         A level is given if no check of it, or of one below, failed or was skipped without a declared capability, and
         in each of its families something passed or was skipped so. Only a run of everything certifies.
         """
-        if self.profile == "quick" or not self.whole or self.mismatches:
+        if self.profile == "quick" or not self.whole or self.left or self.mismatches or self.reasons:
             return None
         reached = None
         for level in LEVELS:
@@ -100,16 +118,18 @@ class Report:
         ran = self.counts()
         if ran.passed + ran.failed + ran.expected == 0:
             return NOTHING_RAN
-        if self.mismatches:
+        if self.mismatches or self.reasons:
             return MISDECLARED
         if self.failures:
             return FAILURES
-        part = self.profile == "quick" or not self.whole
+        part = self.profile == "quick" or not self.whole or bool(self.left)
         return CERTIFIED if part or self.level is not None else FAILURES
 
     @property
     def verdict(self) -> str:
         """The result in one line."""
+        if self.left:
+            return self._stopped()
         if self.level is not None:
             known = self.counts().expected
             also = f", with {known} failures that are declared" if known else ""
@@ -119,8 +139,26 @@ class Report:
         return {
             FAILURES: "not certified: checks failed, or were skipped for no declared reason",
             NOTHING_RAN: "not certified: nothing ran",
-            MISDECLARED: "not certified: declared and probed capabilities disagree",
+            MISDECLARED: f"misdeclared, not certified: {self._misdeclared}",
         }[self.exit_code]
+
+    @property
+    def _misdeclared(self) -> str:
+        """What is wrong with the declaration."""
+        wrong = ["declared and probed capabilities disagree"] if self.mismatches else []
+        return " and ".join(wrong + (["reasons are given too often"] if self.reasons else []))
+
+    def _stopped(self) -> str:
+        """The result of a run whose time had passed before its end."""
+        total, missed = self.counts(), Counter[str]()
+        for (letter, _), count in self.left.items():
+            missed[letter] += count
+        failed = f"{total.failed:,} failed" if total.failed else "nothing failed"
+        named = ", ".join(f"{family.letter} {missed[family.letter]:,}" for family in FAMILIES if missed[family.letter])
+        return (
+            f"stopped after {self.seconds:.0f} s, without a level: {total.planned:,} of "
+            f"{total.planned + missed.total():,} checks ran and {failed}; not run: {named}"
+        )
 
 
 def check_of(outcome: Outcome) -> Check:
