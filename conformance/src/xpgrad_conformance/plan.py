@@ -9,9 +9,9 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import BY_LETTER, Check
 from xpgrad_conformance.checks import CHECKS
-from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.subject import NARROWER, Subject
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.scenario import dtypes_of
+from xpgrad_conformance.table.scenario import dtypes_of, dtypes_within
 
 PROFILES = "quick", "full", "soak"
 
@@ -46,7 +46,14 @@ class Item(NamedTuple):
     def needs(self) -> tuple[str, ...]:
         """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
-        return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
+        of_case = () if self.case is None else (*self.case.needs, *dtypes_within(self.case, self.dtype or ""))
+        return (*self.check.needs, *dtypes, *of_case)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names that the function of its case may have in the standard: ``fft.rfft`` for rfft."""
+        name = "" if self.case is None or self.case.area != "xp" else self.case.function
+        return (name, f"fft.{name}") if name else ()
 
     def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
         """Return the argument of the check; its dtype is the widest real one unless the item has a dtype."""
@@ -72,6 +79,7 @@ def plan(
     checks: Sequence[Check] = CHECKS,
     cases: Sequence[Case] = CASES,
     share: tuple[int, int] | None = None,
+    capabilities: Capabilities | None = None,
 ) -> list[Item]:
     """Return the items to run on devices of one backend, in order of the families.
 
@@ -87,6 +95,9 @@ def plan(
     share : tuple of int, optional
         Run one part of the plan only: ``(2, 3)`` is the second of three parts. The parts have about the same length
         and no common items.
+    capabilities : Capabilities, optional
+        By default those of the backend. A check that runs in float64 alone runs in float32 where a device has no
+        float64, and in complex64 where it has no complex128.
 
     Raises
     ------
@@ -97,7 +108,7 @@ def plan(
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
-    items = [item for each in wanted for item in _items(each, devices, quick, cases)]
+    items = [item for each in wanted for item in _items(each, devices, quick, cases, capabilities)]
     return items if share is None else _shared(items, *share)
 
 
@@ -118,17 +129,29 @@ def letter_of(family: str) -> str:
     raise ValueError(f"unknown family {family!r}; there is {there}")
 
 
-def _items(check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case]) -> Iterator[Item]:
+def _items(
+    check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case], capabilities: Capabilities | None
+) -> Iterator[Item]:
     for device in devices[:1] if check.scope == "backend" else devices:
+        given = device.backend.capabilities if capabilities is None else capabilities
         if check.scope in ("backend", "device"):
             yield Item(check, device, None, None, quick)
         elif check.scope == "dtype":
-            for dtype in check.dtypes:
+            for dtype in _supported(check.dtypes, device, given):
                 yield Item(check, device, dtype, None, quick)
         elif check.quick or device == devices[0]:
             assert check.applies is not None
             less = quick or device != devices[0]
             for case in cases if len(cases) < len(CASES) else cases[:: check.one_in]:
-                for dtype in dtypes_of(case):
-                    if check.applies(case, dtype, less):
-                        yield Item(check, device, dtype, case, less)
+                dtypes = [dtype for dtype in dtypes_of(case) if check.applies(case, dtype, less)]
+                for dtype in _supported(dtypes, device, given):
+                    yield Item(check, device, dtype, case, less)
+
+
+def _supported(dtypes: Sequence[str], device: Device, capabilities: Capabilities) -> Iterator[str]:
+    """Yield `dtypes`; those that a device lacks are replaced by narrower ones, unless these are among them."""
+    index = device.name.partition(":")[2] or None
+    for dtype in dtypes:
+        narrow = NARROWER.get(dtype)
+        replaced = narrow is not None and narrow not in dtypes and capabilities.lacking((dtype,), index) is not None
+        yield narrow if narrow is not None and replaced else dtype

@@ -100,7 +100,7 @@ def conform(
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
-    items = order.plan()
+    items = order.plan(given)
     found: list[Outcome] = []
     wrong = within(backend, mismatches, devices, given)
     while True:

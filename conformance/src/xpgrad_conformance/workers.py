@@ -2,6 +2,7 @@
 
 import mmap
 import multiprocessing
+import signal
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.outcome import Outcome, outcome
+from xpgrad_conformance.outcome import Outcome, expected_reason, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
 
@@ -41,15 +42,17 @@ class Order:
     seed: int
     share: tuple[int, int] | None = None
 
-    def plan(self) -> list[Item]:
-        """Return the plan, the same in every process."""
+    def plan(self, capabilities: Capabilities) -> list[Item]:
+        """Return the plan for a backend with these capabilities, the same in every process."""
         devices = [device_named(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
-        return plan(devices, families=self.families, quick=self.quick, cases=chosen, share=self.share)
+        families, quick, share = self.families, self.quick, self.share
+        return plan(devices, families=families, quick=quick, cases=chosen, share=share, capabilities=capabilities)
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
-    items, given = order.plan(), Capabilities(**capabilities)
+    given = Capabilities(**capabilities)
+    items = order.plan(given)
     start = _resident()
     while (number := connection.recv()) is not None:
         connection.send((outcome(items[number], given, seed=order.seed), _resident() - start))
@@ -70,13 +73,7 @@ class Worker:
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        plain = {
-            "missing": dict(capabilities.missing),
-            "missing_on": {index: dict(facts) for index, facts in capabilities.missing_on.items()},
-            "tolerances": dict(capabilities.tolerances),
-            "expected": dict(capabilities.expected),
-        }
-        self.process = context.Process(target=_serve, args=(order, plain, there), daemon=True)
+        self.process = context.Process(target=_serve, args=(order, capabilities.as_dict(), there), daemon=True)
         self.process.start()
         there.close()
         self.number, self.since, self.grown = -1, 0.0, False
@@ -103,7 +100,7 @@ def outcomes(
     ----------
     order : Order
     items : sequence of Item
-        The result of `order.plan()`.
+        The result of `order.plan(capabilities)`.
     capabilities : Capabilities
     jobs : int
         Processes.
@@ -134,7 +131,11 @@ def outcomes(
             todo.appendleft(worker.group)
         begin()
         item = items[worker.number]
-        return Outcome(item.id, item.check.id, item.device.name, "failed", reason, seed=order.seed, quick=item.quick)
+        known = expected_reason(item, capabilities)
+        state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
+        seconds = round(time.monotonic() - worker.since, 4)
+        name, device = item.check.id, item.device.name
+        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed, quick=item.quick)
 
     try:
         for _ in range(min(jobs, len(todo))):
@@ -147,7 +148,7 @@ def outcomes(
                         found, growth = worker.connection.recv()
                     except (EOFError, OSError):
                         worker.process.join()
-                        yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
+                        yield lost(worker, f"the process died with {ending(worker.process.exitcode)}")
                         continue
                     worker.grown = growth > MAX_GROWTH
                     proceed(worker)
@@ -157,6 +158,17 @@ def outcomes(
     finally:
         for worker in workers:
             worker.stop()
+
+
+def ending(code: int | None) -> str:
+    """Return how a process ended: ``exit code 9``, ``SIGSEGV (segmentation fault)``."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        found = signal.Signals(-code)
+    except ValueError:  # a signal that Python does not name, as those for real time
+        return f"signal {-code}"
+    return f"{found.name} ({(signal.strsignal(found) or 'unknown').lower()})"
 
 
 def _groups(items: Sequence[Item]) -> list[deque[int]]:
