@@ -1,5 +1,6 @@
 """The plan of a run: every check with the devices, dtypes and cases that it runs for, each with a permanent id."""
 
+import itertools
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import BY_LETTER, Check
 from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.subject import NARROWER, Subject
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import dtypes_of, dtypes_within
@@ -17,18 +20,19 @@ PROFILES = "quick", "full", "soak"
 
 
 class Item(NamedTuple):
-    """One check for one device, dtype and case; a quick item runs on fewer variants of its case."""
+    """One check for one device, dtype and case or operation; a quick item runs on fewer variants of it."""
 
     check: Check
     device: Device
     dtype: str | None
     case: Case | None
     quick: bool
+    operation: Operation | None = None
 
     @property
     def id(self) -> str:
         """Its permanent id: ``K01[sum-axis,float32,@npu:0]``."""
-        where = [self.case.name] if self.case is not None else []
+        where = [each.name for each in (self.case, self.operation) if each is not None]
         where += [self.dtype] if self.dtype is not None else []
         return f"{self.check.id}[{','.join([*where, self.device.name])}]"
 
@@ -39,19 +43,28 @@ class Item(NamedTuple):
 
     @property
     def group(self) -> tuple[str, str]:
-        """A key that is equal for items that run in one process: the checks of one case on one device."""
-        return (self.id if self.case is None else self.case.name, self.device.name)
+        """A key that is equal for items that run in one process: the checks of one case or operation on one device."""
+        about = self.case or self.operation
+        return (self.id if about is None else about.name, self.device.name)
+
+    @property
+    def about(self) -> tuple[str, str | None, str | None]:
+        """The names of its device, case and operation."""
+        case, operation = (None if each is None else each.name for each in (self.case, self.operation))
+        return (self.device.name, case, operation)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
-        of_case = () if self.case is None else (*self.case.needs, *dtypes_within(self.case, self.dtype or ""))
-        return (*self.check.needs, *dtypes, *of_case)
+        about = () if self.case is None else (*self.case.needs, *dtypes_within(self.case, self.dtype or ""))
+        return (*self.check.needs, *dtypes, *about, *(() if self.operation is None else self.operation.facts))
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The names that the function of its case may have in the standard: ``fft.rfft`` for rfft."""
+        """The names that the function of its case or operation may have in the standard: ``fft.rfft`` for rfft."""
+        if self.operation is not None:
+            return (self.operation.name,)
         name = "" if self.case is None or self.case.area != "xp" else self.case.function
         return (name, f"fft.{name}") if name else ()
 
@@ -62,6 +75,7 @@ class Item(NamedTuple):
             capabilities,
             dtype=self.dtype or "float64",
             case=self.case,
+            operation=self.operation,
             name=self.id,
             seed=seed,
             quick=self.quick,
@@ -78,6 +92,7 @@ def plan(
     quick: bool = False,
     checks: Sequence[Check] = CHECKS,
     cases: Sequence[Case] = CASES,
+    operations: Sequence[Operation] = OPERATIONS,
     share: tuple[int, int] | None = None,
     capabilities: Capabilities | None = None,
 ) -> list[Item]:
@@ -108,7 +123,8 @@ def plan(
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
-    items = [item for each in wanted for item in _items(each, devices, quick, cases, capabilities)]
+    items = [item for each in wanted for item in _items(each, devices, quick, cases, operations)]
+    items = list(_supported(items, capabilities))
     return items if share is None else _shared(items, *share)
 
 
@@ -130,28 +146,36 @@ def letter_of(family: str) -> str:
 
 
 def _items(
-    check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case], capabilities: Capabilities | None
+    check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case], operations: Sequence[Operation]
 ) -> Iterator[Item]:
     for device in devices[:1] if check.scope == "backend" else devices:
-        given = device.backend.capabilities if capabilities is None else capabilities
         if check.scope in ("backend", "device"):
             yield Item(check, device, None, None, quick)
         elif check.scope == "dtype":
-            for dtype in _supported(check.dtypes, device, given):
+            for dtype in check.dtypes:
                 yield Item(check, device, dtype, None, quick)
+        elif check.scope == "operation":
+            less = quick or device != devices[0]
+            for operation in operations if check.quick or device == devices[0] else ():
+                for dtype in operation.quick if less else operation.dtypes:
+                    if check.applies is None or check.applies(operation, dtype, less):
+                        yield Item(check, device, dtype, None, less, operation)
         elif check.quick or device == devices[0]:
             assert check.applies is not None
             less = quick or device != devices[0]
             for case in cases if len(cases) < len(CASES) else cases[:: check.one_in]:
-                dtypes = [dtype for dtype in dtypes_of(case) if check.applies(case, dtype, less)]
-                for dtype in _supported(dtypes, device, given):
-                    yield Item(check, device, dtype, case, less)
+                for dtype in dtypes_of(case):
+                    if check.applies(case, dtype, less):
+                        yield Item(check, device, dtype, case, less)
 
 
-def _supported(dtypes: Sequence[str], device: Device, capabilities: Capabilities) -> Iterator[str]:
-    """Yield `dtypes`; those that a device lacks are replaced by narrower ones, unless these are among them."""
-    index = device.name.partition(":")[2] or None
-    for dtype in dtypes:
-        narrow = NARROWER.get(dtype)
-        replaced = narrow is not None and narrow not in dtypes and capabilities.lacking((dtype,), index) is not None
-        yield narrow if narrow is not None and replaced else dtype
+def _supported(items: Iterable[Item], capabilities: Capabilities | None) -> Iterator[Item]:
+    """Yield items; those in a dtype that the device lacks run in a narrower one, unless they run in it anyway."""
+    for (_, (device, _, _)), same in itertools.groupby(items, key=lambda item: (item.check.id, item.about)):
+        group = list(same)
+        given = group[0].device.backend.capabilities if capabilities is None else capabilities
+        index, dtypes = device.partition(":")[2] or None, [item.dtype for item in group]
+        for item in group:
+            narrow = NARROWER.get(item.dtype or "")
+            kept = narrow is None or narrow in dtypes or given.lacking((item.dtype or "",), index) is None
+            yield item if kept else item._replace(dtype=narrow)
