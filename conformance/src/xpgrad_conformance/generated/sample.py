@@ -145,7 +145,8 @@ class Sample:
         if wanted not in ("int", "any", dtype):
             return f"it has dtype {dtype}, expected {wanted}"
         units = self.units * s.widened(dtype)
-        return error_of(on_host(got), expected, units=units, scale=scale, signs=self.signs)
+        subnormal = s.has("subnormal_numbers")
+        return error_of(on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=subnormal)
 
 
 def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:
