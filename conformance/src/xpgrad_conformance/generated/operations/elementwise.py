@@ -1,6 +1,6 @@
 """Elementwise functions of one real array: every length, special values, and where formulas change."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,42 +8,13 @@ import numpy as np
 from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.points import FORMS, SMALL, Points, both, ends, every_number, fixed, shaped, signed
 from xpgrad_conformance.generated.sample import Argument, Sample
-from xpgrad_conformance.generated.values import extreme_numbers, near, special_numbers
+from xpgrad_conformance.generated.values import near
 
-FORMS = ("n",), ("n", "m"), ("k", "n", "m"), ("m", "n")
-"""The axes of arrays of which one is long: alone, first, in the middle, last."""
-FEW = {"m": 3, "k": 2}
-"""The lengths of the others."""
 CHOSEN = 1, 7, 17, 33, 257, 1025
 """Lengths of the long axis that are combined with kinds of values and layouts."""
 KINDS = "specials", "rare", "extremes", "spread"
-SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
-"""Where series end and formulas begin."""
-Points = Callable[[str], Sequence[float]]
-"""``points(dtype)`` returns numbers where a function's formula changes, or its result ends."""
-
-
-def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
-    """Return the shape of an array with these axes, of which ``n`` is long."""
-    return tuple(FEW.get(name, n) for name in axes)
-
-
-def fixed(*numbers: float) -> Points:
-    """Return points that are the same in all dtypes."""
-    return lambda dtype: numbers
-
-
-def ends(name: str, *more: float) -> Points:
-    """Return the numbers where ``exp``, ``exp2`` or ``sqrt`` of a dtype's limits are, of both signs, and more."""
-
-    def points(dtype: str) -> list[float]:
-        info = np.finfo(dtype)
-        limits = [info.max, info.smallest_normal, info.smallest_subnormal, info.eps]
-        found = [abs(float(getattr(np, name)(float(limit)))) for limit in limits]
-        return [*found, *(-each for each in found), *more]
-
-    return points
 
 
 def unary(
@@ -103,26 +74,9 @@ def unary(
     return Operation(name, samples)
 
 
-def every_number(draw: Draw, more: Sequence[float] = ()) -> Argument:
-    """Return a vector of all special and extreme numbers of the dtype, and more, in an order of chance."""
-    numbers = [*special_numbers(draw.dtype), *near(extreme_numbers(draw.dtype), draw.dtype), *more]
-    host = draw.rng.permutation(np.asarray(numbers).astype(draw.dtype))
-    if not draw.has("subnormal_numbers"):
-        host[np.abs(host) < np.finfo(host.dtype).smallest_normal] = 0.0
-    return Argument(host, ("n",))
-
-
 def turns(dtype: str) -> list[float]:
     """Return numbers near multiples of a quarter of π and near powers of 2, up to a million."""
     return [*(k * np.pi / 4 for k in (1, 2, 3, 4, 5, 6, 8, 16, 100, 1001, 1e5)), 0.5, 1.0, 30.0, 1e4, 123456.7, 1e6]
-
-
-def _both(*numbers: float) -> Points:
-    return fixed(*numbers, *(-number for number in numbers))
-
-
-def _signed(points: Points) -> Points:
-    return lambda dtype: [sign * each for each in points(dtype) for sign in (1.0, -1.0)]
 
 
 def _halves(dtype: str) -> list[float]:
@@ -147,12 +101,24 @@ def _halves(dtype: str) -> list[float]:
 
 
 def _hyperbolic(dtype: str) -> list[float]:
-    """Return numbers where exp nearly overflows, and where its half does.
-
-    Between them, sinh and cosh by way of exp are infinite too soon, in careful libraries as well.
-    """
+    """Return numbers where sinh and cosh change their formulas, and where exp nearly overflows and they do."""
     largest = float(np.log(float(np.finfo(dtype).max)))
     return [*SMALL, 1.0, 9.0, 19.0, 22.0, largest - 0.1, largest + 0.8]
+
+
+def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the magnitudes for sinh and cosh: their own, but any where exp overflows and its half does not.
+
+    There they are infinite too soon by way of exp, in careful libraries as well.
+    """
+
+    def magnitudes(x: Any) -> Any:
+        narrow = np.float32 if x.dtype == np.float64 else np.float64
+        largest = np.log(np.finfo(narrow).max)
+        size = np.abs(function(x))
+        return np.where(np.abs(x) > 0.9999 * largest, size / np.finfo(narrow).eps, size)
+
+    return magnitudes
 
 
 def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,11 +126,13 @@ def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: np.where(np.abs(x) <= 1e6, np.abs(function(x)), 1.0)
 
 
-EXPONENTIAL = _signed(ends("log", *SMALL, 0.5 * np.log(2), np.log(2), 1.0, 1.5 * np.log(2), 10.0, 20.0, 64.0))
-NEAR_ONE = _both(*SMALL, 1.0, 1 - 1e-3, 0.7071, 0.99, 0.999999, 1 + 1e-6, 1.5)
-POSITIVE = fixed(
-    *SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, np.e, 10.0, 100.0, 1000.0, 2.0**-20, 2.0**20, -1.0, -1e-30
-)
+EXPONENTIAL = signed(ends("log", *SMALL, 0.5 * np.log(2), np.log(2), 1.0, 1.5 * np.log(2), 10.0, 20.0, 64.0))
+NEAR_ONE = both(*SMALL, 1.0, 1 - 1e-3, 0.7071, 0.99, 0.999999, 1 + 1e-6, 1.5)
+POSITIVE = fixed(*SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, np.e, 10.0, 100.0, 1000.0, 2.0**20, -1.0, -1e-30)
+LARGE = fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
+LOG1P = both(*SMALL, 0.2928, 0.4142, 0.99, 1.0, 1e4, 1e15)
+TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
+SINH = signed(_hyperbolic)
 
 # Errors: NumPy's, PyTorch's and XLA's functions are within 4 units, CUDA's table of single precision within 4 of most;
 # compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones by logarithms) take more.
@@ -175,12 +143,12 @@ UNARY = (
         "acosh", np.arccosh, 1.0, 8.0, units=16, points=fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
     ),
     unary("asin", np.arcsin, -1.0, 1.0, units=8, points=NEAR_ONE, signs=True),
-    unary("asinh", np.arcsinh, units=16, points=_signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)), signs=True),
-    unary("atan", np.arctan, units=8, points=_both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8), signs=True),
+    unary("asinh", np.arcsinh, units=16, points=signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)), signs=True),
+    unary("atan", np.arctan, units=8, points=both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8), signs=True),
     unary("atanh", np.arctanh, -1.0, 1.0, units=16, points=NEAR_ONE, signs=True),
     unary("ceil", np.ceil, -4.0, 4.0, units=0, points=_halves, smooth=False),
-    unary("cos", np.cos, -4.0, 4.0, units=8, points=_signed(turns), scale=_bounded(np.cos)),
-    unary("cosh", np.cosh, units=16, points=SINH),
+    unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos)),
+    unary("cosh", np.cosh, units=16, points=SINH, scale=_until_overflow(np.cosh)),
     unary("exp", np.exp, -5.0, 5.0, units=8, points=EXPONENTIAL),
     unary("expm1", np.expm1, units=8, points=EXPONENTIAL, signs=True),
     unary("floor", np.floor, -4.0, 4.0, units=0, points=_halves, smooth=False, signs=True),
@@ -197,11 +165,11 @@ UNARY = (
     unary("round", np.round, -4.0, 4.0, units=0, points=_halves, smooth=False),
     unary("sign", np.sign, units=0, smooth=False),
     unary("signbit", np.signbit, dtype="bool", smooth=False),
-    unary("sin", np.sin, -4.0, 4.0, units=8, points=_signed(turns), signs=True, scale=_bounded(np.sin)),
-    unary("sinh", np.sinh, units=16, points=SINH, signs=True),
+    unary("sin", np.sin, -4.0, 4.0, units=8, points=signed(turns), signs=True, scale=_bounded(np.sin)),
+    unary("sinh", np.sinh, units=16, points=SINH, signs=True, scale=_until_overflow(np.sinh)),
     unary("sqrt", np.sqrt, 0.1, 4.0, units=2, points=fixed(1.0, 2.0, 4.0, -1.0), signs=True),
     unary("square", np.square, units=1, points=ends("sqrt"), signs=True),
-    unary("tan", np.tan, -1.4, 1.4, units=32, points=_signed(turns), signs=True),
+    unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True),
     unary(
         "tanh",
         np.tanh,
