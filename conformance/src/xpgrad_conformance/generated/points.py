@@ -10,8 +10,22 @@ from xpgrad_conformance.generated.values import extreme_numbers, near, special_n
 
 FORMS = ("n",), ("n", "m"), ("k", "n", "m"), ("m", "n")
 """The axes of arrays of which one is long: alone, first, in the middle, last."""
-FEW = {"m": 3, "k": 2}
-"""The lengths of the others."""
+PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("n",), ("n",)),
+    (("n",), ()),
+    ((), ("n",)),
+    (("n", "m"), ("m",)),
+    (("m", "n"), ("n",)),
+    (("m", ""), ("m", "n")),
+    (("n", ""), ("n", "m")),
+    (("k", "n", "m"), ("k", "", "m")),
+    (("", "m"), ("n", "")),
+    (("k", "", "n"), ("", "m", "n")),
+    (("k", "m", ""), ("n",)),
+)
+"""The axes of two arrays that broadcast: a number, a row, a column, a middle axis, both ways; "" has the length 1."""
+FEW = {"m": 3, "k": 2, "": 1}
+"""The lengths of the axes that are short."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
 """Where series end and formulas begin."""
 Points = Callable[[str], Sequence[float]]
@@ -29,7 +43,7 @@ def fixed(*numbers: float) -> Points:
 
 
 def ends(name: str, *more: float) -> Points:
-    """Return the numbers where ``exp``, ``exp2`` or ``sqrt`` of a dtype's limits, of both signs, and more."""
+    """Return what a function, "log" or "sqrt", gives for a dtype's limits, with both signs, and more."""
 
     def points(dtype: str) -> list[float]:
         info = np.finfo(dtype)
