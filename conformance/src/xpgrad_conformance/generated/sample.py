@@ -145,8 +145,9 @@ class Sample:
         if wanted not in ("int", "any", dtype):
             return f"it has dtype {dtype}, expected {wanted}"
         units = self.units * s.widened(dtype)
-        subnormal = s.has("subnormal_numbers")
-        return error_of(on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=subnormal)
+        return error_of(
+            on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
+        )
 
 
 def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:
