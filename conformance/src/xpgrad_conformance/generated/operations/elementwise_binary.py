@@ -127,9 +127,11 @@ def binary(
             yield sample(a, draw.array(shaped(axes2, 5), **range2, axes=axes2), smooth)
         layouts = draw.layouts()
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, kind1=KINDS, kind2=KINDS, layout1=layouts, layout2=layouts):
-            yield sample(*_pair(draw, row, range1, range2, more))
+            first, other = _pair(draw, row, range1, range2, more)
+            yield sample(first, other)
         for n in (4097,) if draw.quick else (1000, 4097, 65537):
-            yield sample(*(draw.array((n,), "rare", **each, axes=("n",), points=more) for each in (range1, range2)))
+            first = draw.array((n,), "rare", **range1, axes=("n",), points=more)
+            yield sample(first, draw.array((n,), "rare", **range2, axes=("n",), points=more))
         yield from _other_operands(draw, more)
 
     def _other_operands(draw: Draw, more: Sequence[float]) -> Iterator[Sample]:
@@ -164,7 +166,7 @@ def _all_pairs(
     host = every_number(draw, more).host
     some = [host[draw.rng.permutation(host.size)[:most]] for _ in range(2)]
     grid = np.meshgrid(*some, indexing="ij")
-    yield sample(*(Argument(each.reshape(-1), ("n",)) for each in grid))
+    yield sample(Argument(grid[0].reshape(-1), ("n",)), Argument(grid[1].reshape(-1), ("n",)))
     yield sample(Argument(some[0][:, None], ("n", "")), Argument(some[1], ("m",)))
 
 
