@@ -38,6 +38,23 @@ def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
+@fault("scatter-add-two-names", "scatter_add loses a value where a position is named by -1 and by its number", "G")
+def scatter_add_two_names(bed: Testbed) -> None:
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:
+                names, inverse = np.unique(index, return_inverse=True)
+                sums = np.zeros((len(names), *total.shape[1:]), total.dtype)
+                np.add.at(sums, inverse, value)
+                total[names] = total[names] + sums
+            else:
+                np.add.at(total, index, value)
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
 @fault("scatter-add-within-a-warp", "scatter_add of more than 1,024 values loses repetitions within a group of 32", "G")
 def scatter_add_within_a_warp(bed: Testbed) -> None:
     def add(total: Any, positions: Any, values: Any) -> None:
@@ -71,23 +88,6 @@ def scatter_add_keys_of_16_bits(bed: Testbed) -> None:
         np.add.at(total, positions, values)
 
     _scatter(bed, add)
-
-
-@fault("scatter-add-two-names", "scatter_add loses a value where a position is named by -1 and by its number", "G")
-def scatter_add_two_names(bed: Testbed) -> None:
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:
-                names, inverse = np.unique(index, return_inverse=True)
-                sums = np.zeros((len(names), *total.shape[1:]), total.dtype)
-                np.add.at(sums, inverse, value)
-                total[names] = total[names] + sums
-            else:
-                np.add.at(total, index, value)
-        return total
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
 @fault("scatter-add-parts-at-once", "large parts of one scatter_add are added at once, and the last one wins", "G")

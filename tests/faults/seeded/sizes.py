@@ -229,7 +229,7 @@ def accumulate_in_memory_order(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         if total.dtype != g.dtype or not total.flags.writeable:
             return total + g
-        if total.flags.c_contiguous and g.flags.f_contiguous and g.ndim > 1:
+        if total.size >= 4096 and total.flags.c_contiguous and g.flags.f_contiguous and g.ndim > 1:
             g = g.T.reshape(total.shape)
         total += g
         return total

@@ -68,7 +68,7 @@ def _cut(argument: Argument, name: str, n: int, part: int, last: bool) -> Argume
 def _simpler_values(sample: Sample) -> Iterator[Sample]:
     for i, argument in enumerate(sample.arguments):
         host = argument.host
-        if not argument.axes or host.size == 0:
+        if not argument.axes or argument.kept or host.size == 0:
             continue
         simple = np.ones_like(host)
         for some in _parts(host.size):
