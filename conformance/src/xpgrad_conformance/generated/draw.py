@@ -28,10 +28,13 @@ class Draw:
     quick : bool
     rng : numpy.random.Generator
         Determined by the seed of the run and the check.
+    few : bool
+        Whether it chooses fewer lengths, as for gradients.
     """
 
-    def __init__(self, s: Subject, name: str = "") -> None:
+    def __init__(self, s: Subject, name: str = "", *, few: bool = False) -> None:
         self.s, self.dtype, self.quick, self.rng = s, s.dtype, s.quick, s.generator()
+        self.few = few
         self.thresholds = tuple(s.backend.thresholds.get(name, ())) + tuple(s.backend.thresholds.get("", ()))
 
     def has(self, *facts: str) -> bool:
@@ -40,7 +43,7 @@ class Draw:
 
     def lengths(self, most: int = sizes.LARGEST, least: int = 0) -> list[int]:
         """Return lengths of an axis in ascending order, up to `most`; the longest one only in one dtype in quick."""
-        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds)
+        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)
         if self.quick and self.dtype not in ("float32", "int32", "bool"):

@@ -27,11 +27,14 @@ class Argument:
         Empty if the array must stay as it is.
     layout : str
         One of `LAYOUTS`.
+    text : str
+        The line of Python that makes it, if there is one (see `formula`).
     """
 
     host: Any
     axes: tuple[str, ...] = ()
     layout: str = "contiguous"
+    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,8 @@ class Sample:
         ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
     text : str
         How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
+    imports : tuple of str
+        The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Sample:
     smooth: bool = False
     call: Callable[..., Any] | None = None
     text: str = ""
+    imports: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
