@@ -13,7 +13,7 @@ from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
 from xpgrad_conformance.subject import Subject
 
-COUNT = {True: 120, False: 800}
+COUNT = {True: 250, False: 1500}
 """Programs for each dtype, in the quick profile and in others."""
 LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""

@@ -1,7 +1,7 @@
 """Generated whole programs: steps of Python over a namespace, and their inputs."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -48,11 +48,14 @@ class Program:
     steps : tuple of Step
     outputs : tuple of int
         The numbers of the values that are compared, and differentiated where they can be.
+    order : int
+        1: gradients, by a sweep that does not record itself; 2: also second derivatives.
     """
 
     inputs: dict[int, Any]
     steps: tuple[Step, ...] = ()
     outputs: tuple[int, ...] = ()
+    order: int = 2
 
     def run(self, xp: Namespace, inputs: dict[int, Any]) -> dict[int, Any]:
         """Return all values by number, computed over a namespace from its arrays."""
@@ -69,7 +72,7 @@ class Program:
             if step.number in wanted:
                 steps.insert(0, step)
                 wanted |= step.operands
-        return Program({n: x for n, x in self.inputs.items() if n in wanted}, tuple(steps), self.outputs)
+        return replace(self, inputs={n: x for n, x in self.inputs.items() if n in wanted}, steps=tuple(steps))
 
 
 _code: dict[str, CodeType] = {}

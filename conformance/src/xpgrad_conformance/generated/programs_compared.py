@@ -52,7 +52,9 @@ class Sweeps:
         if not ys or not self.xs:
             return
         seeds = [make(each) for each, _ in self.cotangents]
-        self.gradients = grad(ys, list(self.xs.values()), seeds, enable_double_backprop=True)
+        self.gradients = grad(ys, list(self.xs.values()), seeds, enable_double_backprop=program.order > 1)
+        if program.order == 1:
+            return
         firsts = differentiable(self.gradients)
         self.directions = cotangents(firsts, 50) if like is None else like.directions
         if len(firsts) != len(self.directions):
@@ -60,6 +62,12 @@ class Sweeps:
         if firsts:
             moved = [make(each) for each, _ in self.directions]
             self.seconds = grad(firsts, list(self.xs.values()), moved)
+
+    @property
+    def moving(self) -> list[int]:
+        """The numbers of the inputs whose gradients have gradients."""
+        pairs = zip(self.xs, self.gradients, strict=False)
+        return [n for n, gx in pairs if gx is not None and gx.requires_grad]
 
 
 def cotangents(ys: Sequence[Variable], seed: int) -> list[tuple[Any, str]]:
@@ -106,9 +114,7 @@ class Comparison:
     def _maker(self, narrow: dict[int, Any]) -> Callable[[Any], Variable]:
         """Return what makes cotangents in the dtypes of the outputs, then directions in those of the inputs."""
         names = [narrow[n].dtype.name for n in self.reference.numbers]
-        firsts = [n for n, gx in zip(self.reference.xs, self.reference.gradients, strict=False)
-                  if gx is not None and gx.requires_grad]  # fmt: skip
-        dtypes = iter([*names, *(self._program.inputs[n].dtype.name for n in firsts)])
+        dtypes = iter([*names, *(self._program.inputs[n].dtype.name for n in self.reference.moving)])
         return lambda host: self._s.variable(host, next(dtypes))
 
     def _value(self, number: int, got: Any, narrow: Any, exact: Any) -> str | None:

@@ -56,7 +56,7 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
         if len(steps) == wanted:
             break
     program = Program(program.inputs, tuple(steps))
-    return Program(program.inputs, program.steps, unused(program)).needed
+    return Program(program.inputs, program.steps, unused(program), int(rng.integers(1, 3))).needed
 
 
 def _step(text: str, number: int) -> Step:
@@ -94,7 +94,7 @@ def _inputs(rng: np.random.Generator, dtype: str, has: Has) -> dict[int, Any]:
     c = int(rng.choice(LONG)) if rng.integers(12) == 0 else int(rng.choice(LENGTHS))
     if rng.integers(30) == 0 and has("empty_arrays"):
         a = 0
-    shapes: list[tuple[int, ...]] = [(a, b), (b, c), (b,), (a, b, 2), (), (c,), (1, b)]
+    shapes: list[tuple[int, ...]] = [(a, b), (b, c), (b,), (a, b, 2), (), (c,), (1, b), (2, 1, b, a)]
     found = [_floats(rng, shapes[int(i)], dtype) for i in rng.permutation(len(shapes))[: int(rng.integers(2, 5))]]
     other = "float64" if dtype == "float32" else "float32"
     if rng.integers(6) == 0 and has(other):
@@ -103,7 +103,7 @@ def _inputs(rng: np.random.Generator, dtype: str, has: Has) -> dict[int, Any]:
     if rng.integers(3) == 0 and has(kind):
         shape = shapes[int(rng.integers(3))]
         found.append((_floats(rng, shape, dtype) + 1j * _floats(rng, shape, dtype)).astype(kind))
-    if rng.integers(2) == 0:
+    if rng.integers(3):
         found.append(rng.integers(0, 2, int(rng.choice([3, 4, 17]))).astype("int64" if has("int64") else "int32"))
     if rng.integers(4) == 0:
         found.append(rng.integers(-4, 5, (a, b)).astype("int32"))

@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad_conformance.generated.programs import Program, on_numpy
 from xpgrad_conformance.generated.programs_compared import Comparison
 from xpgrad_conformance.generated.sample import Argument
-from xpgrad_conformance.generated.shrinking import commented, lines_of
+from xpgrad_conformance.generated.shrinking import commented, header, lines_of
 from xpgrad_conformance.subject import Subject
 
 MOST = 400
@@ -35,6 +35,8 @@ def smallest(program: Program, failing: Callable[[Program], bool]) -> Program:
 
 
 def _fewer_outputs(program: Program) -> Iterator[Program]:
+    if program.order > 1:
+        yield replace(program, order=1)
     if len(program.outputs) > 1:
         for output in program.outputs:
             yield replace(program, outputs=(output,)).needed
@@ -90,7 +92,7 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
 
 def program_text(s: Subject, program: Program, wrong: str) -> str:
     """Return a program as Python that runs as it is, and shows what is wrong."""
-    lines = ["import numpy as np", "import xpgrad", "import xpgrad.array_api as xp", ""]
+    lines = header(s.device.name)
     for n, x in program.inputs.items():
         lines += lines_of(f"v{n}", Argument(x), s.device.name)
     lines += [line for step in program.steps for line in step.text.splitlines()]
@@ -102,24 +104,28 @@ def program_text(s: Subject, program: Program, wrong: str) -> str:
 
 
 def _sweep_lines(s: Subject, program: Program, wrong: str) -> list[str]:
-    sweeps, device, lines = Comparison(s, program).reference, s.device.name, list[str]()
-    narrow = on_numpy(program, program.inputs)
+    """Return the lines that compute gradients, and their gradients if those are wrong."""
+    sweeps, lines = Comparison(s, program).reference, list[str]()
     if not sweeps.cotangents:
         return [f"print({', '.join(f'v{n}' for n in program.outputs)})"]
-    xs = ", ".join(f"v{n}" for n in sweeps.xs)
-    ys = ", ".join(f"v{n}" for n in sweeps.numbers)
-    for i, (n, (host, text)) in enumerate(zip(sweeps.numbers, sweeps.cotangents, strict=True)):
-        dtype = narrow[n].dtype.name
-        lines += lines_of(f"g{i}", Argument(host.astype(dtype), (), "contiguous", f"{text}.astype({dtype!r})"), device)
+    narrow = on_numpy(program, program.inputs)
+    xs, ys = (", ".join(f"v{n}" for n in numbers) for numbers in (sweeps.xs, sweeps.numbers))
+    lines += _given("g", s, sweeps.cotangents, [narrow[n].dtype.name for n in sweeps.numbers])
     gs = ", ".join(f"g{i}" for i in range(len(sweeps.numbers)))
-    lines += [f"gxs = xpgrad.grad([{ys}], [{xs}], [{gs}], enable_double_backprop=True)"]
+    record = ", enable_double_backprop=True" if program.order > 1 else ""
+    lines += [f"gxs = xpgrad.grad([{ys}], [{xs}], [{gs}]{record})"]
     if sweeps.directions and not wrong.startswith("the gradient"):
-        dtypes = [program.inputs[n].dtype.name for n, gx in zip(sweeps.xs, sweeps.gradients, strict=True)
-                  if gx is not None and gx.requires_grad]  # fmt: skip
-        for i, (dtype, (host, text)) in enumerate(zip(dtypes, sweeps.directions, strict=True)):
-            made = Argument(host.astype(dtype), (), "contiguous", f"{text}.astype({dtype!r})")
-            lines += lines_of(f"d{i}", made, device)
-        ds = ", ".join(f"d{i}" for i in range(len(dtypes)))
+        lines += _given("d", s, sweeps.directions, [program.inputs[n].dtype.name for n in sweeps.moving])
+        ds = ", ".join(f"d{i}" for i in range(len(sweeps.directions)))
         lines += ["gxs = [gx for gx in gxs if gx is not None and gx.requires_grad]"]
         lines += [f"gxs = xpgrad.grad(gxs, [{xs}], [{ds}])"]
     return [*lines, "print(gxs)"]
+
+
+def _given(letter: str, s: Subject, made: list[tuple[Any, str]], dtypes: list[str]) -> list[str]:
+    """Return the lines that make cotangents or directions."""
+    lines = list[str]()
+    for i, (dtype, (host, text)) in enumerate(zip(dtypes, made, strict=True)):
+        text = text if host.dtype == dtype else f"{text}.astype({dtype!r})"
+        lines += lines_of(f"{letter}{i}", Argument(host.astype(dtype), (), "contiguous", text), s.device.name)
+    return lines

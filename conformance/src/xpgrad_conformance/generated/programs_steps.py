@@ -392,7 +392,7 @@ MAKERS: tuple[tuple[Maker, int], ...] = (
     (_part, 6),
     (_join, 4),
     (_sorted, 3),
-    (_gathered, 3),
+    (_gathered, 5),
     (_masked, 1),
     (_integers, 3),
     (_cast, 2),

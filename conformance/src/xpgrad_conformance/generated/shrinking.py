@@ -1,6 +1,6 @@
 """From a sample that fails to the smallest one that still does, and to a program of a few lines."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,7 +120,13 @@ def program_of(sample: Sample, device: str, wrong: str) -> str:
 def opening(sample: Sample, device: str) -> list[str]:
     """Return the lines of a program up to the arguments of the sample, which are ``x0``, ``x1``."""
     given = [line for i, argument in enumerate(sample.arguments) for line in lines_of(f"x{i}", argument, device)]
-    return ["import numpy as np", "import xpgrad", "import xpgrad.array_api as xp", *sample.imports, "", *given]
+    return [*header(device, sample.imports), *given]
+
+
+def header(device: str, imports: Sequence[str] = ()) -> list[str]:
+    """Return the first lines of a program that computes on a device."""
+    lines = ["import numpy as np", "import xpgrad", "import xpgrad.array_api as xp", *imports, ""]
+    return [*lines, f'xpgrad.use("{device}")']
 
 
 def commented(text: str) -> str:
