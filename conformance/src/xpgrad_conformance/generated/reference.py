@@ -1,7 +1,7 @@
 """The reference engine: xpgrad's own rules and default bodies over NumPy's functions, without any library's kernels."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad import Device, Variable
 from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.plugins import plugins
-from xpgrad.testing.arrays import placed
+from xpgrad.testing.arrays import on_host, placed
 from xpgrad.types import Namespace
 from xpgrad_conformance.pretend import PretendLibrary
 from xpgrad_conformance.virtual import PretendBackend, registered
@@ -68,3 +68,13 @@ def _dtype(host: Any, wide: bool) -> str:
     if wide:
         return WIDE[host.dtype.kind]
     return "complex64" if host.dtype.kind == "c" else "float32"
+
+
+def referred(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``call(xp, *arrays, **parameters)`` as a function of host arrays, computed by the reference engine."""
+
+    def reference(*hosts: Any, **parameters: Any) -> Any:
+        found = call(xp(), *variables(hosts), **parameters)
+        return [on_host(y) for y in found] if isinstance(found, (tuple, list)) else on_host(found)
+
+    return reference
