@@ -29,6 +29,8 @@ class Draw:
     quick : bool
     rng : numpy.random.Generator
         Determined by the seed of the run, the check and the number.
+    few : bool
+        Whether it chooses fewer lengths, as for gradients.
 
     Parameters
     ----------
@@ -37,10 +39,11 @@ class Draw:
         The kernel or function whose thresholds are meant.
     number : int
         Another one for other random numbers.
+    few : bool
     """
 
-    def __init__(self, s: Subject, name: str = "", number: int = 0) -> None:
-        self.s, self.dtype, self.quick = s, s.dtype, s.quick
+    def __init__(self, s: Subject, name: str = "", number: int = 0, *, few: bool = False) -> None:
+        self.s, self.dtype, self.quick, self.few = s, s.dtype, s.quick, few
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
@@ -51,7 +54,7 @@ class Draw:
 
     def lengths(self, most: int = sizes.LARGEST, least: int = 0) -> list[int]:
         """Return lengths of an axis in ascending order, up to `most`; the longest one only in one dtype in quick."""
-        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds)
+        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)
         if self.quick and self.dtype not in ("float32", "int32", "bool"):
