@@ -15,18 +15,19 @@ from xpgrad_conformance.subject import Subject
 
 LOOKED_AT = 200
 """Samples of an operation among which small ones are chosen."""
-ENOUGH = 30
-"""Small ones after which no further ones are looked for."""
+ENOUGH = 30, 12
+"""Samples after which no further ones are looked for, in the full and the quick profile."""
 SMALL = 300
 """The most elements in the arguments of a small sample."""
 
 
 Pair = tuple[Sample, Sample]
+MADE = 8
 _made: dict[Any, list[Pair]] = {}
 """The pairs that were made last: several checks in a row take the same."""
 
 
-def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL) -> list[Pair]:
+def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:
     """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
 
     Parameters
@@ -35,15 +36,18 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     operation : Operation
     least, most : int
         Bounds of the number of elements of all arguments.
+    count : int
+        About how many; by default `ENOUGH`.
     """
-    key = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
-    if key not in _made:
-        _made.clear()
-        like = in_dtype(s, s.dtype)
-        one, two = ({_key(each): each for each in _some(like, operation, k, least, most)} for k in (1, 2))
+    wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
+    if wanted not in _made:
+        if len(_made) >= MADE:
+            _made.clear()
+        like, count = in_dtype(s, s.dtype), count or ENOUGH[s.quick]
+        one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
         found = [(sample, two[key]) for key, sample in one.items() if key in two and not _equal(sample, two[key])]
-        _made[key] = sorted(found, key=lambda pair: elements(pair[0]))
-    return _made[key]
+        _made[wanted] = sorted(found, key=lambda pair: elements(pair[0]))
+    return _made[wanted]
 
 
 def in_dtype(s: Subject, dtype: str) -> Subject:
@@ -57,9 +61,9 @@ def elements(sample: Sample) -> int:
     return sum(host.size for host in sample.hosts)
 
 
-def _some(s: Subject, operation: Operation, number: int, least: int, most: int) -> Iterator[Sample]:
+def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
     looked_at = islice(operation.samples(Draw(s, operation.name, number)), LOOKED_AT)
-    yield from islice((sample for sample in looked_at if least <= elements(sample) <= most), ENOUGH)
+    yield from islice((sample for sample in looked_at if bounds[0] <= elements(sample) <= bounds[1]), count)
 
 
 def _key(sample: Sample) -> Any:
