@@ -211,7 +211,7 @@ def spread_of(name: str) -> Operation:
         far = 100.0 if draw.dtype == "float32" else 1000.0  # a difference of mean squares has lost its digits here
         for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1):
             x = draw.array(shaped(axes, 257), low=far - 1, high=far + 1, axes=axes)
-            yield Sample(name, (x,), reference, {"axis": axis}, units=600)
+            yield Sample(name, (x,), reference, {"axis": axis}, units=2000)
         large = float(np.finfo(draw.dtype).max) ** 0.5 / 64  # squares do not overflow, nor do their sums
         for host in ([large, -large, large / 2], [1 / large, -1 / large, 0.5 / large]):
             yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
