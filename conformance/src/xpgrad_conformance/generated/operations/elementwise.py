@@ -138,7 +138,8 @@ TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
 SINH = signed(_hyperbolic)
 
 # Errors: NumPy's, PyTorch's and XLA's functions are within 4 units, CUDA's table of single precision within 4 of most;
-# XLA's log1p in float64 within 120; compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones by logarithms) take more.
+# XLA's log1p in float64 within 120; compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones
+# by logarithms) take more.
 UNARY = (
     unary("abs", np.abs, units=0, signs=True),
     unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE),
