@@ -1,6 +1,6 @@
 """What the functions that move elements share: distinct values, fewer lengths for a second dtype, places of an axis."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,33 @@ ALL = (*FLOATS, *INTEGERS, "bool", *COMPLEX)
 """Every dtype of the standard."""
 QUICK = "float32", "float64", "int64", "bool"
 """Dtypes that the quick profile takes for functions of every dtype."""
-SOME = 8
-"""How many lengths the quick profile takes in a second dtype."""
+SOME = 7
+"""How many lengths the quick profile takes in a second dtype, and the full one in a dtype that quick does not take."""
 MODERATE = 65_537
 """The largest length in dtypes that the quick profile does not take."""
 
 
 def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[str] = ("float32",)) -> list[int]:
-    """Return lengths in ascending order; fewer in dtypes that are not in `all_in`, in quick some chosen by chance."""
-    found = draw.lengths(most if draw.dtype in QUICK else min(most, MODERATE), least)
-    if not draw.quick or draw.dtype in all_in or len(found) <= SOME:
+    """Return lengths in ascending order: all of them in some dtypes, in others some that are chosen by chance.
+
+    Parameters
+    ----------
+    all_in : sequence of str
+        The dtypes in which the quick profile takes all; the full one takes all in those of the quick one.
+    """
+    first = draw.dtype in (all_in if draw.quick else (*all_in, *QUICK, "complex64"))
+    found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
+    count = SOME if draw.quick else 2 * SOME
+    if first or len(found) <= count:
         return found
-    return sorted(int(n) for n in draw.rng.choice(found, SOME, replace=False))
+    return sorted(int(n) for n in draw.rng.choice(found, count, replace=False))
+
+
+def combined(draw: Draw, **factors: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield combinations of factors; a third of them in dtypes in which `swept` takes some lengths."""
+    first = draw.dtype in (("float32", "complex64") if draw.quick else (*QUICK, "complex64"))
+    rows = list(draw.combinations(**factors))
+    yield from rows if first else rows[::3]
 
 
 def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:

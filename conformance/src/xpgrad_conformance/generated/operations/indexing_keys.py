@@ -9,7 +9,7 @@ from xpgrad import as_variable
 from xpgrad.array_api.indexing import setitem
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -141,7 +141,8 @@ def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = 
 
 
 def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
-    for row in draw.combinations(
+    for row in combined(
+        draw,
         n=(1, 2, 16, 33, 257, 1025),
         place=(0, 1, 2),
         layout=draw.layouts(),
