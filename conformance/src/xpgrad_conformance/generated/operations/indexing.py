@@ -15,7 +15,7 @@ def _take(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take", given(draw, (5, 2), "mixed", ("", "m")), positions(draw, (n,), 5), 0)
         if n:
-            yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (9,), n), n), 0)
+            yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],
@@ -44,7 +44,9 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take_along_axis", given(draw, (2, 5), "mixed"), positions(draw, (2, n), 5), 1)
         if n:
-            yield _taken("take_along_axis", given(draw, (n,), "mixed"), _ends(positions(draw, (9,), n), n), 0)
+            yield _taken(
+                "take_along_axis", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0
+            )
         if 0 < n < 70_000:
             yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
     for row in combined(draw,

@@ -1,5 +1,6 @@
 """Products of matrices and vectors: exact ones of small integers in every size, accurate ones of others."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -83,13 +84,12 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         (2, 4097, 1),
         (1, 4097, 3),
     )
-    for row in combined(draw, shape=long, one=draw.layouts(), other=draw.layouts()):
-        m, k, n = row["shape"]
-        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), (row["one"], row["other"]))
+    for (m, k, n), layouts in itertools.product(long, _layouts(draw)):
+        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), layouts)
         if n == 1:
-            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), (row["one"], row["other"]))
+            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), layouts)
         if m == 1:
-            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), (row["one"], row["other"]))
+            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), layouts)
     for row in combined(draw, batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
         one, other = row["batch"]
         yield _exact(draw, (*one, 3, row["k"]), (*other, row["k"], 5), layouts=(row["one"], row["other"]))
@@ -102,6 +102,14 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
             yield _exact(draw, *shapes)
     if draw.dtype in (*FLOATS, *COMPLEX):
         yield from _inexact(draw)
+
+
+def _layouts(draw: Draw) -> list[tuple[str, str]]:
+    """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
+    found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
+    found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
+    plain = "contiguous"
+    return [*found, ("transposed", plain), (plain, "transposed")] if "transposed" in draw.layouts() else found
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, swept
+from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -102,7 +102,10 @@ def _search(
     """Return a search for elements of a table, and for others between and outside of them."""
     wanted = mixed(draw, shape)
     if table.size:
-        wanted = np.where(draw.rng.random(shape) < 0.6, draw.rng.choice(table, shape), wanted)
+        chosen = draw.rng.choice(table, shape)
+        near = one_bit_off(draw, chosen) if table.dtype.kind in "iu" else np.nextafter(chosen, -chosen)
+        which = draw.rng.random(shape)
+        wanted = np.where(which < 0.5, chosen, np.where(which < 0.7, near, wanted))
     if layout == "broadcast":
         wanted = np.broadcast_to(wanted[:1], shape).copy()
     arguments = [Argument(table, kept=True), Argument(wanted, layout=layout)]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, swept
+from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -84,7 +84,8 @@ def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
     table = mixed(draw, (m,))
     host = mixed(draw, (n, 2))
     if m:
-        host = np.where(draw.rng.random((n, 2)) < 0.5, draw.rng.choice(table, (n, 2)), host)
+        chosen, which = draw.rng.choice(table, (n, 2)), draw.rng.random((n, 2))
+        host = np.where(which < 0.4, chosen, np.where(which < 0.7, one_bit_off(draw, chosen), host))
     if layout == "broadcast":
         host = np.broadcast_to(host[:1], host.shape).copy()
     arguments = Argument(host, ("n", "k"), layout), Argument(table, ("m",))
