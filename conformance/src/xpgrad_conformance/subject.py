@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 """Tolerances, relative to the largest value of the reference."""
 FLOATING = tuple(RTOL)
+NARROWER = {"float64": "float32", "complex128": "complex64"}
+"""The dtypes in which checks run on a device that lacks the wider ones."""
 
 
 class Subject:
@@ -100,7 +102,7 @@ class Subject:
 
     def has(self, *facts: str) -> bool:
         """Return whether all these capabilities are present, that is, not declared missing on this device."""
-        return self.capabilities.lacking(facts, self.index) is None
+        return self.capabilities.lacking(facts, self.index, self.dtype) is None
 
     @functools.cached_property
     def wide(self) -> str:
@@ -110,6 +112,12 @@ class Subject:
         indices = [device.name.partition(":")[2] for device in self.places]
         lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
         return "float64" if all(each is None for each in lacking) else "float32"
+
+    @property
+    def widest(self) -> str:
+        """The subject's dtype, or the wider one that it stands for on a device that lacks that."""
+        wider = {narrow: wide for wide, narrow in NARROWER.items()}.get(self.dtype)
+        return self.dtype if wider is None or self.has(wider) else wider
 
     def dtypes(self, *kinds: str) -> list[str]:
         """Return the names of the standard's dtypes that the device supports, of NumPy's `kinds` ("biufc") or all."""

@@ -276,7 +276,7 @@ def uniform_seeds_one_engine(bed: Testbed) -> None:
     def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
         engine[0] = generator
         _yield()
-        return bed.library.array(np.asarray(engine[0].random(shape)).astype(dtype), device)
+        return bed.library.array(np.asarray(engine[0].random(shape, dtype)), device)
 
     bed.kernels["random_uniform"] = random_uniform
 

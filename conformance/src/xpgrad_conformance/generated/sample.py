@@ -29,12 +29,15 @@ class Argument:
         One of `LAYOUTS`.
     kept : bool
         Whether its values must stay as they are: positions, a sorted table, a regular matrix.
+    text : str
+        The line of Python that makes it, if there is one (see `formula`).
     """
 
     host: Any
     axes: tuple[str, ...] = ()
     layout: str = "contiguous"
     kept: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,8 @@ class Sample:
         ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
     text : str
         How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
+    imports : tuple of str
+        The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
     """
 
     name: str
@@ -86,6 +91,7 @@ class Sample:
     derived: Callable[[list[Any], list[Any]], Any] | None = None
     call: Callable[..., Any] | None = None
     text: str = ""
+    imports: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:

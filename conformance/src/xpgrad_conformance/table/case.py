@@ -78,3 +78,8 @@ class Case:
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def function(self) -> str:
+        """The name of its function: that of the case, without the suffix."""
+        return self.name.partition("-")[0]

@@ -32,6 +32,15 @@ def dtypes_of(case: Case) -> tuple[str, ...]:
     return DTYPES if case.complex else DTYPES[:2]
 
 
+def dtypes_within(case: Case, dtype: str) -> tuple[str, ...]:
+    """Return the names of the other floating-point dtypes that the inputs and results of a run in `dtype` have."""
+    given = case.dtype if isinstance(case.dtype, tuple) else (case.dtype,)
+    made = {"real": REAL, "complex": COMPLEX}
+    results = [made[each][dtype] for each in given if each in made]
+    inputs = [REAL[dtype] for x in case.inputs if x.kind == "real"]
+    return tuple(dict.fromkeys(name for name in (*inputs, *results) if name != dtype))
+
+
 class Scenario(Subject):
     """A case on a device, in one dtype, with one variant of its inputs.
 
