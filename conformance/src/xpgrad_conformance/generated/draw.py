@@ -13,7 +13,6 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
-
 Pair = tuple[int, int, int, int]
 """Two factors, each by its number, with the number of its value."""
 

@@ -26,6 +26,11 @@ class Values:
         """Return one of some items."""
         return items[int(self.rng.integers(len(items)))] if len(items) else None
 
+    def line(self, lines: Sequence[str]) -> str | None:
+        """Return one of some lines; None if there are none."""
+        chosen: str | None = self.pick(lines)
+        return chosen
+
     def number(self) -> float:
         """Return a Python number."""
         return float(self.pick([0.5, -0.5, 2.0, 0.25, -1.5, 3.0, 0.1, 1]))
@@ -33,8 +38,8 @@ class Values:
     def any_of(self, kinds: str, ndim: int = 0, most: int = 9) -> int | None:
         """Return the number of a value of NumPy's `kinds` with so many axes, recent ones more often; or None."""
         found = [n for n, x in self.wide.items() if x.dtype.kind in kinds and ndim <= x.ndim <= most]
-        recent = found[-4:]
-        return self.pick(recent if self.rng.integers(3) else found)
+        chosen: int | None = self.pick(found[-4:] if self.rng.integers(3) else found)
+        return chosen
 
     def fitting(self, number: int, kinds: str) -> int | None:
         """Return the number of a value that broadcasts with another to at most 60,000 elements, or None."""
@@ -48,7 +53,8 @@ class Values:
                     continue
                 if size <= max(60_000, x.size):
                     found.append(n)
-        return self.pick(found[-6:])
+        chosen: int | None = self.pick(found[-6:])
+        return chosen
 
     def axis(self, number: int) -> int:
         """Return an axis of a value, as often a negative one."""
@@ -81,7 +87,7 @@ def _unary(v: Values) -> str | None:
         *(f"{v.number()} - {x}", f"{x} / {v.number()}", f"xp.sinh(0.3 * {x})", f"xp.cosh(0.3 * {x})"),
         *(f"xp.exp(0.5 * {x})", f"xp.positive({x}) + 1", f"xp.log2(1.0 + {x} * {x})", f"xp.acosh(1.5 + {x} * {x})"),
     ]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _kinked(v: Values) -> str | None:
@@ -96,9 +102,11 @@ def _kinked(v: Values) -> str | None:
     if v.beyond(wide - c):
         choices += [f"xp.maximum({x}, {c})", f"xp.minimum({c}, {x})", f"xp.where({x} > {c}, {x}, {c} * {x})"]
         choices += [f"xp.clip({x}, min={c})", f"xp.where({x} <= {c}, 0.5, {x} * {x})"]
-    if v.beyond(np.asarray(wide * 2 - np.round(wide * 2)) - 0.5) and v.beyond(np.asarray(wide * 2 - np.round(wide * 2))):
+    if v.beyond(np.asarray(wide * 2 - np.round(wide * 2)) - 0.5) and v.beyond(
+        np.asarray(wide * 2 - np.round(wide * 2))
+    ):
         choices += [f"xp.floor(2 * {x}) + {x}", f"{x} - xp.trunc({x} * 2)", f"xp.ceil(2.0 * {x}) * 0.5"]
-    return v.pick(choices)
+    return v.line(choices)
 
 
 def _binary(v: Values) -> str | None:
@@ -116,7 +124,7 @@ def _binary(v: Values) -> str | None:
         lines += [f"xp.maximum({x}, {y})", f"xp.minimum({x}, {y})", f"xp.where({x} < {y}, {x} * {y}, {y})"] * 2
     if v.beyond(v.wide[b]) and v.beyond(v.wide[a]):
         lines += [f"xp.copysign({x}, {y})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _where(v: Values) -> str | None:
@@ -145,10 +153,13 @@ def _reduction(v: Values) -> str | None:
         lines += [f"xp.std({x}, axis={axis}{keep})"] if np.all(np.std(wide, axis=axis) > 0.05) else []
     if wide.shape[axis] and v.apart(wide, axis):
         lines += [f"xp.max({x}, axis={axis}{keep})", f"xp.min({x}, axis={axis}{keep})", f"xp.max({x}, axis={axis})"]
-    lines += [f"xp.cumulative_sum({x}, axis={axis})", f"xp.linalg.vector_norm(xp.sqrt({x} ** 2 + 0.3), axis={axis}{keep})"]
+    lines += [
+        f"xp.cumulative_sum({x}, axis={axis})",
+        f"xp.linalg.vector_norm(xp.sqrt({x} ** 2 + 0.3), axis={axis}{keep})",
+    ]
     if wide.shape[axis] <= 6 and v.beyond(wide):
         lines += [f"xp.prod({x}, axis={axis}{keep})", f"xp.cumulative_prod({x}, axis={axis})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _softmax(v: Values) -> str | None:
@@ -156,7 +167,9 @@ def _softmax(v: Values) -> str | None:
     if n is None or not v.wide[n].size:
         return None
     axis = v.axis(n)
-    return f"t = xp.exp(v{n} - xp.mean(v{n}, axis={axis}, keepdims=True))\nOUT = t / xp.sum(t, axis={axis}, keepdims=True)"
+    return (
+        f"t = xp.exp(v{n} - xp.mean(v{n}, axis={axis}, keepdims=True))\nOUT = t / xp.sum(t, axis={axis}, keepdims=True)"
+    )
 
 
 def _shape(v: Values) -> str | None:
@@ -172,14 +185,17 @@ def _shape(v: Values) -> str | None:
         axis = v.axis(n)
         order = tuple(v.rng.permutation(ndim).tolist())
         lines += [f"xp.flip({x}, axis={axis})", f"xp.roll({x}, {int(v.rng.integers(-2, 3))}, axis={axis})"]
-        lines += [f"xp.permute_dims({x}, {order})"] * 2 + [f"xp.moveaxis({x}, {axis}, 0)", f"xp.reshape({x}, {shape[::-1]})"]
+        lines += [f"xp.permute_dims({x}, {order})"] * 2 + [
+            f"xp.moveaxis({x}, {axis}, 0)",
+            f"xp.reshape({x}, {shape[::-1]})",
+        ]
         if max(shape) < 50:
             lines += [f"xp.repeat({x}, 2, axis={axis})", f"xp.tile({x}, {(1,) * (ndim - 1) + (2,)})"]
         lines += [f"xp.squeeze({x}, axis={i})" for i in range(ndim) if shape[i] == 1]
     if ndim >= 2:
         lines += [f"xp.matrix_transpose({x})", f"{x}.mT", f"xp.tril({x})", f"xp.triu({x}, k=1)"]
         lines += [f"xp.reshape({x}, {(shape[0] * shape[1], *shape[2:])})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _part(v: Values) -> str | None:
@@ -191,7 +207,9 @@ def _part(v: Values) -> str | None:
         if length == 0:
             return None
         i, stop = int(v.rng.integers(-length, length)), int(v.rng.integers(1, length + 1))
-        keys.append(str(v.pick([":", ":", str(i), f":{stop}", f"{stop - 1}:", "::2", "1::2" if length > 1 else ":", "::-1"])))
+        keys.append(
+            str(v.pick([":", ":", str(i), f":{stop}", f"{stop - 1}:", "::2", "1::2" if length > 1 else ":", "::-1"]))
+        )
     if v.rng.integers(4) == 0:
         keys = [keys[0], "..."]
     if v.rng.integers(5) == 0:
@@ -219,7 +237,7 @@ def _join(v: Values) -> str | None:
         lines += [f"xp.stack([{names}], axis={axis})", f"sum([{names}])"]
     if wide.shape[axis] in (2, 3):
         lines += [f"xp.unstack(v{n}, axis={axis})[1] * v{n}[(slice(None),) * {axis % wide.ndim} + (0,)]"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _sorted(v: Values) -> str | None:
@@ -230,10 +248,14 @@ def _sorted(v: Values) -> str | None:
     if not wide.shape[axis] or not v.apart(wide, axis):
         return None
     down = v.pick(["", ", descending=True"])
-    lines = [f"xp.sort(v{n}, axis={axis}{down})", f"xp.argsort(v{n}, axis={axis}{down})", f"xp.argmax(v{n}, axis={axis})"]
+    lines = [
+        f"xp.sort(v{n}, axis={axis}{down})",
+        f"xp.argsort(v{n}, axis={axis}{down})",
+        f"xp.argmax(v{n}, axis={axis})",
+    ]
     lines += [f"xp.take_along_axis(v{n}, xp.argsort(v{n}, axis={axis}{down}), axis={axis})"]
     lines += [f"xp.argmin(v{n}, axis={axis}, keepdims=True)"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _gathered(v: Values) -> str | None:
@@ -251,7 +273,7 @@ def _gathered(v: Values) -> str | None:
     lines = [f"xp.take(v{n}, v{i}, axis={axis})"] * 2
     if axis % len(length) == 0:
         lines += [f"v{n}[v{i}]"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _masked(v: Values) -> str | None:
@@ -268,11 +290,17 @@ def _integers(v: Values) -> str | None:
         return None
     x, y = f"v{a}", f"v{b}"
     lines = [f"{x} + {y}", f"{x} * {y}", f"{x} - 2", f"{x} // 3", f"{x} % 3", f"{x} & {y}", f"{x} | 1", f"{x} == {y}"]
-    lines += [f"xp.remainder({x}, 4)", f"xp.maximum({x}, {y})", f"{x} < {y}", f"xp.abs({x})", f"xp.bitwise_xor({x}, {y})"]
+    lines += [
+        f"xp.remainder({x}, 4)",
+        f"xp.maximum({x}, {y})",
+        f"{x} < {y}",
+        f"xp.abs({x})",
+        f"xp.bitwise_xor({x}, {y})",
+    ]
     if v.wide[a].ndim:
         axis = v.axis(a)
         lines += [f"xp.sort({x}, axis={axis})", f"xp.sum({x}, axis={axis})", f"xp.cumulative_sum({x}, axis={axis})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _cast(v: Values) -> str | None:
@@ -296,7 +324,7 @@ def _truth(v: Values) -> str | None:
     d = None if c is None else v.fitting(c, "b")
     if c is not None and d is not None:
         lines += [f"xp.logical_and(v{c}, v{d})", f"v{c} ^ v{d}", f"xp.any(v{c})", f"xp.all(v{c})"]
-    return v.pick(lines)
+    return v.line(lines)
 
 
 def _product(v: Values) -> str | None:
@@ -318,7 +346,7 @@ def _product(v: Values) -> str | None:
     ]  # fmt: skip
     if others:
         lines += [f"xp.matmul({x}, v{v.pick(others)})"] * 3
-    return v.pick(lines)
+    return v.line(lines)
 
 
 def _linear_algebra(v: Values) -> str | None:
@@ -337,12 +365,23 @@ def _complex(v: Values) -> str | None:
     if n is None:
         return None
     x, m = f"v{n}", v.fitting(n, "c")
-    lines = [f"xp.real({x})", f"xp.imag({x})", f"xp.conj({x})", f"{x} * (0.5+1j)", f"{x} * {x}", f"{x} / (2.0 + xp.abs({x}) ** 2)"]
+    lines = [
+        f"xp.real({x})",
+        f"xp.imag({x})",
+        f"xp.conj({x})",
+        f"{x} * (0.5+1j)",
+        f"{x} * {x}",
+        f"{x} / (2.0 + xp.abs({x}) ** 2)",
+    ]
     lines += [f"xp.sum({x})", f"xp.exp(0.3 * {x})", f"xp.abs({x} + 9.0)", f"{x} + xp.conj({x})"]
     lines += [f"{x} * v{m}", f"{x} - v{m}"] if m is not None else []
     if v.wide[n].ndim and v.wide[n].shape[-1]:
-        lines += [f"xp.fft.ifft({x})", f"xp.fft.fft({x}, axis={v.axis(n)})", f"xp.fft.irfft({x}, n={v.wide[n].shape[-1] * 2 - 1})"]
-    return str(v.pick(lines))
+        lines += [
+            f"xp.fft.ifft({x})",
+            f"xp.fft.fft({x}, axis={v.axis(n)})",
+            f"xp.fft.irfft({x}, n={v.wide[n].shape[-1] * 2 - 1})",
+        ]
+    return v.line(lines)
 
 
 def _spectrum(v: Values) -> str | None:
@@ -355,7 +394,11 @@ def _loop(v: Values) -> str | None:
     if n is None or not 2 <= v.wide[n].shape[0] <= 7:
         return None
     count, x = v.wide[n].shape[0], f"v{n}"
-    bodies = [f"OUT = xp.tanh(0.7 * OUT + {x}[i])", f"OUT = OUT * 0.5 + {x}[i, ...] * {x}[0]", f"OUT = OUT - 0.3 * {x}[-i]"]
+    bodies = [
+        f"OUT = xp.tanh(0.7 * OUT + {x}[i])",
+        f"OUT = OUT * 0.5 + {x}[i, ...] * {x}[0]",
+        f"OUT = OUT - 0.3 * {x}[-i]",
+    ]
     return f"OUT = {x}[0]\nfor i in range(1, {count}):\n    {v.pick(bodies)}"
 
 
@@ -377,7 +420,12 @@ def _assigned(v: Values) -> str | None:
         return None
     x, length = f"v{n}", v.wide[n].shape[0]
     i = int(v.rng.integers(length))
-    lines = [f"OUT[{i}, ...] = 0.5", f"OUT[{i}, ...] = {x}[0] * 2.0", f"OUT[:{i + 1}, ...] = {x}[{length - i - 1}:, ...]", "OUT[::2, ...] = -1.0"]
+    lines = [
+        f"OUT[{i}, ...] = 0.5",
+        f"OUT[{i}, ...] = {x}[0] * 2.0",
+        f"OUT[:{i + 1}, ...] = {x}[{length - i - 1}:, ...]",
+        "OUT[::2, ...] = -1.0",
+    ]
     return f"OUT = {x} * 1.0\n{v.pick(lines)}"
 
 

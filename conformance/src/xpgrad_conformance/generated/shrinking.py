@@ -172,7 +172,10 @@ def _made(name: str, argument: Argument) -> list[str]:
     common, others = _common(host)
     if len(others) <= SHOWN:
         made = f"np.full({host.shape}, {_plain(common)}, {host.dtype.name!r})"
-        return [f"{name} = {made}", *(f"{name}[{', '.join(map(str, at))}] = {_plain(host[at].item())}" for at in others)]
+        return [
+            f"{name} = {made}",
+            *(f"{name}[{', '.join(map(str, at))}] = {_plain(host[at].item())}" for at in others),
+        ]
     if host.size <= LISTED:
         return [f"{name} = np.asarray({_plain(host.tolist())}, {host.dtype.name!r})"]
     kind = f"np.random.default_rng(0).uniform(-2, 2, {host.shape}).astype({host.dtype.name!r})"
@@ -182,7 +185,7 @@ def _made(name: str, argument: Argument) -> list[str]:
 def _common(host: Any) -> tuple[Any, list[tuple[int, ...]]]:
     """Return the most frequent element, and the places of all others."""
     found, counts = np.unique(host, return_counts=True)
-    common = found[np.argmax(counts)]
+    common: Any = found[np.argmax(counts)]
     same = (host == common) | (np.isnan(host) & np.isnan(common)) if host.dtype.kind in "fc" else host == common
     if common == 0 and host.dtype.kind in "fc":
         same &= np.signbit(host.real) == np.signbit(common.real)

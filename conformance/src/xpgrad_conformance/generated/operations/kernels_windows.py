@@ -87,9 +87,7 @@ def _pooling(name: str, units: float) -> Operation:
     return Operation(f"F.{name}", samples, needs=())
 
 
-def _pooled(
-    draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int
-) -> Sample:
+def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int) -> Sample:
     shape = (row["batch"], channels, *sizes)
     if name == "max_pooling_nd":  # no two are equal
         host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - 3.0
@@ -101,7 +99,9 @@ def _pooled(
 
 
 def _columns(draw: Draw) -> Iterator[Sample]:
-    for row in draw.combinations(**{k: GEOMETRIES[k] for k in ("ksize", "stride", "pad", "dilate")}, cover=(False, True)):
+    for row in draw.combinations(
+        **{k: GEOMETRIES[k] for k in ("ksize", "stride", "pad", "dilate")}, cover=(False, True)
+    ):
         sizes = (_size(row, draw), _size(row, draw) + 1)
         x = draw.array((2, 3, *sizes), "integers", layout=draw.pick(draw.layouts()))
         options = {key: row[key] for key in ("ksize", "stride", "pad", "dilate")}
@@ -109,8 +109,7 @@ def _columns(draw: Draw) -> Iterator[Sample]:
 
 
 def _convolve(draw: Draw) -> Iterator[Sample]:
-    lengths = lengths(draw, LENGTH, 1)
-    for n in lengths:
+    for n in lengths(draw, 1100, 1):
         others = (1, 2, 9, 64) if n < 300 else (3, 65)
         for m in others:
             for first, second in ((n, m), (m, n)):

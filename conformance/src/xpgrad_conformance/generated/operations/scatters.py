@@ -88,6 +88,7 @@ def _contributions(draw: Draw) -> Iterator[Sample]:
     """One array used many times, plainly and broadcast and transposed: its gradient has many contributions."""
 
     def call(xp: Any, x: Any, w: Any, r: Any) -> Any:
+        x, w, r = (as_variable(each) for each in (x, w, r))
         y = x * w + xp.sum(x, axis=0) * r
         for k in range(1, 5):
             y = y + x * k - xp.sum(xp.matrix_transpose(x), axis=0)[:, None] * w
