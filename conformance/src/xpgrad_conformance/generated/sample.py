@@ -160,7 +160,9 @@ class Sample:
         if wanted not in ("int", "any", dtype):
             return f"it has dtype {dtype}, expected {wanted}"
         units = self.units * s.widened(dtype)
-        return error_of(on_host(got), expected, units=units, scale=scale, signs=self.signs)
+        return error_of(
+            on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
+        )
 
 
 def raised(error: Exception) -> str:
