@@ -8,6 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated import sizes
+from xpgrad_conformance.generated.accuracy import PERIOD
 from xpgrad_conformance.generated.layouts import NEEDS, constant_along
 from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
@@ -63,9 +64,18 @@ class Draw:
         axes: Sequence[str] = (),
         layout: str = "contiguous",
         dtype: str = "",
+        points: Sequence[float] = (),
     ) -> Argument:
-        """Return an argument of values of a kind (see `values`) in a layout."""
-        host = values(kind, self.rng, shape, dtype or self.dtype, low, high)
+        """Return an argument of values of a kind (see `values`) in a layout.
+
+        A long vector of ordinary values repeats them, so that a reference need not compute them all (see `repeated`).
+        """
+        dtype = dtype or self.dtype
+        if kind == "ordinary" and len(shape) == 1 and shape[0] > 2 * PERIOD and not points:
+            host = np.resize(values(kind, self.rng, (PERIOD,), dtype, low, high), shape)
+        else:
+            subnormal = self.has("subnormal_numbers")
+            host = values(kind, self.rng, shape, dtype, low, high, points=points, subnormal=subnormal)
         if layout == "broadcast":
             host = constant_along(host)
         return Argument(host, tuple(axes), layout)
