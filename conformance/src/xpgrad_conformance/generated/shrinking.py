@@ -70,7 +70,7 @@ def _cut(argument: Argument, name: str, n: int, part: int, last: bool) -> Argume
 
 def _simpler_values(sample: Sample) -> Iterator[Sample]:
     for i, argument in enumerate(sample.arguments):
-        if not argument.axes or argument.host.size == 0:
+        if not argument.axes or argument.kept or argument.host.size == 0:
             continue
         for simpler in (*_formulas(argument), *_with_ones(argument)):
             given = list(sample.arguments)

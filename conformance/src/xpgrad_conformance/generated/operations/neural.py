@@ -73,7 +73,7 @@ def _linear(draw: Draw) -> Iterator[Sample]:
 
 def _labels(draw: Draw, n: int, classes: int, ignored: bool) -> Argument:
     found = draw.rng.integers(-1 if ignored else 0, classes, n)
-    return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",))
+    return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
 def _cross_entropy(draw: Draw) -> Iterator[Sample]:

@@ -26,7 +26,7 @@ def _positions(draw: Draw, n: int, places: int) -> Argument:
             np.sort(draw.rng.integers(0, places, n)),
         ]
     )
-    return Argument(np.asarray(made).astype("int64" if draw.has("int64") else "int32"), ("n",))
+    return Argument(np.asarray(made).astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
