@@ -96,13 +96,13 @@ def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | N
         Whether in float64, else in float32.
     """
     width = next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc")
-    xs = reference.variables(sample.hosts, wide=wide)
+    xs = reference.arguments(sample.hosts, wide=wide)
     ys = outputs(sample.applied(reference.xp(), *xs))
     if not ys:
         return None
     given = sweep.cotangents(ys, width)
     seeds = reference.variables([each.host for each in given], wide=wide)
-    inputs = [x for x in xs if is_floating(x.array)]
+    inputs = [x for x in xs if isinstance(x, Variable)]
     gxs = grad(ys, inputs, seeds, enable_double_backprop=sweep.order > 1)
     if sweep.order == 1:
         return Expected(_hosts(gxs), given)
