@@ -1,6 +1,6 @@
 """What the functions that move elements share: distinct values, fewer lengths for a second dtype, places of an axis."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,32 +14,70 @@ from xpgrad_conformance.oracle import named
 
 ALL = (*FLOATS, *INTEGERS, "bool", *COMPLEX)
 """Every dtype of the standard."""
-QUICK = "float32", "float64", "int64", "bool"
+QUICK = "float32", "int64", "bool"
 """Dtypes that the quick profile takes for functions of every dtype."""
-SOME = 8
-"""How many lengths the quick profile takes in a second dtype."""
+LONG = "float32", "float64", "complex64", "int32", "int64", "bool"
+"""Dtypes in which the full profile takes every length."""
+SOME = 7
+"""How many lengths the quick profile takes in a second dtype; the full one takes twice as many outside of `LONG`."""
 MODERATE = 65_537
-"""The largest length in dtypes that the quick profile does not take."""
+"""The largest length in dtypes in which the full profile takes some."""
 
 
 def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[str] = ("float32",)) -> list[int]:
-    """Return lengths in ascending order; fewer in dtypes that are not in `all_in`, in quick some chosen by chance."""
-    found = draw.lengths(most if draw.dtype in QUICK else min(most, MODERATE), least)
-    if not draw.quick or draw.dtype in all_in or len(found) <= SOME:
+    """Return lengths in ascending order: all of them in some dtypes, in others some, by chance.
+
+    Parameters
+    ----------
+    all_in : sequence of str
+        The dtypes in which the quick profile takes all; the full one takes all in those of `LONG`.
+    """
+    first = draw.dtype in (all_in if draw.quick else LONG)
+    found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
+    count = SOME if draw.quick else 2 * SOME
+    if first or len(found) <= count:
         return found
-    return sorted(int(n) for n in draw.rng.choice(found, SOME, replace=False))
+    return sorted(int(n) for n in draw.rng.choice(found, count, replace=False))
+
+
+def combined(draw: Draw, **factors: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield combinations of factors; a third of them in dtypes in which `swept` takes some lengths."""
+    first = draw.dtype in (("float32", "complex64") if draw.quick else LONG)
+    rows = list(draw.combinations(**factors))
+    yield from rows if first else rows[::3]
 
 
 def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:
-    """Return random host values, nearly all of them different: integers from the whole range of their dtype."""
+    """Return random host values, nearly all of them different, some of them only in their first or last bits."""
     kind = np.dtype(dtype or draw.dtype)
     if kind.kind == "b":
         return draw.rng.random(shape) < 0.5
     if kind.kind in "iu":
-        info = np.iinfo(kind)
-        return draw.rng.integers(info.min, info.max, shape, kind, endpoint=True)
+        return _integers(draw, shape, kind)
     real = draw.rng.standard_normal(shape)
-    return (real + 1j * draw.rng.standard_normal(shape) if kind.kind == "c" else real).astype(kind)
+    host = (real + 1j * draw.rng.standard_normal(shape) if kind.kind == "c" else real).astype(kind)
+    if host.size:  # numbers that are equal in a dtype of less precision
+        near = draw.rng.permutation(host.reshape(-1)).reshape(shape) * (1 + np.finfo(kind).eps)
+        host = np.where(draw.rng.random(shape) < 0.2, near.astype(kind), host)
+    return host
+
+
+def _integers(draw: Draw, shape: Shape, kind: Any) -> Any:
+    """Return integers from the whole range, some of which differ from another one in one bit."""
+    info = np.iinfo(kind)
+    host = draw.rng.integers(info.min, info.max, shape, kind, endpoint=True)
+    if not host.size:
+        return host
+    return np.where(draw.rng.random(shape) < 0.3, one_bit_off(draw, draw.rng.choice(host.reshape(-1), shape)), host)
+
+
+def one_bit_off(draw: Draw, host: Any) -> Any:
+    """Return integers of which each differs in one bit from the given one."""
+    bits = draw.rng.integers(0, 8 * host.dtype.itemsize, host.shape)
+    unsigned = host.view(f"u{host.dtype.itemsize}") ^ (np.uint64(1) << bits.astype(np.uint64)).astype(
+        f"u{host.dtype.itemsize}"
+    )
+    return unsigned.view(host.dtype)
 
 
 def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout: str = "contiguous") -> Argument:

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import around, given, swept
+from xpgrad_conformance.generated.moved import around, combined, given, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -88,8 +88,8 @@ def _along_one(name: str) -> Operation:
             if length < 5000:
                 n = draw.pick((1, length // 2, length - 1, length + 1, 2 * length, 2 * length - 1))
                 yield _one(draw, name, given(draw, (length,), "ordinary"), -1, max(n, least), draw.pick(NORMS))
-        for row in draw.combinations(
-            n=(2, 3, 5, 8, 13, 32, 33, 97), place=(0, 1, 2), norm=NORMS, layout=draw.layouts(), other=(None, 4, 7)
+        for row in combined(
+            draw, n=(2, 3, 5, 8, 13, 32, 33, 97), place=(0, 1, 2), norm=NORMS, layout=draw.layouts(), other=(None, 4, 7)
         ):
             if row["layout"] == "broadcast" and name in HALF:
                 continue
@@ -108,7 +108,7 @@ SHAPES: tuple[Shape, ...] = (4, 6), (5, 7), (1, 8), (3, 1), (2, 3, 5), (4, 1, 6)
 
 def _along_many(name: str) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
-        for row in draw.combinations(shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded")):
+        for row in combined(draw, shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded")):
             shape = row["shape"]
             rank = len(shape)
             axes: tuple[int, ...] | None = draw.pick(
@@ -152,8 +152,8 @@ def _shifted(name: str) -> Operation:
             yield Sample(
                 f"fft.{name}", (given(draw, (n,), "mixed", ("n",)),), getattr(np.fft, name), precise=False, smooth=True
             )
-        for row in draw.combinations(
-            n=(1, 2, 5, 16, 33), axes=(None, 0, -1, (0, 2), (1,), (-1, 0)), layout=draw.layouts()
+        for row in combined(
+            draw, n=(1, 2, 5, 16, 33), axes=(None, 0, -1, (0, 2), (1,), (-1, 0)), layout=draw.layouts()
         ):
             x = given(draw, around(row["n"], draw.pick((0, 1, 2))), "mixed", layout=row["layout"])
             yield Sample(

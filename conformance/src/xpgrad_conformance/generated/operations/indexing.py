@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -15,9 +15,9 @@ def _take(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take", given(draw, (5, 2), "mixed", ("", "m")), positions(draw, (n,), 5), 0)
         if n:
-            yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (9,), n), n), 0)
-    for row in draw.combinations(
-        n=(1, 2, 16, 33, 257), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
+            yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0)
+    for row in combined(draw,
+        n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],
     ):  # fmt: skip
         x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
@@ -44,11 +44,13 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take_along_axis", given(draw, (2, 5), "mixed"), positions(draw, (2, n), 5), 1)
         if n:
-            yield _taken("take_along_axis", given(draw, (n,), "mixed"), _ends(positions(draw, (9,), n), n), 0)
+            yield _taken(
+                "take_along_axis", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0
+            )
         if 0 < n < 70_000:
             yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
-    for row in draw.combinations(
-        n=(1, 2, 16, 33, 257), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
+    for row in combined(draw,
+        n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],
     ):  # fmt: skip
         x = given(draw, around(row["n"], row["place"]), "mixed", layout=row["layout"])

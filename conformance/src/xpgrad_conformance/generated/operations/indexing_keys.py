@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import as_variable
+from xpgrad import Variable, as_variable, grad
 from xpgrad.array_api.indexing import setitem
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -141,14 +141,24 @@ def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = 
 
 
 def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
-    for row in draw.combinations(
-        n=(1, 2, 16, 33, 257, 1025),
+    """Yield arrays of rank 2 and 3 with a long axis at each place, and numbers of positions."""
+    lengths = (1, 2, 16, 33, 257, 1025, 4097)
+    others = (2, 3), (3,)
+    for row in combined(
+        draw,
+        n=lengths,
         place=(0, 1, 2),
+        others=others,
         layout=draw.layouts(),
         kind=("mixed", "specials"),
-        m=(1, 7, 64, 257),
+        m=(1, 7, 64, 257, 1025),
     ):
-        yield given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"]), row["m"]
+        shape = around(row["n"], row["place"], row["others"])
+        yield given(draw, shape, row["kind"], layout=row["layout"]), row["m"]
+
+
+PAIRS = (5, 1025), (1025, 5), (3, 4097), (65, 65)
+"""Shapes of arrays that are indexed by two arrays."""
 
 
 def _getitem(draw: Draw) -> Iterator[Sample]:
@@ -159,10 +169,12 @@ def _getitem(draw: Draw) -> Iterator[Sample]:
             shape = draw.pick(((n, 3), (3, n)))
             yield _read(given(draw, shape, "mixed"), _slices(draw, shape))
         if draw.has("index_arrays"):
-            yield _read(x, (ARRAY,), (positions(draw, (7,), n),))
+            yield _read(x, (ARRAY,), (positions(draw, (draw.pick((7, 1025)),), n),))
             yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (n,), 5),))
             if draw.has("data_dependent_shapes", "bool"):
                 yield _read(x, (ARRAY,), (_mask(draw, (n,)),))
+    for shape in PAIRS if draw.has("index_arrays") else ():
+        yield _read(given(draw, shape, "mixed"), (ARRAY, ARRAY), _pair(draw, shape, 1025))
     for x, m in _shapes(draw):
         yield _read(x, _slices(draw, x.host.shape))
         found = _arrays(draw, x.host.shape, m)
@@ -170,6 +182,10 @@ def _getitem(draw: Draw) -> Iterator[Sample]:
             yield _read(x, *found)
             if draw.has("data_dependent_shapes", "bool"):
                 yield _read(x, (ARRAY,), (_mask(draw, x.host.shape[: draw.pick((1, 2, 3))]),))
+
+
+def _pair(draw: Draw, shape: Shape, count: int) -> tuple[Argument, ...]:
+    return tuple(positions(draw, (count,), n) for n in shape)
 
 
 def _mask(draw: Draw, shape: Shape) -> Argument:
@@ -207,15 +223,42 @@ def _scatter_add(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         for length in (1, 7, 1025) if n < 70_000 else (7,):
             yield _added(draw, (length,), (ARRAY,), (positions(draw, (n,), length),), (n,))
+    for n in swept(draw, 262_145, 1):
+        yield _added(draw, (n,), (ARRAY,), (positions(draw, (1025,), n),), (1025,))
     for x, m in _shapes(draw):
         shape = x.host.shape
         for key, arrays in ((_slices(draw, shape), ()), _arrays(draw, shape, m) or ((0,), ())):
             taken = x.host[_filled(key, tuple(each.host for each in arrays))].shape
             yield _added(draw, shape, key, arrays, taken, draw.pick(draw.layouts()))
+    for shape in PAIRS:
+        yield _added(draw, shape, (ARRAY, ARRAY), _pair(draw, shape, 1025), (1025,))
     for n in (3, 129, 4097):
         index = positions(draw, (n,), 7)
         x, values = draw.array((7,)), draw.array((n,))
         yield _sum(x, values, (ARRAY,), (index,), units=8 + n**0.5)
+    for n, m in ((5, 3), (33, 65), (1025, 257), (4097, 4097), (7, 65_537)):
+        yield _together(draw, n, m)
+
+
+def _together(draw: Draw, n: int, m: int) -> Sample:
+    """Return the sum of three parts, as gradients of gathers are added: a slice, and two of positions."""
+    one, other = positions(draw, (m,), n), positions(draw, (m,), n)
+    parts = [given(draw, (count,), "integers") for count in (n - 1, m, m)]
+
+    def call(xp: Any, x: Any, i: Any, j: Any, *values: Any) -> Any:
+        v = Variable(x)
+        return grad([v[1:], v[i], v[j]], [v], [Variable(value) for value in values])[0]
+
+    def reference(x: Any, i: Any, j: Any, *values: Any) -> Any:
+        total = np.zeros_like(x)
+        for key, value in zip((slice(1, None), i, j), values, strict=True):
+            np.add.at(total, key, value)
+        return total
+
+    return Sample(
+        "scatter_add", (given(draw, (n,), "integers"), one, other, *parts), reference, call=call,
+        text="xpgrad.grad([x0[1:], x0[x1], x0[x2]], [x0], [x3, x4, x5])",
+    )  # fmt: skip
 
 
 def _added(

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, given, positional, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positional, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -31,7 +31,7 @@ def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_posi
             if n < 70_000:
                 place = draw.pick((0, 1))
                 yield sample(draw, given(draw, (n, 3) if place == 0 else (3, n), "mixed"), place)
-        for row in draw.combinations(n=(1, 2, 16, 33, 257), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+        for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
             x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
             yield sample(draw, x, row["place"])
 
@@ -113,7 +113,7 @@ def _matrix_transpose(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         yield _transposed(given(draw, (n, 3), "mixed", ("n", "m")))
         yield _transposed(given(draw, (3, n), "mixed", ("m", "n")))
-    for row in draw.combinations(n=(1, 16, 33, 65, 257), m=(1, 16, 33, 65, 257), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 16, 33, 65, 257), m=(1, 16, 33, 65, 257), layout=draw.layouts()):
         yield _transposed(given(draw, (row["n"], row["m"]), "mixed", ("n", "m"), row["layout"]))
         yield _transposed(given(draw, (3, row["n"], row["m"]), "specials", ("b", "n", "m"), row["layout"]))
 
@@ -128,7 +128,7 @@ def _broadcast_to(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         for shape, target in (((n,), (3, n)), ((n, 1), (n, 3)), ((1,), (n,)), ((1, 3), (n, 3)), ((), (n,))):
             yield _broadcast(given(draw, shape, "mixed"), target)
-    for row in draw.combinations(n=(1, 2, 16, 33, 257), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
         target = around(row["n"], row["place"])
         shape = tuple(n if draw.pick((False, True)) else 1 for n in target)
         x = given(draw, shape[draw.pick((0, 1, 2)) :], row["kind"], layout=row["layout"])
@@ -144,7 +144,7 @@ def _broadcast(x: Argument, shape: Shape) -> Sample:
 def _squeeze(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _squeezed(given(draw, (1, n), "mixed"), draw.pick((0, -2, (0,))))
-    for row in draw.combinations(n=(2, 16, 33, 257), kind=KINDS, place=(0, 1, 2, 3), layout=draw.layouts()):
+    for row in combined(draw, n=(2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2, 3), layout=draw.layouts()):
         shape = around(row["n"], row["place"], (1, 3, 1))
         thin = [i - draw.pick((0, 4)) for i, n in enumerate(shape) if n == 1]
         yield _squeezed(given(draw, shape, row["kind"], layout=row["layout"]), draw.pick((*thin, tuple(thin))))
@@ -160,7 +160,7 @@ def _repeat(draw: Draw) -> Iterator[Sample]:
         yield _repeated(x, draw.pick((1, 2, 3)), draw.pick((None, 0)))
         if n and draw.has("data_dependent_shapes"):
             yield _counted(draw, x, 0)
-    for row in draw.combinations(n=(1, 2, 16, 33, 257), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
         x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
         yield _repeated(x, draw.pick((1, 2, 3)), draw.pick((None, row["place"], row["place"] - 3)))
         if draw.has("data_dependent_shapes"):

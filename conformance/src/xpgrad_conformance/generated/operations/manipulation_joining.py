@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, given, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -30,7 +30,8 @@ def _joined(name: str, members: Sequence[Argument], reference: Callable[..., Any
 
 
 def _counts(draw: Draw) -> list[int]:
-    return list(COUNTS) if not draw.quick or draw.dtype == "float32" else draw.rng.permutation(COUNTS)[:4].tolist()
+    every = draw.dtype in (QUICK[:1] if draw.quick else QUICK)
+    return list(COUNTS) if every else draw.rng.permutation(COUNTS)[:4].tolist()
 
 
 def _concatenated(x: Any, axis: int | None) -> Any:
@@ -51,6 +52,8 @@ def _concat(draw: Draw) -> Iterator[Sample]:
             kinds, layouts = ("mixed", "specials"), draw.layouts()
             members = [given(draw, around(n, place), draw.pick(kinds), layout=draw.pick(layouts)) for n in lengths]
             yield _joined("concat", members, _concatenated, place - draw.pick((0, 3)))
+        members = [given(draw, (3,), "mixed", ("n",)) for _ in range(count)]
+        yield _joined("concat", members, _concatenated, 0)
         members = [given(draw, (draw.pick((1, 2, 33)),), "mixed", (f"n{i}",)) for i in range(count)]
         yield _joined("concat", members, _concatenated, 0)
     for count, n in ((3, 4097), (17, 257), (65, 1025)):
@@ -78,7 +81,7 @@ def _unstack(draw: Draw) -> Iterator[Sample]:
         yield _unstacked(given(draw, (n, 3), "mixed", ("n", "m")), draw.pick((0, -2)))
     for n in swept(draw):
         yield _unstacked(given(draw, (2, n), "mixed", ("m", "n")), draw.pick((0, -2)))
-    for row in draw.combinations(n=(1, 2, 17, 33), kind=("mixed", "specials"), place=(0, 1, 2), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 17, 33), kind=("mixed", "specials"), place=(0, 1, 2), layout=draw.layouts()):
         x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
         yield _unstacked(x, row["place"] - draw.pick((0, 3)))
 

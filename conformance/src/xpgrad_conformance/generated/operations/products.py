@@ -1,5 +1,6 @@
 """Products of matrices and vectors: exact ones of small integers in every size, accurate ones of others."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import given, mixed, swept
+from xpgrad_conformance.generated.moved import combined, given, mixed, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -70,10 +71,26 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
             yield _exact(draw, (n, 3), (3,), (("n", "k"), ("k",)))
             yield _exact(draw, (3,), (3, n), (("k",), ("k", "m")))
     sizes = 1, 2, 8, 17, 33, 64, 65, 129, 257
-    for row in draw.combinations(m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
+    for row in combined(draw, m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
         shapes = (row["m"], row["k"]), (row["k"], row["n"])
         yield _exact(draw, *shapes, (("n", "k"), ("k", "m")), (row["one"], row["other"]))
-    for row in draw.combinations(batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
+    long = (
+        (1025, 3, 2),
+        (3, 1025, 2),
+        (3, 2, 1025),
+        (4097, 2, 1),
+        (1, 2, 4097),
+        (1, 4097, 1),
+        (2, 4097, 1),
+        (1, 4097, 3),
+    )
+    for (m, k, n), layouts in itertools.product(long, _layouts(draw)):
+        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), layouts)
+        if n == 1:
+            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), layouts)
+        if m == 1:
+            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), layouts)
+    for row in combined(draw, batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
         one, other = row["batch"]
         yield _exact(draw, (*one, 3, row["k"]), (*other, row["k"], 5), layouts=(row["one"], row["other"]))
         if one:
@@ -85,6 +102,14 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
             yield _exact(draw, *shapes)
     if draw.dtype in (*FLOATS, *COMPLEX):
         yield from _inexact(draw)
+
+
+def _layouts(draw: Draw) -> list[tuple[str, str]]:
+    """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
+    found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
+    found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
+    plain = "contiguous"
+    return [*found, ("transposed", plain), (plain, "transposed")] if "transposed" in draw.layouts() else found
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:
@@ -125,7 +150,7 @@ def _tensordot(draw: Draw) -> Iterator[Sample]:
         yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": 1})
         pair = _pair(draw, "integers", (n, 2), (3, n))
         yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": ((0,), (1,))})
-    for row in draw.combinations(axes=AXES, kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()):
+    for row in combined(draw, axes=AXES, kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()):
         axes, one, other = row["axes"]
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
         yield _product("tensordot", pair, np.tensordot, 33, exact=row["kind"] == "integers", parameters={"axes": axes})
@@ -143,8 +168,13 @@ def _vecdot(draw: Draw) -> Iterator[Sample]:
         if n < 70_000:
             pair = _pair(draw, "integers", (n, 2), (n, 2), (("n", "m"), ("n", "m")))
             yield _product("vecdot", pair, vecdot, n, exact=True, parameters={"axis": -2})
-    for row in draw.combinations(
-        batch=BATCHES, n=(1, 2, 16, 33, 257), kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()
+    for row in combined(
+        draw,
+        batch=BATCHES,
+        n=(1, 2, 16, 33, 257),
+        kind=("integers", "ordinary"),
+        one=draw.layouts(),
+        other=draw.layouts(),
     ):
         one, other = ((*batch, row["n"]) for batch in row["batch"])
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
@@ -161,7 +191,7 @@ def _outer(draw: Draw) -> Iterator[Sample]:
                 precise=False,
                 smooth=True,
             )
-    for row in draw.combinations(n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
+    for row in combined(draw, n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
         pair = _pair(draw, "ordinary", (row["n"],), (row["m"],), layouts=(row["one"], row["other"]))
         yield Sample("linalg.outer", pair, np.outer, units=4, smooth=True)
 
@@ -174,8 +204,8 @@ def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
 def _cross(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         yield _crossing(draw, "integers", (n, 3), (n, 3), -1)
-    for row in draw.combinations(
-        n=(1, 2, 17, 33), place=(0, 1, 2), kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()
+    for row in combined(
+        draw, n=(1, 2, 17, 33), place=(0, 1, 2), kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()
     ):
         shape = [2, row["n"]]
         shape.insert(row["place"], 3)
@@ -211,7 +241,7 @@ def _matrices(draw: Draw) -> Iterator[tuple[Argument, int]]:
         for shape in ((n, 3), (3, n), *(((n, n),) if n < 140 else ())):
             host = mixed(draw, shape) if draw.dtype[0] in "iu" else given(draw, shape, "integers").host
             yield Argument(host, ("n", "m") if shape[0] != shape[1] else ()), draw.pick((0, 0, 1, -1, 2, -2))
-    for row in draw.combinations(n=(1, 2, 17, 33), m=(1, 2, 17, 33), batch=((), (2,), (3, 2)), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 17, 33), m=(1, 2, 17, 33), batch=((), (2,), (3, 2)), layout=draw.layouts()):
         shape = (*row["batch"], row["n"], row["m"])
         offsets = [k for k in (0, 1, -1, 3, -3, row["m"] - 1, 1 - row["n"]) if -row["n"] < k < row["m"]]
         yield given(draw, shape, "integers", layout=row["layout"]), draw.pick(offsets)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, around, given, mixed, swept
+from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -29,8 +29,8 @@ def _extremal(name: str) -> Operation:
                 x.host[at] = np.nan
                 yield Sample(name, (x,), reference, dtype="int")
         kinds = "mixed", "ties", "sorted", "reversed", "equal", "extremes", "spread"
-        for row in draw.combinations(
-            n=(1, 2, 17, 64, 257), kind=kinds, place=(0, 1, 2), layout=draw.layouts(), keepdims=(False, True)
+        for row in combined(
+            draw, n=(1, 2, 17, 64, 257), kind=kinds, place=(0, 1, 2), layout=draw.layouts(), keepdims=(False, True)
         ):
             x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
             parameters = {"axis": draw.pick((None, row["place"], row["place"] - 3)), "keepdims": row["keepdims"]}
@@ -49,7 +49,7 @@ def _at_end(name: str, x: Argument) -> Argument:
 def _nonzero(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         yield Sample("nonzero", (_sparse(draw, (n,), ("n",)),), np.nonzero, dtype="int")
-    for row in draw.combinations(n=(1, 2, 16, 33, 257), place=(0, 1, 2), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 16, 33, 257), place=(0, 1, 2), layout=draw.layouts()):
         x = _sparse(draw, around(row["n"], row["place"]))
         x = (
             Argument(np.broadcast_to(x.host[:1], x.host.shape).copy(), (), "broadcast")
@@ -81,7 +81,7 @@ def _searchsorted(draw: Draw) -> Iterator[Sample]:
         yield _search(draw, table, (11,))
         if n < 70_000:
             yield _search(draw, _table(draw, 7, "ties"), (n,))
-    for row in draw.combinations(
+    for row in combined(draw,
         n=(1, 2, 16, 33, 1025), kind=("mixed", "ties", "equal", "extremes", "spread"), layout=draw.layouts(),
         side=("left", "right"), sorter=(False, True),
     ):  # fmt: skip
@@ -102,7 +102,10 @@ def _search(
     """Return a search for elements of a table, and for others between and outside of them."""
     wanted = mixed(draw, shape)
     if table.size:
-        wanted = np.where(draw.rng.random(shape) < 0.6, draw.rng.choice(table, shape), wanted)
+        chosen = draw.rng.choice(table, shape)
+        near = one_bit_off(draw, chosen) if table.dtype.kind in "iu" else np.nextafter(chosen, -chosen)
+        which = draw.rng.random(shape)
+        wanted = np.where(which < 0.5, chosen, np.where(which < 0.7, near, wanted))
     if layout == "broadcast":
         wanted = np.broadcast_to(wanted[:1], shape).copy()
     arguments = [Argument(table, kept=True), Argument(wanted, layout=layout)]

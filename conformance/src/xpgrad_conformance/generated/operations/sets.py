@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, around, given, mixed, swept
+from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -17,7 +17,7 @@ KINDS = "mixed", "ties", "sorted", "reversed", "equal", "extremes"
 def _inputs(draw: Draw) -> Iterator[Argument]:
     for n in swept(draw, 65_537):
         yield _with_repeats(draw, n)
-    for row in draw.combinations(n=(1, 2, 16, 33, 1025), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 16, 33, 1025), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
         yield given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
     for n in (3, 17, 67) if draw.dtype in FLOATS else ():
         x = draw.array((n,), "ties", axes=("n",))
@@ -76,7 +76,7 @@ def _unique(name: str) -> Operation:
 def _isin(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537, all_in=("int32",)):
         yield from (_searched(draw, 7, n), _searched(draw, n, 7))
-    for row in draw.combinations(n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
+    for row in combined(draw, n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
         yield _searched(draw, row["n"], row["m"], row["layout"])
 
 
@@ -84,7 +84,8 @@ def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
     table = mixed(draw, (m,))
     host = mixed(draw, (n, 2))
     if m:
-        host = np.where(draw.rng.random((n, 2)) < 0.5, draw.rng.choice(table, (n, 2)), host)
+        chosen, which = draw.rng.choice(table, (n, 2)), draw.rng.random((n, 2))
+        host = np.where(which < 0.4, chosen, np.where(which < 0.7, one_bit_off(draw, chosen), host))
     if layout == "broadcast":
         host = np.broadcast_to(host[:1], host.shape).copy()
     arguments = Argument(host, ("n", "k"), layout), Argument(table, ("m",))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import around, given, swept
+from xpgrad_conformance.generated.moved import around, combined, given, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -34,8 +34,8 @@ def _inputs(draw: Draw) -> Iterator[tuple[Argument, dict[str, Any]]]:
     if draw.dtype in FLOATS:
         for n in (5, 17, 67):
             yield _infinite(draw, n), {"descending": draw.pick((False, True))}
-    for row in draw.combinations(
-        n=(1, 2, 16, 33, 129, 1025), kind=ORDERS, place=(0, 1, 2), layout=draw.layouts(), descending=(False, True)
+    for row in combined(
+        draw, n=(1, 2, 16, 33, 129, 1025), kind=ORDERS, place=(0, 1, 2), layout=draw.layouts(), descending=(False, True)
     ):
         x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
         yield x, {"axis": row["place"] - draw.pick((0, 3)), "descending": row["descending"]}
