@@ -84,12 +84,12 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         (2, 4097, 1),
         (1, 4097, 3),
     )
-    for (m, k, n), layouts in itertools.product(long, _layouts(draw)):
-        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), layouts)
+    for (m, k, n), pair in itertools.product(long, _layouts(draw)):
+        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), pair)
         if n == 1:
-            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), layouts)
+            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), pair)
         if m == 1:
-            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), layouts)
+            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), pair)
     for row in combined(draw, batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
         one, other = row["batch"]
         yield _exact(draw, (*one, 3, row["k"]), (*other, row["k"], 5), layouts=(row["one"], row["other"]))
