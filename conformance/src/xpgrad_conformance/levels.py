@@ -149,7 +149,7 @@ def fails_as_declared(outcome: Outcome) -> bool:
 
 
 def function_of(place: Place) -> str:
-    """Return the name of the function that a check of a case or operation is about; empty if there is no single one."""
+    """Return the name of the function that a check of a case or operation is about; empty if there is none."""
     return FUNCTION_OF.get(place.about, place.about)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xpgrad import using_device
-from xpgrad.errors import MissingFunction
+from xpgrad.backend.kernels import missing_name
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.plan import Item
 from xpgrad_conformance.transformed import within
@@ -123,12 +123,8 @@ def _missing(error: BaseException | None, namespace: Any) -> str | None:
     """Return the name of the function or dtype that the library lacks, if that caused the error."""
     seen = set[int]()
     while error is not None and id(error) not in seen:  # an error may be its own cause's context
-        if isinstance(error, MissingFunction):
-            return error.function
-        if isinstance(error, AttributeError) and error.name is not None and error.obj is not None:
-            for extension in ("", "linalg", "fft"):
-                if error.obj is (getattr(namespace, extension, None) if extension else namespace):
-                    return f"{extension}.{error.name}".removeprefix(".")
+        if (name := missing_name(error, namespace)) is not None:
+            return name
         seen.add(id(error))
         error = error.__cause__ or error.__context__
     return None

@@ -153,8 +153,13 @@ class Subject:
     def array(self, values: Any, dtype: str = "", device: Device | None = None) -> Array:
         """Return host values as a new array of the backend, on the subject's device unless another is given."""
         host = np.asarray(values)
-        kept = host.dtype.kind not in "fc" and not dtype
-        return placed(host if kept else host.astype(dtype or _like(self.dtype, host)), device or self.device)
+        if host.dtype.kind not in "fc" and not dtype:
+            return placed(self.supported(host), device or self.device)
+        return placed(host.astype(dtype or _like(self.dtype, host)), device or self.device)
+
+    def supported(self, host: Any) -> Any:
+        """Return a host array, as int32 if it is int64 and the device lacks that."""
+        return host.astype("int32") if host.dtype == np.int64 and not self.has("int64") else host
 
     def variable(self, values: Any, dtype: str = "", device: Device | None = None) -> Variable:
         """Return host values as a Variable over a new array."""

@@ -129,26 +129,46 @@ def integers_of_32_bits(bed: Testbed) -> None:
     bed.library.names["astype"] = astype
 
 
-@freedom("errors-when-looked-at", "an index out of range raises when values are looked at", lazy=True)
+@freedom("errors-when-looked-at", "an index out of range is an error when the values are looked at", lazy=True)
 def errors_when_looked_at(bed: Testbed) -> None:
+    call, to_host = bed.library.call, bed.backend.to_host
+
+    def calls(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = call(function, *args, **kwargs)
+        seen: list[Any] = []
+        bed.library.opened([*args, *kwargs.values()], seen)
+        errors = [array.error for array in seen if hasattr(array, "error")]
+        return _with_error(bed, result, errors[0]) if errors else result
+
     def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-        return _deferred(bed, lambda clipped: np.take(x, clipped, axis=axis), x, indices, axis)
+        def taken(array: Any, places: Any) -> Any:
+            return np.take(array, places, axis=axis)
 
-    bed.replace("take", lambda original, x, indices, /, *, axis=None: take(x, indices, axis=axis))
+        length = x.shape[0 if axis is None else axis]
+        numbers = indices.inner.tolist()
+        wrong = [i for i in numbers if not -length <= i < length] if indices.ndim == 1 else []
+        if not wrong:
+            return calls(taken, x, indices)
+        clipped = bed.library.array(np.zeros_like(indices.inner), indices.device)
+        error = IndexError(f"index {wrong[0]} is out of bounds for axis {axis} with size {length}")
+        return _with_error(bed, calls(taken, x, clipped), error)
+
+    def looked_at(array: Any) -> Any:
+        if hasattr(array, "error"):
+            raise array.error
+        return to_host(array)
+
+    bed.library.names["take"] = take
+    change(bed.library, call=calls)
+    change(bed.backend, to_host=looked_at)
 
 
-def _deferred(bed: Testbed, taken: Callable[[Any], Any], x: Any, indices: Any, axis: int | None) -> Any:
-    """Return what is taken at the indices that are in range; the next wait raises if one was not."""
-    length = x.shape[0 if axis is None else axis]
-    wrong = (indices < -length) | (indices >= length)
-    if wrong.any():
-        number = indices[wrong].flat[0]
-
-        def raises() -> None:
-            raise IndexError(f"index {number} is out of bounds for axis {axis} with size {length}")
-
-        bed.library.unfinished.append(raises)
-    return taken(np.where(wrong, 0, indices))
+def _with_error(bed: Testbed, result: Any, error: Exception) -> Any:
+    """Return a result whose arrays raise `error` when they are looked at."""
+    for array in result if isinstance(result, tuple) else (result,):
+        if isinstance(array, bed.library.Array):
+            setattr(array, "error", error)  # noqa: B010  # pretend arrays declare no such attribute
+    return result
 
 
 @freedom("immutable", "arrays cannot be written to")

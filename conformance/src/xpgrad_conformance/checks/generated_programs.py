@@ -11,6 +11,7 @@ from xpgrad_conformance.generated.programs import Program
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
+from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
 
 COUNT = {True: 250, False: 1500}
@@ -21,7 +22,7 @@ LIMIT = {True: 10.0, False: 60.0}
 
 @check("W50", scope="dtype", dtypes=("float64", "float32"))
 def generated_programs(s: Subject) -> None:
-    """Random programs have the values that NumPy gives, and the first and second derivatives of the reference engine."""
+    """Random programs have NumPy's values, and the first and second derivatives of the reference engine."""
     start = time.monotonic()
     for number in range(COUNT[s.quick]):
         program = drawn(np.random.default_rng([zlib.crc32(s.dtype.encode()), s.seed, number]), s.dtype, s.has)
@@ -37,9 +38,9 @@ def _error(s: Subject, program: Program) -> str | None:
     try:
         return program_error(s, program)
     except MissingFunction as error:
-        return f"raises {type(error).__name__}: {error}" if s.has(error.function) else None
+        return raised(error) if s.has(error.function) else None
     except Exception as error:
-        return f"raises {type(error).__name__}: {error}"
+        return raised(error)
 
 
 def _report(s: Subject, program: Program, wrong: str) -> None:
@@ -56,6 +57,6 @@ def _report(s: Subject, program: Program, wrong: str) -> None:
 
 def _kind(wrong: str) -> str:
     """Return whether a value, a gradient or a second derivative is wrong, or which exception was raised."""
-    if wrong.startswith("raises "):
-        return wrong.partition(":")[0]
+    if kind_of(wrong):
+        return kind_of(wrong)
     return wrong[: wrong.index(" of ")] if wrong.startswith("the ") and " of " in wrong else "value"

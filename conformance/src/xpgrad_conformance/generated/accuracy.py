@@ -111,7 +111,7 @@ def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) ->
             units = units + ROUNDED * (units > 0)
         allowed = units * np.maximum(size * info.eps, info.smallest_subnormal)
         if not subnormal:
-            allowed = allowed + info.smallest_normal
+            allowed = allowed + 4 * float(info.smallest_normal)  # intermediate results may be smaller than the last
         near = np.abs(got.astype(wide) - expected) <= allowed
         rounded = expected.astype(got.dtype)
         same = _equal(got, rounded)

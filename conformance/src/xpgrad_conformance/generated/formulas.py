@@ -30,6 +30,7 @@ def formula(kind: str, shape: Shape, dtype: str, *, seed: int = 0, low: float = 
     is_complex = dtype.startswith("complex")
     drawn = (*shape, 2) if is_complex else shape
     rng = np.random.default_rng(seed)
+    made: Any
     if kind == "ones":
         return np.ones(shape, dtype), f"np.ones({shape}, {dtype!r})"
     if kind == "integers":

@@ -61,7 +61,7 @@ class Program:
         """Return all values by number, computed over a namespace from its arrays."""
         names = {"xp": xp, **{f"v{number}": x for number, x in inputs.items()}}
         for step in self.steps:
-            exec(compiled(step.text), names)  # noqa: S102 - the lines are our own
+            exec(compiled(step.text), names)
         return {number: names[f"v{number}"] for number in (*inputs, *(step.number for step in self.steps))}
 
     @property

@@ -138,9 +138,11 @@ class Comparison:
                     return f"{what} of v{n} is {'None' if own[i] is None else 'not None'}"
                 if own[i].array.dtype != x.array.dtype:
                     return f"{what} of v{n} has dtype {own[i].array.dtype}, expected that of v{n}, {x.array.dtype}"
-                wrong = self._wrong(
-                    on_host(own[i]), right[i], lambda sweeps, i=i, name=name: on_host(getattr(sweeps, name)[i])
-                )
+
+                def rounded(sweeps: Sweeps, i: int = i, name: str = name) -> Any:
+                    return on_host(getattr(sweeps, name)[i])
+
+                wrong = self._wrong(on_host(own[i]), right[i], rounded)
                 if wrong is not None:
                     return f"{what} of v{n}: {wrong}"
         return None
@@ -164,7 +166,7 @@ class Comparison:
         return f"{where} is {got[at]!s}, expected {exact[at]!s}"
 
     def _narrowest(self, got: Any) -> Any:
-        """Return the narrowest floating-point dtype of the inputs and of a result: values may have been rounded to it."""
+        """Return the narrowest floating-point dtype of the inputs and a result: values may have been rounded to it."""
         return min(
             (x.dtype for x in (got, *self._program.inputs.values()) if x.dtype.kind in "fc"),
             key=lambda dtype: -np.finfo(dtype).eps,

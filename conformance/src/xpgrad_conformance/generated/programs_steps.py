@@ -26,6 +26,11 @@ class Values:
         """Return one of some items."""
         return items[int(self.rng.integers(len(items)))] if len(items) else None
 
+    def line(self, lines: Sequence[str]) -> str | None:
+        """Return one of some lines; None if there are none."""
+        chosen: str | None = self.pick(lines)
+        return chosen
+
     def number(self) -> float:
         """Return a Python number."""
         return float(self.pick([0.5, -0.5, 2.0, 0.25, -1.5, 3.0, 0.1, 1]))
@@ -33,8 +38,8 @@ class Values:
     def any_of(self, kinds: str, ndim: int = 0, most: int = 9) -> int | None:
         """Return the number of a value of NumPy's `kinds` with so many axes, recent ones more often; or None."""
         found = [n for n, x in self.wide.items() if x.dtype.kind in kinds and ndim <= x.ndim <= most]
-        recent = found[-4:]
-        return self.pick(recent if self.rng.integers(3) else found)
+        chosen: int | None = self.pick(found[-4:] if self.rng.integers(3) else found)
+        return chosen
 
     def fitting(self, number: int, kinds: str) -> int | None:
         """Return the number of a value that broadcasts with another to at most 60,000 elements, or None."""
@@ -48,7 +53,8 @@ class Values:
                     continue
                 if size <= max(60_000, x.size):
                     found.append(n)
-        return self.pick(found[-6:])
+        chosen: int | None = self.pick(found[-6:])
+        return chosen
 
     def axis(self, number: int) -> int:
         """Return an axis of a value, as often a negative one."""
@@ -81,7 +87,7 @@ def _unary(v: Values) -> str | None:
         *(f"{v.number()} - {x}", f"{x} / {v.number()}", f"xp.sinh(0.3 * {x})", f"xp.cosh(0.3 * {x})"),
         *(f"xp.exp(0.5 * {x})", f"xp.positive({x}) + 1", f"xp.log2(1.0 + {x} * {x})", f"xp.acosh(1.5 + {x} * {x})"),
     ]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _kinked(v: Values) -> str | None:
@@ -100,7 +106,7 @@ def _kinked(v: Values) -> str | None:
         np.asarray(wide * 2 - np.round(wide * 2))
     ):
         choices += [f"xp.floor(2 * {x}) + {x}", f"{x} - xp.trunc({x} * 2)", f"xp.ceil(2.0 * {x}) * 0.5"]
-    return v.pick(choices)
+    return v.line(choices)
 
 
 def _binary(v: Values) -> str | None:
@@ -118,7 +124,7 @@ def _binary(v: Values) -> str | None:
         lines += [f"xp.maximum({x}, {y})", f"xp.minimum({x}, {y})", f"xp.where({x} < {y}, {x} * {y}, {y})"] * 2
     if v.beyond(v.wide[b]) and v.beyond(v.wide[a]):
         lines += [f"xp.copysign({x}, {y})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _where(v: Values) -> str | None:
@@ -153,7 +159,7 @@ def _reduction(v: Values) -> str | None:
     ]
     if wide.shape[axis] <= 6 and v.beyond(wide):
         lines += [f"xp.prod({x}, axis={axis}{keep})", f"xp.cumulative_prod({x}, axis={axis})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _softmax(v: Values) -> str | None:
@@ -189,7 +195,7 @@ def _shape(v: Values) -> str | None:
     if ndim >= 2:
         lines += [f"xp.matrix_transpose({x})", f"{x}.mT", f"xp.tril({x})", f"xp.triu({x}, k=1)"]
         lines += [f"xp.reshape({x}, {(shape[0] * shape[1], *shape[2:])})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _part(v: Values) -> str | None:
@@ -231,7 +237,7 @@ def _join(v: Values) -> str | None:
         lines += [f"xp.stack([{names}], axis={axis})", f"sum([{names}])"]
     if wide.shape[axis] in (2, 3):
         lines += [f"xp.unstack(v{n}, axis={axis})[1] * v{n}[(slice(None),) * {axis % wide.ndim} + (0,)]"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _sorted(v: Values) -> str | None:
@@ -249,7 +255,7 @@ def _sorted(v: Values) -> str | None:
     ]
     lines += [f"xp.take_along_axis(v{n}, xp.argsort(v{n}, axis={axis}{down}), axis={axis})"]
     lines += [f"xp.argmin(v{n}, axis={axis}, keepdims=True)"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _gathered(v: Values) -> str | None:
@@ -267,7 +273,7 @@ def _gathered(v: Values) -> str | None:
     lines = [f"xp.take(v{n}, v{i}, axis={axis})"] * 2
     if axis % len(length) == 0:
         lines += [f"v{n}[v{i}]"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _masked(v: Values) -> str | None:
@@ -294,7 +300,7 @@ def _integers(v: Values) -> str | None:
     if v.wide[a].ndim:
         axis = v.axis(a)
         lines += [f"xp.sort({x}, axis={axis})", f"xp.sum({x}, axis={axis})", f"xp.cumulative_sum({x}, axis={axis})"]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _cast(v: Values) -> str | None:
@@ -318,7 +324,7 @@ def _truth(v: Values) -> str | None:
     d = None if c is None else v.fitting(c, "b")
     if c is not None and d is not None:
         lines += [f"xp.logical_and(v{c}, v{d})", f"v{c} ^ v{d}", f"xp.any(v{c})", f"xp.all(v{c})"]
-    return v.pick(lines)
+    return v.line(lines)
 
 
 def _product(v: Values) -> str | None:
@@ -340,7 +346,7 @@ def _product(v: Values) -> str | None:
     ]  # fmt: skip
     if others:
         lines += [f"xp.matmul({x}, v{v.pick(others)})"] * 3
-    return v.pick(lines)
+    return v.line(lines)
 
 
 def _linear_algebra(v: Values) -> str | None:
@@ -375,7 +381,7 @@ def _complex(v: Values) -> str | None:
             f"xp.fft.fft({x}, axis={v.axis(n)})",
             f"xp.fft.irfft({x}, n={v.wide[n].shape[-1] * 2 - 1})",
         ]
-    return str(v.pick(lines))
+    return v.line(lines)
 
 
 def _spectrum(v: Values) -> str | None:

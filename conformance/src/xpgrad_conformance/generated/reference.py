@@ -64,6 +64,12 @@ def variables(hosts: Sequence[Any], *, wide: bool = True) -> list[Variable]:
     return [variable(host if host.dtype.kind not in WIDE else host.astype(_dtype(host, wide))) for host in hosts]
 
 
+def arguments(hosts: Sequence[Any], *, wide: bool = True) -> list[Any]:
+    """Return host arrays as arguments of the reference engine: Variables, or arrays of integers and booleans."""
+    made = variables(hosts, wide=wide)
+    return [x if host.dtype.kind in WIDE else x.array for x, host in zip(made, hosts, strict=True)]
+
+
 def _dtype(host: Any, wide: bool) -> str:
     if wide:
         return WIDE[host.dtype.kind]
@@ -74,7 +80,7 @@ def referred(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``call(xp, *arrays, **parameters)`` as a function of host arrays, computed by the reference engine."""
 
     def reference(*hosts: Any, **parameters: Any) -> Any:
-        found = call(xp(), *variables(hosts), **parameters)
+        found = call(xp(), *arguments(hosts), **parameters)
         return [on_host(y) for y in found] if isinstance(found, (tuple, list)) else on_host(found)
 
     return reference

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.accuracy import error_of, widened
@@ -13,6 +14,9 @@ from xpgrad_conformance.generated.layouts import laid_out
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
+
+RAISES = "raises "
+"""How a message begins that says what a call has raised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +31,17 @@ class Argument:
         Empty if the array must stay as it is.
     layout : str
         One of `LAYOUTS`.
-    kept : bool
-        Whether its values must stay as they are: positions, a sorted table, a regular matrix.
     text : str
         The line of Python that makes it, if there is one (see `formula`).
+    kept : bool
+        Whether its values must stay as they are: positions, a sorted table, a regular matrix.
     """
 
     host: Any
     axes: tuple[str, ...] = ()
     layout: str = "contiguous"
-    kept: bool = False
     text: str = ""
+    kept: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +128,14 @@ class Sample:
 
     def error(self, s: Subject) -> str | None:
         """Return what is wrong with the function's results on the backend, or None."""
-        arrays = self.arrays(s)
-        got = self.applied(s.xp, *arrays)
-        wrong = self.difference(s, got, self.expected())
+        expected, arrays = self.expected(), self.arrays(s)
+        try:
+            got = self.applied(s.xp, *arrays)
+        except MissingFunction:
+            raise
+        except Exception as error:
+            return raised(error)
+        wrong = self.difference(s, got, expected)
         if wrong is not None:
             return wrong
         for i, (array, host) in enumerate(zip(arrays, self.hosts, strict=True)):
@@ -192,6 +201,16 @@ class Sample:
 
 def _numbered(wrong: str, number: int, results: list[Any]) -> str:
     return f"result {number}: {wrong}" if len(results) > 1 else wrong
+
+
+def raised(error: Exception) -> str:
+    """Return what is wrong with a call that raises an exception."""
+    return f"{RAISES}{type(error).__name__}: {error}"
+
+
+def kind_of(wrong: str) -> str:
+    """Return which exception a call raises, or an empty text if its results are wrong."""
+    return wrong.partition(":")[0] if wrong.startswith(RAISES) else ""
 
 
 def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:

@@ -185,11 +185,11 @@ def _made(name: str, argument: Argument) -> list[str]:
 def _common(host: Any) -> tuple[Any, list[tuple[int, ...]]]:
     """Return the most frequent element, and the places of all others."""
     found, counts = np.unique(host, return_counts=True)
-    common = found[np.argmax(counts)]
+    common: Any = found[int(np.argmax(counts))]
     same = (host == common) | (np.isnan(host) & np.isnan(common)) if host.dtype.kind in "fc" else host == common
     if common == 0 and host.dtype.kind in "fc":
         same &= np.signbit(host.real) == np.signbit(common.real)
-    return common.item(), [tuple(int(i) for i in at) for at in np.argwhere(~same)[: SHOWN + 1]]
+    return np.asarray(common).item(), [tuple(int(i) for i in at) for at in np.argwhere(~same)[: SHOWN + 1]]
 
 
 def _plain(value: Any) -> str:

@@ -7,10 +7,12 @@ import numpy as np
 POWERS = 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
 """Lengths of vectors, unrolled loops, blocks, tiles and buffers."""
 SMALL = 0, 1, 2, 3, 5, 6, 7
-QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096, 65536
+QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096
 """The powers around which the quick profile takes all three lengths; around each other one it takes one of them."""
 FEW = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
 """The powers around which checks that take long take one length."""
+LARGE = 8192
+"""From here on the quick profile takes one length around a threshold, other ones for each seed and function."""
 LARGEST = 1_048_577
 
 
@@ -46,9 +48,12 @@ def lengths(
     for power in POWERS:
         around = [power - 1, power, power + 1]
         found |= set(around) if power in QUICK or not quick else {int(rng.choice(around))}
-        found.add(int(rng.integers(power, 2 * power)))
+        if power < LARGE or not quick:
+            found.add(int(rng.integers(power, 2 * power)))
     for threshold in thresholds:
         all_around = {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
-        found |= all_around if not quick or threshold < POWERS[-1] else {threshold + 1}
+        found |= all_around if not quick or threshold < LARGE else set()
+    if quick and (large := [threshold for threshold in thresholds if threshold >= LARGE]):
+        found.add(int(rng.choice(large)) + int(rng.integers(2)))
     found |= {LARGEST, *([] if quick else [100_003, 262_145])}
     return sorted(n for n in found if 0 <= n <= most)

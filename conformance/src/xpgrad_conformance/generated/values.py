@@ -57,7 +57,7 @@ def values(
             values(kind, rng, shape, real, low, high, points=points, subnormal=subnormal) for _ in range(2)
         )
         return made
-    made = _real(kind, rng, shape, target, low, high, points)
+    made = np.asarray(_real(kind, rng, shape, target, low, high, points))
     if not subnormal:
         made[np.abs(made) < np.finfo(target).smallest_normal] = 0.0
     return made

@@ -53,7 +53,8 @@ class Case:
     complex : bool
         Also run with complex inputs.
     needs : tuple of str
-        Capabilities without which a backend skips the case: "index_arrays", "float_power", "data_dependent_shapes", ...
+        Capabilities without which a backend skips the case: "index_arrays", "float64", "data_dependent_shapes", ...;
+        "complex" is the complex dtype of the run's precision, for cases that make complex numbers of real ones.
     dtype : str, tuple of str or None, or None
         Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", "default" (the library's
         default floating-point dtype), or a dtype by name; a tuple has one for each output.

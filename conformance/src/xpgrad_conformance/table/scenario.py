@@ -38,6 +38,7 @@ def dtypes_within(case: Case, dtype: str) -> tuple[str, ...]:
     made = {"real": REAL, "complex": COMPLEX}
     results = [made[each][dtype] for each in given if each in made]
     inputs = [REAL[dtype] for x in case.inputs if x.kind == "real"]
+    inputs += [COMPLEX[dtype]] if "complex" in case.needs else []
     return tuple(dict.fromkeys(name for name in (*inputs, *results) if name != dtype))
 
 
@@ -75,7 +76,7 @@ class Scenario(Subject):
         given, name = capabilities or Capabilities(), f"{case.name} {variant.name}"
         super().__init__(device, given, dtype=dtype, case=case, name=name, seed=seed)
         self.variant = variant
-        self.inputs = host_inputs(case, dtype, variant, seed)
+        self.inputs = [self.supported(x) for x in host_inputs(case, dtype, variant, seed)]
         self.floating = [i for i, x in enumerate(case.inputs) if x.kind in ("float", "real")]
         if variant.same:
             self.floating = self.floating[:1]

@@ -109,8 +109,7 @@ def _columns(draw: Draw) -> Iterator[Sample]:
 
 
 def _convolve(draw: Draw) -> Iterator[Sample]:
-    lengths = lengths(draw, LENGTH, 1)
-    for n in lengths:
+    for n in lengths(draw, 1100, 1):
         others = (1, 2, 9, 64) if n < 300 else (3, 65)
         for m in others:
             for first, second in ((n, m), (m, n)):

@@ -73,7 +73,7 @@ def _linear(draw: Draw) -> Iterator[Sample]:
 
 def _labels(draw: Draw, n: int, classes: int, ignored: bool) -> Argument:
     found = draw.rng.integers(-1 if ignored else 0, classes, n)
-    return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",))
+    return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
 def _cross_entropy(draw: Draw) -> Iterator[Sample]:
@@ -101,7 +101,7 @@ def _standardized(name: str) -> Operation:
                         continue
                 x = draw.array(shape, low=-3.0, high=3.0, layout=draw.pick(draw.layouts()[:-1]))
                 gamma, beta = draw.array(shape[1:2], low=0.5, high=1.5), draw.array(shape[1:2])
-                options = {"groups": 2} if name == "F.group_normalization" else {}
+                options: dict[str, Any] = {"groups": 2} if name == "F.group_normalization" else {}
                 yield layer(name, x, gamma, beta, units=256.0, scale=8.0, **options)
 
     return Operation(name, samples, needs=())

@@ -26,7 +26,7 @@ def _positions(draw: Draw, n: int, places: int) -> Argument:
             np.sort(draw.rng.integers(0, places, n)),
         ]
     )
-    return Argument(np.asarray(made).astype("int64" if draw.has("int64") else "int32"), ("n",))
+    return Argument(np.asarray(made).astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
@@ -88,6 +88,7 @@ def _contributions(draw: Draw) -> Iterator[Sample]:
     """One array used many times, plainly and broadcast and transposed: its gradient has many contributions."""
 
     def call(xp: Any, x: Any, w: Any, r: Any) -> Any:
+        x, w, r = (as_variable(each) for each in (x, w, r))
         y = x * w + xp.sum(x, axis=0) * r
         for k in range(1, 5):
             y = y + x * k - xp.sum(xp.matrix_transpose(x), axis=0)[:, None] * w
