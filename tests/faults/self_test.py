@@ -13,6 +13,7 @@ from xpgrad_conformance.check import FAMILIES, Check
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
+from xpgrad_conformance.probes import mismatches
 
 EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
 
@@ -158,13 +159,14 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 
 
 def _on_freedom(task: Task) -> Kills:
-    """Run every family on a correct backend."""
+    """Run every family on a correct backend, and compare its declaration with it."""
     freedom = next(each for each in FREEDOMS if each.id == task.id)
     bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
     families = [family.letter for family in FAMILIES if family.letter not in task.without]
-    failed: dict[str, str] = {}
-    for item in plan(bed.devices()[1:2], families=families, cases=CASES[::EVERY]):
+    devices = bed.devices()[1:2] or bed.devices()
+    failed = {f"declaration of {each.fact}": str(each) for each in mismatches(devices, bed.backend.capabilities)}
+    for item in plan(devices, families=families, cases=CASES[::EVERY]):
         failed |= _failure(item, bed)
     return Kills(freedom.id, failed)
 
