@@ -216,13 +216,14 @@ def test_report_is_written_as_data_page_and_badge(tmp_path: Path) -> None:
     assert "not certified" in badge(_report(**{_first(0): "failed"}))
 
 
-def test_page_lists_some_failures_and_counts_the_rest() -> None:
+def test_page_lists_some_groups_of_failures_and_counts_the_rest() -> None:
     failed = tuple(
-        Outcome(f"{check.id}[c{i},@x:0]", check.id, "@x:0", "failed", f"{i}")
+        Outcome(f"{check.id}[c{i},@x:0]", check.id, "@x:0", "failed", f"{'a' * i} is wrong")
         for i, check in zip(range(MAX_FAILURES + 3), itertools.cycle(CHECKS), strict=False)
     )
     page = as_markdown(dataclasses.replace(_report(), outcomes=failed))
-    assert "and 3 more in conformance.json" in page
+    assert "23 failures in 23 groups, the one to repair first at the top" in page
+    assert "and 3 more groups in conformance.json" in page
     assert len([row for row in as_json(dataclasses.replace(_report(), outcomes=failed))["checks"] if row["others"]])
 
 

@@ -96,7 +96,7 @@ def plan(
     share: tuple[int, int] | None = None,
     capabilities: Capabilities | None = None,
 ) -> list[Item]:
-    """Return the items to run on devices of one backend, in order of the families.
+    """Return the items to run on devices of one backend, in order of the families after those about first uses.
 
     Devices after the first one run only the cases of the quick profile, because they share the library's code.
 
@@ -122,7 +122,7 @@ def plan(
     letters = set(BY_LETTER) if families is None else set(map(letter_of, families))
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
-    wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
+    wanted.sort(key=lambda each: (not each.early, order.index(each.family.letter), each.id))
     items = [item for each in wanted for item in _items(each, devices, quick, cases, operations)]
     items = list(_supported(items, capabilities))
     return items if share is None else _shared(items, *share)

@@ -1,12 +1,14 @@
 """The report of a run: counts by family and device, the level, and programs that reproduce failures."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.check import FAMILIES, LEVELS, Family
+from xpgrad_conformance.groups import Group, grouped
 from xpgrad_conformance.levels import Ruling, check_of, ruling
 from xpgrad_conformance.outcome import STATES, Outcome
 from xpgrad_conformance.verdict import remarks
@@ -46,6 +48,14 @@ class Report:
     mismatches : tuple of str
         Where declared and probed facts disagree.
     outcomes : tuple of Outcome
+    declaration : str
+        Python code of a declaration that agrees with the probes.
+    reasons : tuple of str
+        Reasons of the declaration that are given too often.
+    left : mapping from (family's letter, device) to int
+        Numbers of the checks that did not run, because the time of the run had passed.
+    notes : tuple of str
+        What else there is to say of the run.
     """
 
     backend: str
@@ -58,11 +68,20 @@ class Report:
     capabilities: Capabilities
     mismatches: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+    declaration: str = ""
+    reasons: tuple[str, ...] = ()
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
         """The outcomes that failed."""
         return tuple(each for each in self.outcomes if each.state == "failed")
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The failures grouped by cause, the group to repair first at the beginning."""
+        return grouped(self.failures, self.devices)
 
     @cached_property
     def table(self) -> dict[tuple[str, str], Counts]:
@@ -82,7 +101,7 @@ class Report:
 
         Only a run of everything certifies.
         """
-        if self.profile == "quick" or not self.whole or self.mismatches:
+        if self.profile == "quick" or not self.whole or self.left or self.mismatches or self.reasons:
             return Ruling(None, ())
         return ruling(self.outcomes, self.capabilities)
 
@@ -97,16 +116,18 @@ class Report:
         ran = self.counts()
         if ran.passed + ran.failed + ran.expected == 0:
             return NOTHING_RAN
-        if self.mismatches:
+        if self.mismatches or self.reasons:
             return MISDECLARED
         if self.failures:
             return FAILURES
-        part = self.profile == "quick" or not self.whole
+        part = self.profile == "quick" or not self.whole or bool(self.left)
         return CERTIFIED if part or self.level is not None else FAILURES
 
     @property
     def verdict(self) -> str:
         """The result in one line: the level, why it is not the next one, and what it leaves open."""
+        if self.left:
+            return self._stopped()
         return "; ".join([self._result, *self._obstacles, *remarks(self.outcomes, self.capabilities)])
 
     @property
@@ -118,8 +139,26 @@ class Report:
         return {
             FAILURES: "not certified" if self.ruling.obstacles else "not certified: checks failed",
             NOTHING_RAN: "not certified: nothing ran",
-            MISDECLARED: "not certified: declared and probed capabilities disagree",
+            MISDECLARED: f"misdeclared, not certified: {self._misdeclared}",
         }[self.exit_code]
+
+    @property
+    def _misdeclared(self) -> str:
+        """What is wrong with the declaration."""
+        wrong = ["declared and probed capabilities disagree"] if self.mismatches else []
+        return " and ".join(wrong + (["reasons are given too often"] if self.reasons else []))
+
+    def _stopped(self) -> str:
+        """The result of a run whose time had passed before its end."""
+        total, missed = self.counts(), Counter[str]()
+        for (letter, _), count in self.left.items():
+            missed[letter] += count
+        failed = f"{total.failed:,} failed" if total.failed else "nothing failed"
+        named = ", ".join(f"{family.letter} {missed[family.letter]:,}" for family in FAMILIES if missed[family.letter])
+        return (
+            f"stopped after {self.seconds:.0f} s, without a level: {total.planned:,} of "
+            f"{total.planned + missed.total():,} checks ran and {failed}; not run: {named}"
+        )
 
     @property
     def _obstacles(self) -> list[str]:

@@ -1,11 +1,12 @@
 """Worker processes: a backend that crashes or hangs fails one check and does not stop the run."""
 
+import math
 import mmap
 import multiprocessing
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.generated.operations import OPERATIONS
+from xpgrad_conformance.order import Batch
 from xpgrad_conformance.outcome import Outcome, expected_reason, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
@@ -92,7 +94,7 @@ class Worker:
         self.process.start()
         there.close()
         self.number, self.since, self.grown = -1, 0.0, False
-        self.group: deque[int] = deque()
+        self.group: Batch = deque()
 
     def give(self, number: int | None) -> None:
         """Send an item to the process; None ends it."""
@@ -107,7 +109,13 @@ class Worker:
 
 
 def outcomes(
-    order: Order, items: Sequence[Item], capabilities: Capabilities, jobs: int, timeout: float
+    order: Order,
+    items: Sequence[Item],
+    batches: Iterable[Batch],
+    capabilities: Capabilities,
+    jobs: int,
+    timeout: float,
+    until: float = math.inf,
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a plan in the order in which they are finished.
 
@@ -116,13 +124,17 @@ def outcomes(
     order : Order
     items : sequence of Item
         The result of `order.plan(capabilities)`.
+    batches : iterable of Batch
+        Numbers of the items to run, in order; those of a batch run in one process.
     capabilities : Capabilities
     jobs : int
         Processes.
     timeout : float
         Seconds after which an item fails and its process is killed.
+    until : float
+        The time of `time.monotonic` after which nothing more is waited for.
     """
-    todo = deque(_groups(items))
+    todo = deque(map(deque, batches))
     workers: list[Worker] = []
 
     def begin() -> None:
@@ -155,7 +167,7 @@ def outcomes(
     try:
         for _ in range(min(jobs, len(todo))):
             begin()
-        while workers:
+        while workers and time.monotonic() < until:
             ready = wait([worker.connection for worker in workers], timeout=1.0)
             for worker in list(workers):
                 if worker.connection in ready:
@@ -184,15 +196,3 @@ def ending(code: int | None) -> str:
     except ValueError:  # a signal that Python does not name, as those for real time
         return f"signal {-code}"
     return f"{found.name} ({(signal.strsignal(found) or 'unknown').lower()})"
-
-
-def _groups(items: Sequence[Item]) -> list[deque[int]]:
-    """Return the numbers of items in groups for one process each: those of a case on one device stay together.
-
-    Most checks of a case call the same functions on the same shapes, and a library may have to compile these once for
-    each process: for jax, all takes a third of the time this way.
-    """
-    groups: dict[tuple[str, str], deque[int]] = {}
-    for number, item in enumerate(items):
-        groups.setdefault(item.group, deque()).append(number)
-    return list(groups.values())
