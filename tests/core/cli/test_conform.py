@@ -74,7 +74,7 @@ def test_log_has_a_line_for_each_family_as_it_ends() -> None:
 def test_table_keeps_its_columns_in_a_narrow_terminal(width: int) -> None:
     done = CliRunner().invoke(main, ["conform", "numpy", "--family", "R", "--jobs", "0"], env={"COLUMNS": str(width)})
     (head,) = (line for line in done.output.splitlines() if line.startswith("family"))
-    assert head.split() == ["family", "device", "planned", "passed", "failed", *head.split()[5:]]
+    assert {"family", "device", "passed", "failed"} <= set(head.split())
     assert len(head) <= width
 
 
