@@ -7,8 +7,11 @@ from typing import Any
 
 from xpgrad_conformance.check import LEVELS
 from xpgrad_conformance.groups import Group
+from xpgrad_conformance.levels import ceiling, check_of, fails_as_declared
 from xpgrad_conformance.outcome import Outcome
-from xpgrad_conformance.report import SUITE_VERSION, Report, check_of, families_of, reproduction
+from xpgrad_conformance.report import SUITE_VERSION, Report, families_of, reproduction
+from xpgrad_conformance.subject import RTOL
+from xpgrad_conformance.verdict import covered
 
 SCHEMA = 1
 """The version of the format of `conformance.json`; incompatible changes increase it."""
@@ -45,12 +48,12 @@ def as_json(report: Report) -> dict[str, Any]:
         "level": report.level,
         "verdict": report.verdict,
         "exit_code": report.exit_code,
+        "obstacles": list(report.ruling.obstacles),
         "capabilities": {
-            "missing": dict(lacks.missing),
-            "missing_on": {index: dict(facts) for index, facts in lacks.missing_on.items()},
+            **lacks.as_dict(),
             "tolerances": {name: list(given) for name, given in lacks.tolerances.items()},
-            "expected": dict(lacks.expected),
         },
+        "covered": covered(report.outcomes, lacks),
         "mismatches": list(report.mismatches),
         "reasons": list(report.reasons),
         "declaration": report.declaration,
@@ -175,11 +178,22 @@ def _declared(report: Report) -> list[str]:
         lines += ["", "## What the library lacks", "", "| fact | where | reason |", "|---|---|---|"]
         lines += [f"| {fact} | {where} | {reason} |" for fact, where, reason in missing]
     if lacks.tolerances:
-        lines += ["", "## Wider tolerances", "", "| of | factor | reason |", "|---|---|---|"]
-        lines += [f"| {name} | {factor:g} | {reason} |" for name, (factor, reason) in lacks.tolerances.items()]
+        lines += ["", "## Wider tolerances", ""]
+        lines += ["| of | factor | relative tolerance of values | at most, for levels 0 and 1 | reason |"]
+        lines += ["|---|---|---|---|---|"]
+        for name, (factor, reason) in lacks.tolerances.items():
+            relative = f"{RTOL[name] * factor:.1g}" if name in RTOL else ""
+            most = f"{ceiling(name, 0):g} and {ceiling(name, 1):g} times"
+            lines += [f"| {name} | {factor:g} | {relative} | {most} | {reason} |"]
+    if lacks.wrong:
+        lines += ["", "## What is there, but wrong", "", "| function | checks skipped | reason |", "|---|---|---|"]
+        for name, reason in lacks.wrong.items():
+            number = sum(each.wrong and each.reason == f"{name}: {reason}" for each in report.outcomes)
+            lines += [f"| {name} | {number} | {reason} |"]
     if lacks.expected:
-        lines += ["", "## Failures that are declared", "", "| checks | reason |", "|---|---|"]
-        lines += [f"| `{pattern}` | {reason} |" for pattern, reason in lacks.expected.items()]
+        lines += ["", "## Failures that are declared", "", "| checks | number | reason |", "|---|---|---|"]
+        numbers = covered(report.outcomes, lacks)
+        lines += [f"| `{pattern}` | {numbers[pattern]} | {reason} |" for pattern, reason in lacks.expected.items()]
     if report.mismatches or report.reasons:
         wrong = (*report.mismatches, *report.reasons)
         lines += ["", "## What is wrong with the declaration", "", *(f"- {each}" for each in wrong)]
@@ -203,12 +217,17 @@ def _failures(report: Report) -> list[str]:
     return lines + ([f"and {counted(more, 'more group')} in conformance.json"] if more > 0 else [])
 
 
+def _beside(report: Report) -> str:
+    """Return what a badge says beside the level: `` (2 declared, tolerance x4)``."""
+    known = sum(map(fails_as_declared, report.outcomes))
+    widest = max((factor for factor, _ in report.capabilities.tolerances.values()), default=1.0)
+    found = [f"{known} declared"] * (known > 0) + [f"tolerance x{widest:g}"] * (widest > 1)
+    return f" ({', '.join(found)})" if found else ""
+
+
 def badge(report: Report) -> str:
     """Return a badge: the level, or that there is none."""
-    known = report.counts().expected
-    text = (
-        "not certified" if report.level is None else f"level {report.level}" + (f" ({known} declared)" if known else "")
-    )
+    text = "not certified" if report.level is None else f"level {report.level}{_beside(report)}"
     left, right = 58, 12 + 7 * len(text)
     width = left + right
     return (

@@ -131,7 +131,7 @@ def conform(
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share, named)
-    items = order.plan()
+    items = order.plan(given)
     before = [] if since is None else failed_in(since, backend.name)
     until = math.inf if seconds is None else started + seconds
     found: list[Outcome] = []

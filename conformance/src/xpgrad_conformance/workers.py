@@ -3,6 +3,7 @@
 import math
 import mmap
 import multiprocessing
+import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.order import Batch
-from xpgrad_conformance.outcome import Outcome, outcome
+from xpgrad_conformance.outcome import Outcome, expected_reason, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
 
@@ -50,16 +51,25 @@ class Order:
         """Whether nothing is left out but by the profile."""
         return all(part is None for part in (self.families, self.cases, self.operations, self.share))
 
-    def plan(self) -> list[Item]:
-        """Return the plan, the same in every process."""
+    def plan(self, capabilities: Capabilities) -> list[Item]:
+        """Return the plan for a backend with these capabilities, the same in every process."""
         devices = [device_named(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
         named = OPERATIONS if self.operations is None else [each for each in OPERATIONS if each.name in self.operations]
-        return plan(devices, families=self.families, quick=self.quick, cases=chosen, operations=named, share=self.share)
+        return plan(
+            devices,
+            families=self.families,
+            quick=self.quick,
+            cases=chosen,
+            operations=named,
+            share=self.share,
+            capabilities=capabilities,
+        )
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
-    items, given = order.plan(), Capabilities(**capabilities)
+    given = Capabilities(**capabilities)
+    items = order.plan(given)
     start = _resident()
     while (number := connection.recv()) is not None:
         connection.send((outcome(items[number], given, seed=order.seed), _resident() - start))
@@ -80,13 +90,7 @@ class Worker:
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        plain = {
-            "missing": dict(capabilities.missing),
-            "missing_on": {index: dict(facts) for index, facts in capabilities.missing_on.items()},
-            "tolerances": dict(capabilities.tolerances),
-            "expected": dict(capabilities.expected),
-        }
-        self.process = context.Process(target=_serve, args=(order, plain, there), daemon=True)
+        self.process = context.Process(target=_serve, args=(order, capabilities.as_dict(), there), daemon=True)
         self.process.start()
         there.close()
         self.number, self.since, self.grown = -1, 0.0, False
@@ -119,7 +123,7 @@ def outcomes(
     ----------
     order : Order
     items : sequence of Item
-        The result of `order.plan()`.
+        The result of `order.plan(capabilities)`.
     batches : iterable of Batch
         Numbers of the items to run, in order; those of a batch run in one process.
     capabilities : Capabilities
@@ -154,7 +158,11 @@ def outcomes(
             todo.appendleft(worker.group)
         begin()
         item = items[worker.number]
-        return Outcome(item.id, item.check.id, item.device.name, "failed", reason, seed=order.seed, quick=item.quick)
+        known = expected_reason(item, capabilities)
+        state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
+        seconds = round(time.monotonic() - worker.since, 4)
+        name, device = item.check.id, item.device.name
+        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed, quick=item.quick)
 
     try:
         for _ in range(min(jobs, len(todo))):
@@ -167,7 +175,7 @@ def outcomes(
                         found, growth = worker.connection.recv()
                     except (EOFError, OSError):
                         worker.process.join()
-                        yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
+                        yield lost(worker, f"the process died with {ending(worker.process.exitcode)}")
                         continue
                     worker.grown = growth > MAX_GROWTH
                     proceed(worker)
@@ -177,3 +185,14 @@ def outcomes(
     finally:
         for worker in workers:
             worker.stop()
+
+
+def ending(code: int | None) -> str:
+    """Return how a process ended: ``exit code 9``, ``SIGSEGV (segmentation fault)``."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        found = signal.Signals(-code)
+    except ValueError:  # a signal that Python does not name, as those for real time
+        return f"signal {-code}"
+    return f"{found.name} ({(signal.strsignal(found) or 'unknown').lower()})"
