@@ -1,0 +1,51 @@
+"""The backend: what of MLX differs from what `ArrayAPIBackend` expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+
+from xpgrad.plugin import ArrayAPIBackend, Capabilities, scatter_add_by_sorting
+from xpgrad_mlx import namespace
+from xpgrad_mlx.memory import UNIFIED, Array, dtype_name
+from xpgrad_mlx.namespace.creation import of_host
+
+MISSING = {
+    "several_devices": "all of MLX's devices share one memory, and an array is not on any of them",
+    "complex128": "MLX has complex64 only",
+}
+
+
+class MLXBackend(ArrayAPIBackend):
+    """MLX's arrays, in the memory that all of its devices share."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            name="mlx",
+            namespace=namespace,
+            array_types=(mx.array,),
+            devices={None: UNIFIED},
+            scatter_add=scatter_add_by_sorting,
+            module=mx,
+            capabilities=Capabilities(MISSING),
+        )
+
+    def handle_of(self, array: Array) -> Any:
+        return UNIFIED
+
+    def dtype_name(self, dtype: Any) -> str:
+        return dtype_name(dtype)
+
+    def move(self, array: Array, device: Any) -> Array:
+        return mx.array(array)
+
+    def to_host(self, array: Array) -> Any:
+        return np.array(array)
+
+    def from_host(self, array: Any, device: Any) -> Array:
+        return of_host(array)
+
+    def synchronize(self, device: Any) -> None:
+        mx.synchronize()
