@@ -14,7 +14,7 @@ from xpgrad_mlx.namespace.searching import *
 from xpgrad_mlx.namespace.statistics import *
 globals().update(_DTYPES)
 for _name in """abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_or bitwise_xor ceil conj
-cosh divide equal floor floor_divide greater greater_equal isfinite isinf isnan less less_equal log log10 log1p log2
+cosh divide equal floor greater greater_equal isfinite isinf isnan less less_equal log log10 log1p log2
 logical_and logical_not logical_or logical_xor maximum minimum multiply negative not_equal positive pow real reciprocal
 remainder sinh sqrt square subtract tan tanh trunc e inf nan newaxis pi""".split():
     globals()[_name] = getattr(_mx, _name)

@@ -25,7 +25,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if isinstance(obj, (np.ndarray, np.generic)):
         return of_host(np.asarray(obj), dtype)
     if isinstance(obj, (list, tuple)) and not _holds_arrays(obj):
-        return of_host(_default(np.asarray(obj)), dtype)
+        return of_host(np.asarray(obj) if dtype is not None else _default(np.asarray(obj)), dtype)
     if isinstance(obj, int) and not isinstance(obj, bool) and abs(obj) >= 2**31:
         return of_host(np.asarray(obj), dtype)
     return mx.array(obj) if dtype is None else mx.array(obj, dtype=dtype)
@@ -86,6 +86,7 @@ def eye(
 
 def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """Return an array filled with `fill_value`."""
+    shape = (shape,) if isinstance(shape, int) else shape
     return mx.array(mx.broadcast_to(asarray(fill_value, dtype=dtype, device=device), shape))
 
 

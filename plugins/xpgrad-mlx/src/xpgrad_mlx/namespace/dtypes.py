@@ -9,7 +9,7 @@ import mlx.core as mx
 
 from xpgrad_mlx.memory import DTYPES, UNIFIED, Array, checked
 
-can_cast, isdtype = mx.can_cast, mx.isdtype
+isdtype = mx.isdtype
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,12 @@ KINDS = {
     "complex floating": ("complex",),
     "numeric": ("int", "uint", "float", "complex"),
 }
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """Return whether promotion makes the dtype `to` of `from_`; MLX's own says so of float64 and complex64, too."""
+    dtype = _dtype(from_)
+    return bool(mx.can_cast(dtype, to)) and not (dtype == mx.float64 and to == mx.complex64)
 
 
 class Info:

@@ -28,8 +28,10 @@ def exp(x: Array, /) -> Array:
 
 def sin(x: Array, /) -> Array:
     """Return the sine; that of float64 from the tangent of the half angle, as MLX computes `sin` in float32."""
-    if not _double(x):
+    if x.dtype == mx.complex64:
         return mx.sin(x)
+    if not _double(x):
+        return mx.where(x == 0, x, mx.sin(x)) if x.dtype == mx.float32 else mx.sin(x)  # the zero has its sign
     t = mx.tan(0.5 * x)
     return mx.where(x == 0, x, 2 / (t + 1 / t))
 
@@ -49,6 +51,14 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     top = mx.maximum(a, b)
     gap = mx.where(a == b, 0.0, mx.minimum(a, b) - top)  # infinities that are equal have no difference
     return top + mx.log1p(exp(gap))
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """Return quotients rounded down; NaN for infinities that are divided, for which MLX returns infinities."""
+    y = mx.floor_divide(x1, x2)
+    if not mx.issubdtype(y.dtype, mx.floating):
+        return y
+    return mx.where(mx.isinf(mx.array(x1)) & mx.isfinite(mx.array(x2)) & (mx.array(x2) != 0), math.nan, y)
 
 
 def expm1(x: Array, /) -> Array:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 
 from xpgrad_mlx.memory import Array
+from xpgrad_mlx.namespace import complex_matrices
 from xpgrad_mlx.namespace.products import matmul, matrix_transpose, tensordot, vecdot
+from xpgrad_mlx.namespace.statistics import prod, sum  # noqa: A004 - the standard's names
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 Axis = int | tuple[int, ...] | None
@@ -72,12 +74,14 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Return the sums of the diagonals of matrices."""
     y = diagonal(x, offset=offset)
-    y = mx.sum(y if dtype is None else y.astype(dtype), -1)
-    return y if dtype is None else y.astype(dtype)
+    return sum(y, axis=-1, dtype=dtype)
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Return triangular factors of positive definite matrices."""
+    if x.dtype == mx.complex64:
+        y = complex_matrices.cholesky(x)
+        return mx.conj(matrix_transpose(y)) if upper else y
     return mx.linalg.cholesky(x, upper)
 
 
@@ -85,30 +89,35 @@ def det(x: Array, /) -> Array:
     """Return determinants, as products of the diagonal of the LU factors: MLX's own lose half the digits of float64."""
     if x.shape[-1] == 0:
         return mx.ones(x.shape[:-2], dtype=x.dtype)
-    return _sign_of_pivots(x, factors := mx.linalg.lu_factor(x)) * mx.prod(diagonal(factors[0]), -1)
+    if x.dtype == mx.complex64:
+        return prod(mx.linalg.eigvals(x), axis=-1)
+    return _sign_of_pivots(x, factors := mx.linalg.lu_factor(x)) * prod(diagonal(factors[0]), axis=-1)
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
     """Return signs of determinants, and the logarithms of their moduli."""
     if x.shape[-1] == 0:
         return SlogdetResult(mx.ones(x.shape[:-2], dtype=x.dtype), mx.zeros(x.shape[:-2], dtype=x.dtype))
+    if x.dtype == mx.complex64:
+        values = mx.linalg.eigvals(x)
+        return SlogdetResult(prod(mx.sign(values), axis=-1), sum(mx.log(mx.abs(values)), axis=-1))
     factors = mx.linalg.lu_factor(x)
     pivots = diagonal(factors[0])
-    sign = _sign_of_pivots(x, factors) * mx.prod(mx.sign(pivots), -1)
-    return SlogdetResult(sign, mx.sum(mx.log(mx.abs(pivots)), -1))
+    sign = _sign_of_pivots(x, factors) * prod(mx.sign(pivots), axis=-1)
+    return SlogdetResult(sign, sum(mx.log(mx.abs(pivots)), axis=-1))
 
 
 def _sign_of_pivots(x: Array, factors: tuple[Array, Array]) -> Array:
     """Return -1 or 1: the sign of the permutation in an LU decomposition."""
     moved = factors[1].astype(mx.int32) != mx.arange(x.shape[-1])
-    return mx.where(mx.sum(moved.astype(mx.int32), -1) % 2 == 1, -1.0, 1.0).astype(x.dtype)
+    return mx.where(sum(moved.astype(mx.int32), axis=-1) % 2 == 1, -1.0, 1.0).astype(x.dtype)
 
 
 def inv(x: Array, /) -> Array:
     """Return the inverses of matrices, computed at once, so that a singular one raises here."""
     if not x.size:
         return mx.zeros_like(x)
-    y = mx.linalg.inv(x)
+    y = complex_matrices.inv(x) if x.dtype == mx.complex64 else mx.linalg.inv(x)
     mx.eval(y)
     return y
 
@@ -120,13 +129,17 @@ def solve(x1: Array, x2: Array, /) -> Array:
     shape = (*batch, *b.shape[-2:])
     if 0 in shape:
         return mx.zeros(shape[:-1] if x2.ndim == 1 else shape, dtype=mx.result_type(x1, x2))
-    y = mx.linalg.solve(mx.broadcast_to(x1, (*batch, *x1.shape[-2:])), mx.broadcast_to(b, shape))
+    a, b = mx.broadcast_to(x1, (*batch, *x1.shape[-2:])), mx.broadcast_to(b, shape)
+    solved = complex_matrices.solve if mx.complex64 in (a.dtype, b.dtype) else mx.linalg.solve
+    y = solved(a, b)
     mx.eval(y)
     return y[..., 0] if x2.ndim == 1 else y
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Return orthonormal columns Q and triangular R; `mode` is "reduced" or "complete"."""
+    if x.dtype == mx.complex64:
+        return QRResult(*complex_matrices.qr(x, mode == "complete"))
     if mode == "reduced" or x.shape[-2] <= x.shape[-1]:
         q, r = mx.linalg.qr(x)
         return QRResult(q, mx.triu(r))
@@ -178,7 +191,7 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """Return the numbers of singular values that are not negligible."""
     s = svdvals(x)
-    return mx.sum((s > _cutoff(x, s, rtol)).astype(mx.int32), -1)
+    return sum((s > _cutoff(x, s, rtol)).astype(mx.int32), axis=-1)
 
 
 def _cutoff(x: Array, s: Array, rtol: Any) -> Array:
@@ -204,16 +217,16 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     """Return norms of vectors along `axis`."""
     size = mx.abs(x)
     if ord == math.inf:
-        return mx.max(size, axis, keepdims)
+        return mx.max(size, axis=axis, keepdims=keepdims)
     if ord == -math.inf:
-        return mx.min(size, axis, keepdims)
+        return mx.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
-        return mx.sum((x != 0).astype(size.dtype), axis, keepdims)
+        return sum((x != 0).astype(size.dtype), axis=axis, keepdims=keepdims)
     if ord == 1:
-        return mx.sum(size, axis, keepdims)
+        return sum(size, axis=axis, keepdims=keepdims)
     if ord == 2:
-        return mx.sqrt(mx.sum(size * size, axis, keepdims))
-    return mx.power(mx.sum(mx.power(size, ord), axis, keepdims), 1 / ord)
+        return mx.sqrt(sum(size * size, axis=axis, keepdims=keepdims))
+    return mx.power(sum(mx.power(size, ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:  # noqa: A002
@@ -221,8 +234,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, math.inf, -math.inf):
-        sums = mx.sum(mx.abs(x), -2 if abs(ord) == 1 else -1, True)
+        sums = sum(mx.abs(x), axis=-2 if abs(ord) == 1 else -1, keepdims=True)
         return (mx.max if ord > 0 else mx.min)(sums, (-2, -1), keepdims)
     s = svdvals(x)
-    y = mx.sum(s, -1) if ord == "nuc" else (mx.max(s, -1) if ord == 2 else mx.min(s, -1))
+    y = sum(s, axis=-1) if ord == "nuc" else (mx.max(s, -1) if ord == 2 else mx.min(s, -1))
     return y[..., None, None] if keepdims else y

@@ -7,6 +7,7 @@ from typing import Any
 import mlx.core as mx
 
 from xpgrad_mlx.memory import Array
+from xpgrad_mlx.namespace.statistics import sum  # noqa: A004
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -18,7 +19,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     if not (x1.ndim and x2.ndim) or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"matmul: expected as many columns as rows; got shapes {x1.shape} and {x2.shape}")
     dtype = mx.result_type(x1, x2)
-    y = mx.sum(a[..., :, :, None] * b[..., None, :, :], -2).astype(dtype)
+    y = sum(a[..., :, :, None] * b[..., None, :, :], axis=-2).astype(dtype)
     y = y[..., 0] if x2.ndim == 1 else y
     return (y[..., 0, :] if x2.ndim > 1 else y[..., 0]) if x1.ndim == 1 else y
 
@@ -31,7 +32,7 @@ def matrix_transpose(x: Array, /) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return dot products along `axis`, the first operand conjugated."""
     dtype = mx.result_type(x1, x2)
-    return mx.sum(mx.conj(x1) * x2, axis).astype(dtype)
+    return sum(mx.conj(x1) * x2, axis=axis).astype(dtype)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:

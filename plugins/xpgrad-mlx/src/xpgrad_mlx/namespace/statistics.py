@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mlx.core as mx
@@ -9,39 +10,62 @@ import mlx.core as mx
 from xpgrad_mlx.memory import Array
 
 Axis = int | tuple[int, ...] | None
+max_, prod_ = max, math.prod
+
+
+LONG = 256
+"""From how many numbers on float32 is summed in float64 on the CPU, where MLX adds one number after another."""
+
+
+def _reduced(x: Array, axis: Axis, keepdims: bool) -> tuple[tuple[int, ...], int]:
+    """Return the shape of a reduction, and how many elements become one; raise for axes that are not there."""
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    for k in axes:
+        if not -x.ndim <= k < x.ndim:
+            raise IndexError(f"reduction: expected axes of an array with {x.ndim}; got axis={axis}")
+    gone = {k % x.ndim for k in axes}
+    shape = tuple(1 if k in gone else n for k, n in enumerate(x.shape) if keepdims or k not in gone)
+    return shape, prod_(x.shape[k] for k in gone)
+
+
+def _total(function: Any, first: int, x: Array, axis: Axis, dtype: Any, keepdims: bool) -> Array:
+    """Return sums or products of `x` over `axis`, in `dtype` or in MLX's own for small integers."""
+    wanted = dtype or function(mx.zeros((1,), x.dtype)).dtype
+    shape, count = _reduced(x, axis, keepdims)
+    if not count:
+        return mx.full(shape, first, dtype=wanted)  # MLX returns what is in memory, or hangs
+    if wanted == mx.float32 and count >= LONG and mx.default_device().type == mx.cpu:
+        return function(x.astype(mx.float64), axis, keepdims).astype(wanted)
+    return function(x.astype(wanted), axis, keepdims).astype(wanted)
 
 
 def sum(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:  # noqa: A001
     """Return sums over `axis`."""
-    y = mx.sum(x if dtype is None else x.astype(dtype), axis, keepdims)
-    return y if dtype is None else y.astype(dtype)
+    return _total(mx.sum, 0, x, axis, dtype, keepdims)
 
 
 def prod(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Return products over `axis`."""
-    y = mx.prod(x if dtype is None else x.astype(dtype), axis, keepdims)
-    return y if dtype is None else y.astype(dtype)
+    return _total(mx.prod, 1, x, axis, dtype, keepdims)
 
 
 def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return means over `axis`."""
-    return mx.mean(x, axis, keepdims)
+    total = sum(x, axis=axis, keepdims=keepdims)
+    return total / _reduced(x, axis, keepdims)[1] if _reduced(x, axis, keepdims)[1] else total * math.nan
 
 
 def var(x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Return variances over `axis`: squares of differences from the mean, over their number less `correction`."""
-    change = x - mx.mean(x, axis, True)
-    squares = mx.sum(change * change, axis, keepdims)
-    count = x.size // squares.size if squares.size else 0
-    return squares / max_(count - correction, 0.0)
+    change = x - mean(x, axis=axis, keepdims=True)
+    squares = sum(change * change, axis=axis, keepdims=keepdims)
+    left = mx.array(max_(_reduced(x, axis, keepdims)[1] - correction, 0.0), dtype=squares.dtype)
+    return squares / left
 
 
 def std(x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Return standard deviations over `axis`."""
     return mx.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
-
-
-max_ = max
 
 
 def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:  # noqa: A001 - the standard's name
@@ -56,17 +80,19 @@ def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:  # 
 
 def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:  # noqa: A001 - the standard's name
     """Return whether all elements over `axis` are true."""
-    return mx.all(x, axis, keepdims)
+    shape, count = _reduced(x, axis, keepdims)
+    return mx.all(x, axis, keepdims) if count else mx.full(shape, True)
 
 
 def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:  # noqa: A001 - the standard's name
     """Return whether any element over `axis` is true."""
-    return mx.any(x, axis, keepdims)
+    shape, count = _reduced(x, axis, keepdims)
+    return mx.any(x, axis, keepdims) if count else mx.full(shape, False)
 
 
 def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return the numbers of elements over `axis` that are not zero."""
-    return mx.sum((x != 0).astype(mx.int32), axis, keepdims)
+    return sum((x != 0).astype(mx.int32), axis=axis, keepdims=keepdims)
 
 
 def _cumulative(
