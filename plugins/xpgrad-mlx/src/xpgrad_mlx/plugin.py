@@ -1,19 +1,31 @@
-"""The plugin: imported when the first of MLX's arrays, or the device ``@mlx``, is met."""
+"""The plugin: imported when the first of MLX's arrays, or the device ``@mlx``, is met; its hook imports MLX."""
 
-from __future__ import annotations
-
-from importlib.util import find_spec
+import importlib.util
+from collections.abc import Mapping
 
 from xpgrad.plugin import Backend, BackendUnavailable, hookimpl
+from xpgrad.types import Kernel
 
 xpgrad_api = (1, 1)
 
 
 @hookimpl
 def xpgrad_backend() -> Backend:
-    """Return the backend; where MLX is missing, raise BackendUnavailable with what to do."""
-    if find_spec("mlx") is None:
-        raise BackendUnavailable("mlx: MLX is not installed; pip install mlx, on Linux 'mlx[cpu]' or 'mlx[cuda]'")
-    from xpgrad_mlx.backend import MLXBackend
+    """Return the backend of MLX, or raise BackendUnavailable if MLX is not installed."""
+    if importlib.util.find_spec("mlx") is None:
+        raise BackendUnavailable(
+            "mlx: MLX is not installed; pip install mlx, or on Linux pip install 'mlx[cpu]' or 'mlx[cuda]'"
+        )
+    from xpgrad_mlx.backend import MlxBackend
 
-    return MLXBackend()
+    return MlxBackend()
+
+
+@hookimpl
+def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
+    """Return the kernels that may decline: functions of exponentials in one pass."""
+    if backend.name != "mlx":
+        return {}
+    from xpgrad_mlx.kernels import statistical
+
+    return statistical.KERNELS

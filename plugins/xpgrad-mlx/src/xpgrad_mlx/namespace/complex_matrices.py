@@ -1,4 +1,4 @@
-"""Linear algebra of complex matrices, of what MLX has for real ones: it has complex eigenvalues and singular values only."""
+"""Linear algebra of complex matrices, of which MLX itself has eigenvalues and singular values only."""
 
 from __future__ import annotations
 
@@ -35,10 +35,25 @@ def solve(x1: Array, x2: Array) -> Array:
     return unstacked(mx.linalg.solve(real_form(x1), stacked(x2)))
 
 
+def pivots(x: Array) -> Array:
+    """Return the pivots of Gaussian elimination, whose product is the determinant, the signs of exchanges included."""
+    found = []
+    while x.shape[-1]:
+        best = mx.argmax(mx.abs(x[..., :, :1]), -2, True)
+        row = mx.take_along_axis(x, best, -2)
+        rest = mx.where(mx.arange(x.shape[-2])[:, None] == best, x[..., :1, :], x)[..., 1:, :]
+        pivot = row[..., :1]
+        found.append(mx.where(best == 0, pivot, -pivot)[..., 0, 0])
+        factors = rest[..., :1] / mx.where(pivot == 0, 1.0, pivot).astype(x.dtype)
+        x = rest[..., 1:] - factors * row[..., 1:]
+    return mx.stack(found, -1)
+
+
 def cholesky(x: Array) -> Array:
     """Return lower triangular factors of Hermitian matrices, column by column."""
     n = x.shape[-1]
-    places, columns = mx.arange(n), []
+    places = mx.arange(n)
+    columns: list[Array] = []
     for j in range(n):
         column = x[..., :, j]
         for done in columns:
@@ -67,4 +82,4 @@ def qr(x: Array, complete: bool) -> tuple[Array, Array]:
         r = r - factor.astype(x.dtype) * (v @ (vh @ r))
         q = q - factor.astype(x.dtype) * ((q @ v) @ vh)
     kept = m if complete else min(m, n)
-    return q[..., :kept], r[..., :kept, :]
+    return q[..., :kept], mx.triu(r[..., :kept, :])

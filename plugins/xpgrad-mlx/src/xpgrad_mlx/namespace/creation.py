@@ -76,9 +76,7 @@ def linspace(
     return mx.linspace(start, stop, num, endpoint=endpoint, dtype=dtype or mx.float32)
 
 
-def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
-) -> Array:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
     """Return a matrix with ones on its diagonal `k`, and zeros elsewhere."""
     checked(device)
     return mx.eye(n_rows, n_rows if n_cols is None else n_cols, k=k, dtype=dtype or mx.float32)
@@ -102,7 +100,9 @@ def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
     return mx.ones(shape, dtype or mx.float32)
 
 
-empty = zeros
+def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return an array, of zeros."""
+    return zeros(shape, dtype=dtype, device=device)
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
@@ -120,7 +120,9 @@ def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = 
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device)
 
 
-empty_like = zeros_like
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Return an array, of zeros, with the shape, and by default the dtype, of `x`."""
+    return zeros(x.shape, dtype=dtype or x.dtype, device=device)
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
@@ -147,13 +149,11 @@ def _unless(copy: bool | None, obj: Array) -> Array:
 
 def _holds_arrays(items: Sequence[Any]) -> bool:
     """Return whether a nested sequence has an array of MLX in it."""
-    return any(
-        _holds_arrays(item) if isinstance(item, (list, tuple)) else isinstance(item, mx.array) for item in items
-    )
+    return any(_holds_arrays(item) if isinstance(item, (list, tuple)) else isinstance(item, mx.array) for item in items)
 
 
 def _default(array: Any) -> Any:
     """Return what NumPy makes of numbers in MLX's default dtypes: float32, complex64, and int32 where it suffices."""
-    if array.dtype == np.int64 and (not array.size or -(2**31) <= array.min() and array.max() < 2**31):
+    if array.dtype == np.int64 and (not array.size or np.max(np.abs(array)) < 2**31):
         return array.astype(np.int32)
     return array.astype({"f": np.float32, "c": np.complex64}.get(array.dtype.kind, array.dtype))

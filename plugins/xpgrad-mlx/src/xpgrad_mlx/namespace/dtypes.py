@@ -9,8 +9,6 @@ import mlx.core as mx
 
 from xpgrad_mlx.memory import DTYPES, UNIFIED, Array, checked
 
-isdtype = mx.isdtype
-
 
 @dataclass(frozen=True)
 class finfo_object:  # noqa: N801 - the standard's name
@@ -120,8 +118,3 @@ class Info:
         kinds = (kind,) if isinstance(kind, str) else (kind or ("bool", "numeric"))
         heads = {head for one in kinds for head in KINDS[one]}
         return {name: dtype for name, dtype in DTYPES.items() if name.rstrip("0123456789") in heads}
-
-
-def __array_namespace_info__() -> Info:
-    """Return the namespace's description of itself."""
-    return Info()

@@ -19,7 +19,13 @@ def _double(x: Array) -> bool:
 
 
 def exp(x: Array, /) -> Array:
-    """Return the exponential; that of float64 from `power`, as MLX computes `exp` in float32."""
+    """Return the exponential.
+
+    MLX's own, on the CPU, is wrong by up to 64 units in the last place in float32, and computed in float32 in float64.
+    """
+    if x.dtype == mx.float32 and mx.default_device().type == mx.cpu:
+        y = mx.expm1(mx.abs(x)) + 1
+        return mx.where(x < 0, 1 / y, y)
     if not _double(x):
         return mx.exp(x)
     y = mx.power(mx.full(x.shape, math.e, dtype=mx.float64), x)
@@ -113,7 +119,7 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
     return mx.where(a == b, b, mx.where(mx.isnan(a) | mx.isnan(b), math.nan, y))
 
 
-def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:  # noqa: A002 - the standard's names
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Return the numbers of `x`, those outside of `min` to `max` replaced by the nearer limit."""
     y = mx.array(x)
     if min is not None:
@@ -123,7 +129,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:  # noqa: A002 
     return y.astype(x.dtype)
 
 
-def round(x: Array, /) -> Array:  # noqa: A001 - the standard's name
+def round(x: Array, /) -> Array:
     """Return the nearest whole numbers, of two the even one."""
     return mx.round(x)
 

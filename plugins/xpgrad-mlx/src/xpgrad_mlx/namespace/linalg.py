@@ -10,7 +10,7 @@ import mlx.core as mx
 from xpgrad_mlx.memory import Array
 from xpgrad_mlx.namespace import complex_matrices
 from xpgrad_mlx.namespace.products import matmul, matrix_transpose, tensordot, vecdot
-from xpgrad_mlx.namespace.statistics import prod, sum  # noqa: A004 - the standard's names
+from xpgrad_mlx.namespace.statistics import prod, sum
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 Axis = int | tuple[int, ...] | None
@@ -90,7 +90,7 @@ def det(x: Array, /) -> Array:
     if x.shape[-1] == 0:
         return mx.ones(x.shape[:-2], dtype=x.dtype)
     if x.dtype == mx.complex64:
-        return prod(mx.linalg.eigvals(x), axis=-1)
+        return prod(complex_matrices.pivots(x), axis=-1)
     return _sign_of_pivots(x, factors := mx.linalg.lu_factor(x)) * prod(diagonal(factors[0]), axis=-1)
 
 
@@ -99,7 +99,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     if x.shape[-1] == 0:
         return SlogdetResult(mx.ones(x.shape[:-2], dtype=x.dtype), mx.zeros(x.shape[:-2], dtype=x.dtype))
     if x.dtype == mx.complex64:
-        values = mx.linalg.eigvals(x)
+        values = complex_matrices.pivots(x)
         return SlogdetResult(prod(mx.sign(values), axis=-1), sum(mx.log(mx.abs(values)), axis=-1))
     factors = mx.linalg.lu_factor(x)
     pivots = diagonal(factors[0])
@@ -213,7 +213,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     return y
 
 
-def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:  # noqa: A002
+def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Return norms of vectors along `axis`."""
     size = mx.abs(x)
     if ord == math.inf:
@@ -229,7 +229,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     return mx.power(sum(mx.power(size, ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:  # noqa: A002
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Return norms of matrices."""
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)

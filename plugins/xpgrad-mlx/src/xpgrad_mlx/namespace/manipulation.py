@@ -11,8 +11,6 @@ from xpgrad_mlx.memory import Array
 
 Axis = int | tuple[int, ...]
 
-permute_dims = mx.permute_dims
-
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Return arrays joined along `axis`."""

@@ -7,7 +7,7 @@ from typing import Any
 import mlx.core as mx
 
 from xpgrad_mlx.memory import Array
-from xpgrad_mlx.namespace.statistics import sum  # noqa: A004
+from xpgrad_mlx.namespace.statistics import sum
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
