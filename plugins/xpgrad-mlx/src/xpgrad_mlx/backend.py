@@ -7,26 +7,12 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from xpgrad.plugin import ArrayAPIBackend, Capabilities
+from xpgrad.plugin import ArrayAPIBackend, Device
 from xpgrad_mlx import namespace
+from xpgrad_mlx.capabilities import capabilities
 from xpgrad_mlx.kernels.indexing import scatter_add
 from xpgrad_mlx.memory import UNIFIED, Array, dtype_name
 from xpgrad_mlx.namespace.creation import of_host
-
-MISSING = {
-    "several_devices": "all of MLX's devices share one memory, and an array is not on any of them",
-    "complex128": "MLX has complex64 only",
-    "checked_index_arrays": "MLX does not check indices: those out of range read other memory",
-    "dlpack_shares_memory": "MLX copies what comes in by DLPack",
-    "memory_used": "MLX's CPU build does not count memory",
-}
-EXPECTED = {
-    "D06*": "MLX's arrays have no reflected bitwise operators: 1 | x is a TypeError",
-    "K01[operator-shift-scalar*": "MLX's arrays have no reflected bitwise operators: 1 & x is a TypeError",
-    "P04*": "MLX computes an array that is not yet computed only in the thread that made it",
-    "J12*": "MLX computes an array that is not yet computed only in the thread that made it",
-    "R03*": "MLX pickles float64 as float32",
-}
 
 
 class MlxBackend(ArrayAPIBackend):
@@ -38,9 +24,9 @@ class MlxBackend(ArrayAPIBackend):
             namespace=namespace,
             array_types=(mx.array,),
             devices={None: UNIFIED},
-            scatter_add=
+            scatter_add=scatter_add,
             module=mx,
-            capabilities=Capabilities(MISSING, expected=EXPECTED),
+            capabilities=capabilities(),
         )
 
     def handle_of(self, array: Array) -> Any:
@@ -51,7 +37,7 @@ class MlxBackend(ArrayAPIBackend):
         """Return the short name of `dtype`: ``float32``."""
         return dtype_name(dtype)
 
-    def move(self, array: Array, device: Any) -> Array:
+    def move(self, array: Array, device: Device) -> Array:
         """Return a copy of `array`."""
         return mx.array(array)
 
@@ -59,10 +45,18 @@ class MlxBackend(ArrayAPIBackend):
         """Return a copy of `array` as a NumPy array."""
         return np.array(array)
 
-    def from_host(self, array: Any, device: Any) -> Array:
+    def from_host(self, array: Any, device: Device) -> Array:
         """Return a copy of a NumPy array."""
         return of_host(array)
 
-    def synchronize(self, device: Any) -> None:
+    def synchronize(self, device: Device) -> None:
         """Wait for all that has been started."""
         mx.synchronize()
+
+    def memory_used(self, device: Device) -> int | None:
+        """Return the bytes that MLX's arrays use, which it counts on GPUs only."""
+        return int(mx.get_active_memory()) if mx.default_device().type == mx.gpu else None
+
+    def free_memory(self, device: Device) -> None:
+        """Give the memory back that MLX keeps for new arrays."""
+        mx.clear_cache()

@@ -1,7 +1,8 @@
 """The plugin: imported when the first of MLX's arrays, or the device ``@mlx``, is met; its hook imports MLX."""
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from xpgrad.plugin import Backend, BackendUnavailable, hookimpl
 from xpgrad.types import Kernel
@@ -29,3 +30,13 @@ def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
     from xpgrad_mlx.kernels import statistical
 
     return statistical.KERNELS
+
+
+@hookimpl
+def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
+    """Return the executor that compiles a whole program by `mlx.core.compile`, for arrays of MLX."""
+    if backend.name != "mlx":
+        return None
+    from xpgrad_mlx.executor import Executor
+
+    return Executor()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,10 +13,14 @@ from xpgrad_mlx.memory import Array
 
 def scatter_add(spec: Any, updates: Iterable[tuple[Any, Array]]) -> Array:
     """Return zeros of `spec` with all values added at their index, values at one position one after another."""
-    total = mx.zeros(math.prod(spec.shape), spec.dtype)
+    total = mx.zeros(spec.shape, spec.dtype)
     for index, values in updates:
-        places = flat_index(index, spec)
+        parts = index if isinstance(index, tuple) else (index,)
+        if not any(isinstance(part, mx.array) for part in parts):
+            total = total.at[index].add(values)
+            continue
+        places = flat_index(spec.backend, spec.shape, index, spec.device)
         if places.size:
-            flat = mx.broadcast_to(values, places.shape).reshape(-1)
-            total = total.at[places.reshape(-1)].add(flat.astype(spec.dtype))
-    return total.reshape(spec.shape)
+            flat = mx.broadcast_to(values, places.shape).reshape(-1).astype(spec.dtype)
+            total = total.reshape(-1).at[places.reshape(-1)].add(flat).reshape(spec.shape)
+    return total

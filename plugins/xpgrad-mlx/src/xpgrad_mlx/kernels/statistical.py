@@ -1,4 +1,4 @@
-"""Functions of exponentials that MLX computes in one pass, in float32; in float64 its exponential has float32's digits."""
+"""Functions of exponentials that MLX computes in one pass, in float32; in float64 it loses half the digits."""
 
 from __future__ import annotations
 

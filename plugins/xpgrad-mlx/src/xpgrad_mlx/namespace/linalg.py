@@ -171,8 +171,9 @@ def eigvalsh(x: Array, /) -> Array:
 
 
 def eig(x: Array, /) -> EigResult:
-    """Return complex eigenvalues and eigenvectors."""
-    return EigResult(*mx.linalg.eig(x))
+    """Return complex eigenvalues and eigenvectors; of complex matrices, MLX's own are the conjugates of these."""
+    w, v = mx.linalg.eig(x)
+    return EigResult(w, mx.conj(v) if x.dtype == mx.complex64 else v)
 
 
 def eigvals(x: Array, /) -> Array:
