@@ -34,7 +34,7 @@ def test_arrays_of_the_host_come_in_any_layout_and_byte_order(change: Any) -> No
     assert namespace.asarray(host).tolist() == host.tolist()
 
 
-@pytest.mark.parametrize("shape, axis", [((3, 0), 1), ((0, 3), 0), ((2, 0, 3), (0, 1)), ((0,), None)])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 0), 1), ((0, 3), 0), ((2, 0, 3), (0, 1)), ((0,), None)])
 def test_reductions_over_nothing_are_their_first_element(shape: Any, axis: Any) -> None:
     x = mx.zeros(shape[::-1]).T  # of a transposed array, MLX's own never end
     host = np.zeros(shape)
@@ -43,9 +43,9 @@ def test_reductions_over_nothing_are_their_first_element(shape: Any, axis: Any) 
 
 
 @pytest.mark.parametrize("name", ["exp", "sin", "cos"])
-@pytest.mark.parametrize("dtype, units", [("float32", 4), ("float64", 8)])
+@pytest.mark.parametrize(("dtype", "units"), [("float32", 4), ("float64", 8)])
 def test_elementary_functions_have_the_digits_of_their_dtype(name: str, dtype: str, units: int) -> None:
-    host = np.linspace(-60, 60, 10_001).astype(dtype)
+    host = np.linspace(-86, 86, 10_001).astype(dtype)
     got, wide = np.asarray(getattr(namespace, name)(namespace.asarray(host))), getattr(np, name)(host.astype("f8"))
     assert np.max(np.abs(got - wide) / np.spacing(np.abs(wide).astype(dtype))) <= units
 

@@ -1,1 +1,1 @@
-"""Apple's MLX as a backend of xpgrad: ``@mlx``."""
+"""MLX as a backend of xpgrad: ``@mlx``."""

@@ -24,8 +24,9 @@ def exp(x: Array, /) -> Array:
     MLX's own, on the CPU, is wrong by up to 64 units in the last place in float32, and computed in float32 in float64.
     """
     if x.dtype == mx.float32 and mx.default_device().type == mx.cpu:
-        y = mx.expm1(mx.abs(x)) + 1
-        return mx.where(x < 0, 1 / y, y)
+        far = x < -64  # there the reciprocal would overflow before the result is zero
+        y = mx.expm1(mx.abs(x) - mx.where(far, 64.0, 0.0)) + 1
+        return mx.where(x < 0, mx.where(far, math.exp(-64), 1.0) / y, y)
     if not _double(x):
         return mx.exp(x)
     y = mx.power(mx.full(x.shape, math.e, dtype=mx.float64), x)
