@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-from xpgrad_conformance.table.case import Case
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from xpgrad_conformance.subject import Subject
@@ -48,8 +46,9 @@ LEVELS = {
     3: "async, threads, pickle, exchange, fused kernels, executors",
 }
 """What a level certifies; each contains those below it."""
-SCOPES = "backend", "device", "dtype", "case"
-"""What a check is run for: the backend; each device; each device and dtype; each device, dtype and case."""
+SCOPES = "backend", "device", "dtype", "case", "operation"
+"""What a check is run for: the backend; each device; each device and dtype; each device, dtype and case of the table;
+each device, dtype and operation with generated inputs."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,8 @@ class Check:
     quick : bool
         Whether the quick profile includes it.
     applies : callable or None
-        ``applies(case, dtype, quick)`` returns whether it runs for a case in a dtype, for the scope "case".
+        ``applies(case, dtype, quick)`` returns whether it runs for a case in a dtype, for the scope "case"; for the
+        scope "operation", the same of an operation, by default for all.
     one_in : int
         It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
     """
@@ -87,7 +87,7 @@ class Check:
     needs: tuple[str, ...]
     dtypes: tuple[str, ...]
     quick: bool
-    applies: Callable[[Case, str, bool], bool] | None
+    applies: Callable[[Any, str, bool], bool] | None
     one_in: int = 1
 
     @property
@@ -104,7 +104,7 @@ def check(
     level: int | None = None,
     dtypes: tuple[str, ...] = ("float64", "float32", "complex128", "complex64"),
     quick: bool = True,
-    applies: Callable[[Case, str, bool], bool] | None = None,
+    applies: Callable[[Any, str, bool], bool] | None = None,
     one_in: int = 1,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
     """Return a decorator that converts a function to a `Check`; the first line of its docstring is the title."""

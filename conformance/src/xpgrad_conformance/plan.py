@@ -9,6 +9,8 @@ from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import BY_LETTER, Check
 from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import dtypes_of
@@ -17,18 +19,19 @@ PROFILES = "quick", "full", "soak"
 
 
 class Item(NamedTuple):
-    """One check for one device, dtype and case; a quick item runs on fewer variants of its case."""
+    """One check for one device, dtype and case or operation; a quick item runs on fewer variants of it."""
 
     check: Check
     device: Device
     dtype: str | None
     case: Case | None
     quick: bool
+    operation: Operation | None = None
 
     @property
     def id(self) -> str:
         """Its permanent id: ``K01[sum-axis,float32,@npu:0]``."""
-        where = [self.case.name] if self.case is not None else []
+        where = [each.name for each in (self.case, self.operation) if each is not None]
         where += [self.dtype] if self.dtype is not None else []
         return f"{self.check.id}[{','.join([*where, self.device.name])}]"
 
@@ -39,14 +42,16 @@ class Item(NamedTuple):
 
     @property
     def group(self) -> tuple[str, str]:
-        """A key that is equal for items that run in one process: the checks of one case on one device."""
-        return (self.id if self.case is None else self.case.name, self.device.name)
+        """A key that is equal for items that run in one process: the checks of one case or operation on one device."""
+        about = self.case or self.operation
+        return (self.id if about is None else about.name, self.device.name)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
-        return (*self.check.needs, *dtypes, *(() if self.case is None else self.case.needs))
+        about = () if self.case is None else self.case.needs
+        return (*self.check.needs, *dtypes, *about, *(() if self.operation is None else self.operation.facts))
 
     def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
         """Return the argument of the check; its dtype is the widest real one unless the item has a dtype."""
@@ -55,6 +60,7 @@ class Item(NamedTuple):
             capabilities,
             dtype=self.dtype or "float64",
             case=self.case,
+            operation=self.operation,
             name=self.id,
             seed=seed,
             quick=self.quick,
@@ -71,6 +77,7 @@ def plan(
     quick: bool = False,
     checks: Sequence[Check] = CHECKS,
     cases: Sequence[Case] = CASES,
+    operations: Sequence[Operation] = OPERATIONS,
     share: tuple[int, int] | None = None,
 ) -> list[Item]:
     """Return the items to run on devices of one backend, in order of the families.
@@ -97,7 +104,7 @@ def plan(
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
-    items = [item for each in wanted for item in _items(each, devices, quick, cases)]
+    items = [item for each in wanted for item in _items(each, devices, quick, cases, operations)]
     return items if share is None else _shared(items, *share)
 
 
@@ -118,13 +125,21 @@ def letter_of(family: str) -> str:
     raise ValueError(f"unknown family {family!r}; there is {there}")
 
 
-def _items(check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case]) -> Iterator[Item]:
+def _items(
+    check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case], operations: Sequence[Operation]
+) -> Iterator[Item]:
     for device in devices[:1] if check.scope == "backend" else devices:
         if check.scope in ("backend", "device"):
             yield Item(check, device, None, None, quick)
         elif check.scope == "dtype":
             for dtype in check.dtypes:
                 yield Item(check, device, dtype, None, quick)
+        elif check.scope == "operation":
+            less = quick or device != devices[0]
+            for operation in operations if check.quick or device == devices[0] else ():
+                for dtype in operation.quick if less else operation.dtypes:
+                    if check.applies is None or check.applies(operation, dtype, less):
+                        yield Item(check, device, dtype, None, less, operation)
         elif check.quick or device == devices[0]:
             assert check.applies is not None
             less = quick or device != devices[0]

@@ -127,6 +127,12 @@ def _written(device: Device) -> bool | None:
     return _equal(rest, [3.0, -5.5, 6.25]) or None  # a copy or a rebound array: they cannot be distinguished
 
 
+def _kept_small(device: Device) -> bool:
+    host = np.full((37,), np.finfo("float32").smallest_normal, "float32") * np.float32(0.25)
+    x = placed(host, device)
+    return _equal(x * 2.0, host * np.float32(2)) and _equal(x + x, host * np.float32(2))
+
+
 def _exported(device: Device) -> bool:
     x = _vector(device)
     return len(x.__dlpack_device__()) == 2 and x.__dlpack__() is not None
@@ -201,6 +207,7 @@ PROBES: dict[str, Probe] = {
     "negative_steps": lambda d: _equal(_vector(d)[::-1], [3.125, -2.75, 1.5, 0.25]),
     "checked_index_arrays": _refused,
     "in_place_update": _written,
+    "subnormal_numbers": _kept_small,
     "empty_arrays": lambda d: on_host(placed(np.zeros((0, 3), "float32"), d)).shape == (0, 3),
     "dlpack_export": _exported,
     "dlpack_import": _imported,

@@ -11,6 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
 from xpgrad.plugin import Backend, Capabilities
 from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
@@ -43,6 +44,7 @@ def conform(
     *,
     families: Iterable[str] | None = None,
     cases: Iterable[str] | None = None,
+    operations: Iterable[str] | None = None,
     share: tuple[int, int] | None = None,
     profile: str = "full",
     seed: int = 0,
@@ -62,6 +64,8 @@ def conform(
         Letters or names of families; by default all. A selection gives no level.
     cases : iterable of str, optional
         Names of cases of the table; by default all. A selection gives no level.
+    operations : iterable of str, optional
+        Names of operations with generated inputs; by default all. A selection gives no level.
     share : tuple of int, optional
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
@@ -86,7 +90,7 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile, family or case; a share such as the third of two.
+        An unknown profile, family, case or operation; a share such as the third of two.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
@@ -94,12 +98,15 @@ def conform(
     chosen = None if cases is None else tuple(cases)
     if unknown := set(chosen or ()) - {case.name for case in CASES}:
         raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+    named = None if operations is None else tuple(operations)
+    if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
+        raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
     if share is not None and not 1 <= share[0] <= share[1]:
         raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share)
+    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share, named)
     items = order.plan()
     found: list[Outcome] = []
     wrong = within(backend, mismatches, devices, given)
@@ -116,7 +123,7 @@ def conform(
         versions=versions(backend),
         devices=order.devices,
         profile=profile,
-        whole=(letters, chosen, share) == (None, None, None) and len(devices) == len(tuple(backend.devices())),
+        whole=order.whole and len(devices) == len(tuple(backend.devices())),
         seed=seed,
         seconds=round(time.monotonic() - started, 1),
         capabilities=given,

@@ -4,7 +4,7 @@ import functools
 import threading
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from xpgrad_conformance.inputs import spread
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
 from xpgrad_conformance.transformed import pair_of
+
+if TYPE_CHECKING:
+    from xpgrad_conformance.generated.operation import Operation
 
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 """Tolerances, relative to the largest value of the reference."""
@@ -35,6 +38,8 @@ class Subject:
         The name of a floating-point dtype.
     case : Case or None
         For checks of the scope "case".
+    operation : Operation or None
+        For checks of the scope "operation".
     capabilities : Capabilities
     seed : int
         Random numbers are determined by it and the name of the check.
@@ -49,12 +54,14 @@ class Subject:
         *,
         dtype: str = "float64",
         case: Case | None = None,
+        operation: "Operation | None" = None,
         name: str = "",
         seed: int = 0,
         quick: bool = False,
     ) -> None:
         self.device, self.dtype, self.case, self.capabilities = device, dtype, case, capabilities
         self.seed, self.quick, self._name, self._position = seed, quick, name, 1
+        self.operation = operation
 
     # The backend
 

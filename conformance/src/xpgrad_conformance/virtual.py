@@ -41,6 +41,7 @@ class PretendBackend(ArrayAPIBackend):
             synchronize=lambda handle: library.wait(),
             version=inner.version,
             capabilities=_of_several(inner.capabilities),
+            thresholds=inner.thresholds,
         )
 
     def lazy_override(self, name: str) -> Kernel | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
@@ -28,7 +29,7 @@ class Order:
     Attributes
     ----------
     devices : tuple of str
-    families, cases : tuple of str or None
+    families, cases, operations : tuple of str or None
     quick : bool
     seed : int
     share : tuple of int or None
@@ -40,12 +41,19 @@ class Order:
     quick: bool
     seed: int
     share: tuple[int, int] | None = None
+    operations: tuple[str, ...] | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out but by the profile."""
+        return all(part is None for part in (self.families, self.cases, self.operations, self.share))
 
     def plan(self) -> list[Item]:
         """Return the plan, the same in every process."""
         devices = [device_named(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
-        return plan(devices, families=self.families, quick=self.quick, cases=chosen, share=self.share)
+        named = OPERATIONS if self.operations is None else [each for each in OPERATIONS if each.name in self.operations]
+        return plan(devices, families=self.families, quick=self.quick, cases=chosen, operations=named, share=self.share)
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:

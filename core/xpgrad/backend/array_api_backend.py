@@ -49,6 +49,8 @@ class ArrayAPIBackend(Backend):
     version : str, optional
     capabilities : Capabilities, optional
         What the library lacks; by default nothing.
+    thresholds : mapping from kernel or function to sequence of int, optional
+        Sizes at which another path is taken, as `Backend.thresholds`.
 
     Notes
     -----
@@ -75,11 +77,14 @@ class ArrayAPIBackend(Backend):
         module: Namespace = None,
         version: str | None = None,
         capabilities: Capabilities | None = None,
+        thresholds: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         super().__init__()
         self.name, self.namespace, self.array_types = name, namespace, tuple(array_types)
         self.scalar_types, self.immutable, self.module = tuple(scalar_types), immutable, module
         self.version = version or str(getattr(module or namespace, "__version__", "unknown"))
+        if thresholds is not None:
+            self.thresholds = thresholds
         self._given_devices = devices
         self._devices: tuple[Device, ...] = ()
         self._overrides = dict(kernels or {})

@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -57,6 +58,9 @@ class Backend:
         Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
     carries_graphs : bool
         Whether arrays themselves can be part of a graph; Variables then hold plain arrays that share their memory.
+    thresholds : mapping from kernel or function to sequence of int
+        Lengths of an axis, or numbers of elements, at which the backend takes another path in a kernel or a function
+        of the standard; those under "" are of all. The conformance suite tests around them.
     declared : Capabilities or None
         What the library does not support; None if it supports everything.
     zero_dimensional_widen : bool
@@ -82,6 +86,7 @@ class Backend:
     blocks_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
+    thresholds: Mapping[str, Sequence[int]] = MappingProxyType({})
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False

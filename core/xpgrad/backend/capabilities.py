@@ -18,6 +18,7 @@ FACTS: dict[str, str] = {
     "negative_steps": "x[::-1]",
     "checked_index_arrays": "a number out of range in an integer array is an error",
     "in_place_update": "x[...] = value writes to the array's memory, also for arrays that share it",
+    "subnormal_numbers": "numbers below the smallest normal one are kept, not flushed to zero",
     "empty_arrays": "arrays without elements",
     "dlpack_export": "other libraries can read an array by DLPack",
     "dlpack_import": "from_dlpack takes another library's array",

@@ -23,6 +23,7 @@ MISSING = {
     "in_place_update": "jax arrays are immutable",
     "checked_index_arrays": "jax takes the nearest element for a number out of range; only debug mode looks",
     "pickle_keeps_device": "jax brings every array that was pickled back on its default device",
+    "subnormal_numbers": "on the host, XLA flushes them to zero",
     "memory_used": "jax does not say it for host memory",
 }
 

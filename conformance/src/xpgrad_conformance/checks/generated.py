@@ -1,0 +1,21 @@
+"""The checks of functions on generated inputs: sizes around thresholds, values of every kind, every layout."""
+
+from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import first_error
+from xpgrad_conformance.generated.shrinking import program_of, shrunk
+from xpgrad_conformance.subject import Subject
+
+
+@check("K50", scope="operation")
+def generated_values(s: Subject) -> None:
+    """Values are right for every size, kind of values and layout."""
+    assert s.operation is not None
+    found = first_error(s, s.operation.samples(Draw(s, s.operation.name)))
+    if found is None:
+        return
+    sample, wrong = found
+    least = shrunk(sample, lambda each: first_error(s, iter([each])) is not None)
+    again = first_error(s, iter([least]))
+    wrong = wrong if again is None else again[1]
+    raise AssertionError(f"{least.written}: {wrong}\n{program_of(least, s.device.name, wrong)}")

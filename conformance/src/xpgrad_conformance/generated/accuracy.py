@@ -1,0 +1,102 @@
+"""How far a result may be from the exact one: units in the last place, by element."""
+
+from typing import Any
+
+import numpy as np
+
+WIDER: dict[str, Any] = {
+    "float32": np.float64,
+    "complex64": np.complex128,
+    "float64": np.longdouble,
+    "complex128": np.clongdouble,
+}
+"""The dtypes in which references compute: exact to the last place of the dtype, where the platform has them."""
+ROUNDED = 0.0 if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else 2.0
+"""Units in the last place by which a reference for float64 may itself be wrong, where longdouble is no wider."""
+
+
+def widened(host: Any, precise: bool = True) -> Any:
+    """Return a host array in a wider dtype; integers and booleans as they are.
+
+    Parameters
+    ----------
+    precise : bool
+        Whether float64 becomes longdouble, for which NumPy has no linear algebra.
+    """
+    if host.dtype.name not in WIDER:
+        return host
+    wider = WIDER[host.dtype.name]
+    if not precise:
+        wider = np.complex128 if host.dtype.kind == "c" else np.float64
+    return host.astype(wider)
+
+
+def error_of(
+    got: Any, expected: Any, *, units: float, scale: Any = None, signs: bool = False, subnormal: bool = True
+) -> str | None:
+    """Return how the first wrong element is wrong, or None if `got` is near enough.
+
+    Parameters
+    ----------
+    got : host array
+    expected : host array
+        The exact result, in a wider dtype.
+    units : float
+        The allowed error in units in the last place; 0 for equality. NaN and infinities must be equal.
+    scale : array_like, optional
+        Magnitudes of which the allowed error is a multiple, such as the sum of absolute values for a sum; by default
+        that of each expected element. For complex numbers, an absolute value.
+    signs : bool
+        Zeros must have the right sign.
+    subnormal : bool
+        Whether numbers below the smallest normal one must be right; else they may be zero.
+    """
+    got, expected = np.asarray(got), np.asarray(expected)
+    if got.shape != expected.shape:
+        return f"it has shape {got.shape}, expected {expected.shape}"
+    if got.dtype.kind not in "fc":
+        right = got == expected
+    else:
+        right = _near(got, expected, units, scale, subnormal)
+        if signs:
+            right &= (got != 0) | (expected != 0) | (np.signbit(got.real) == np.signbit(expected.real))
+    if np.all(right):
+        return None
+    at = tuple(int(i) for i in np.argwhere(~right)[0])
+    count = int(np.size(right) - np.count_nonzero(right))
+    where = f"element {', '.join(map(str, at))} of {got.shape}" if at else "it"
+    also = f"; {count} of {got.size} are wrong" if count > 1 else ""
+    return f"{where} is {got[at]!s}, expected {_rounded(expected[at], got.dtype)!s}{also}"
+
+
+def _rounded(number: Any, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(number).astype(dtype)[()]
+
+
+def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) -> Any:
+    info = np.finfo(got.dtype)
+    wide = expected.dtype if expected.dtype.kind in "fc" else np.float64
+    with np.errstate(all="ignore"):
+        size = np.abs(expected) if scale is None else np.broadcast_to(np.abs(np.asarray(scale)), expected.shape)
+        size = np.where(np.isfinite(size), size, np.where(np.isfinite(expected), np.abs(expected), 0))
+        if got.dtype == np.float64 or got.dtype == np.complex128:
+            units = units + ROUNDED * (units > 0)
+        allowed = units * np.maximum(size * info.eps, info.smallest_subnormal)
+        if not subnormal:
+            allowed = allowed + info.smallest_normal
+        near = np.abs(got.astype(wide) - expected) <= allowed
+        rounded = expected.astype(got.dtype)
+        same = _equal(got, rounded)
+        # near the largest number, rounding decides whether the result is infinite
+        overflow = np.isfinite(expected) & (np.abs(expected) + allowed >= float(info.max))
+        return np.where(np.isfinite(rounded), near & np.isfinite(got), same) | same | (overflow & _infinite(got))
+
+
+def _equal(got: Any, expected: Any) -> Any:
+    """Return where two arrays are equal, NaN to NaN; a complex number with a NaN is NaN."""
+    return (got == expected) | (np.isnan(got) & np.isnan(expected))
+
+
+def _infinite(got: Any) -> Any:
+    return np.isinf(got) | (np.abs(got) == float(np.finfo(got.dtype).max))

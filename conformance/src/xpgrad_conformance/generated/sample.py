@@ -1,0 +1,162 @@
+"""One call of a function on generated arrays, and what is expected of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from xpgrad.testing.arrays import on_host
+from xpgrad.types import Array
+from xpgrad_conformance.generated.accuracy import error_of, widened
+from xpgrad_conformance.generated.layouts import laid_out
+from xpgrad_conformance.oracle import named
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place
+
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """One array that a function is given.
+
+    Attributes
+    ----------
+    host : host array
+    axes : tuple of str
+        Names of its axes; axes of one name, in all arguments of a call, have one length and can be shortened together.
+        Empty if the array must stay as it is.
+    layout : str
+        One of `LAYOUTS`.
+    """
+
+    host: Any
+    axes: tuple[str, ...] = ()
+    layout: str = "contiguous"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One call of a function on generated arrays, and what is expected of it.
+
+    Attributes
+    ----------
+    name : str
+        The function's name in the standard: ``linalg.det``.
+    arguments : tuple of Argument
+    reference : callable
+        ``reference(*hosts, **parameters)`` returns the result, or a tuple of results, of host arrays in a wider dtype.
+    parameters : mapping
+        Keyword arguments of the function and of the reference.
+    units : float
+        The allowed error in units in the last place; 0 for equality.
+    scale : callable or None
+        ``scale(*hosts, **parameters)`` returns the magnitudes of which the allowed error is a multiple; by default
+        those of the expected elements.
+    dtype : str
+        That of the results; by default that of the first argument. "int": any dtype of integers. "any": not looked at.
+    signs : bool
+        Whether zeros must have the right sign.
+    precise : bool
+        Whether the reference computes float64 in longdouble.
+    smooth : bool
+        Whether the function has derivatives at these values, so that its gradients can be compared.
+    call : callable or None
+        ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
+    text : str
+        How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    reference: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    units: float = 0.0
+    scale: Callable[..., Any] | None = None
+    dtype: str = ""
+    signs: bool = False
+    precise: bool = True
+    smooth: bool = False
+    call: Callable[..., Any] | None = None
+    text: str = ""
+
+    @property
+    def written(self) -> str:
+        """The call in Python."""
+        if self.text:
+            return self.text
+        given = [f"x{i}" for i in range(len(self.arguments))]
+        return f"xp.{self.name}({', '.join([*given, *(f'{k}={v!r}' for k, v in self.parameters.items())])})"
+
+    @property
+    def hosts(self) -> list[Any]:
+        """The arguments' host arrays."""
+        return [argument.host for argument in self.arguments]
+
+    def arrays(self, s: Subject) -> list[Array]:
+        """Return the arguments as arrays of the backend."""
+        return [laid_out(s, argument.host, argument.layout) for argument in self.arguments]
+
+    def applied(self, xp: Any, *arrays: Any) -> Any:
+        """Return the result of the function of a namespace."""
+        if self.call is not None:
+            return self.call(xp, *arrays, **self.parameters)
+        return named(xp, self.name)(*arrays, **self.parameters)
+
+    def expected(self) -> tuple[Any, ...]:
+        """Return the exact results as host arrays."""
+        with np.errstate(all="ignore"):
+            found = self.reference(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
+        return tuple(np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found]))
+
+    def error(self, s: Subject) -> str | None:
+        """Return what is wrong with the function's results on the backend, or None."""
+        arrays = self.arrays(s)
+        got = self.applied(s.xp, *arrays)
+        wrong = self.difference(s, got, self.expected())
+        if wrong is not None:
+            return wrong
+        for i, (array, host) in enumerate(zip(arrays, self.hosts, strict=True)):
+            if on_host(array).tobytes() != np.ascontiguousarray(host).tobytes():
+                return f"it has written to x{i}"
+        return None
+
+    def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
+        """Return what is wrong with results on the backend, or None."""
+        results = list(got) if isinstance(got, (tuple, list)) else [got]
+        if len(results) != len(expected):
+            return f"it gives {len(results)} arrays, expected {len(expected)}"
+        scale = None
+        if self.scale is not None:
+            with np.errstate(all="ignore"):
+                scale = self.scale(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
+        for i, (one, other) in enumerate(zip(results, expected, strict=True)):
+            wrong = self._wrong(s, one, other, scale)
+            if wrong is not None:
+                return f"result {i}: {wrong}" if len(results) > 1 else wrong
+        return None
+
+    def _wrong(self, s: Subject, got: Any, expected: Any, scale: Any) -> str | None:
+        array = getattr(got, "array", got)
+        assert_place(s.device, array, "the result")
+        dtype = s.backend.dtype_name(array.dtype)
+        wanted = self.dtype or self.hosts[0].dtype.name
+        if wanted == "int" and not dtype.removeprefix("u").startswith("int"):
+            return f"it has dtype {dtype}, expected integers"
+        if wanted not in ("int", "any", dtype):
+            return f"it has dtype {dtype}, expected {wanted}"
+        units = self.units * s.widened(dtype)
+        return error_of(
+            on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
+        )
+
+
+def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:
+    """Return the first sample whose results are wrong, and what is wrong with them; None if all are right."""
+    for sample in samples:
+        try:
+            wrong = sample.error(s)
+        except AssertionError as error:
+            wrong = str(error)
+        if wrong is not None:
+            return sample, wrong
+    return None

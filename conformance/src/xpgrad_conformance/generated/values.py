@@ -1,0 +1,99 @@
+"""Values of every kind that functions must take: ordinary and special ones, extremes, ties, integers at both ends."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Shape
+
+REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
+KINDS = "ordinary", "integers", "specials", "extremes", "spread", "ties", "sorted", "reversed", "equal"
+"""What `values` makes of floating-point dtypes; of integers and booleans "specials" and "spread" are "extremes"."""
+MARGIN = 0.01
+"""The distance of ordinary values from the ends of their range, relative to its length."""
+
+
+def values(kind: str, rng: np.random.Generator, shape: Shape, dtype: str, low: float = -2.0, high: float = 2.0) -> Any:
+    """Return a host array of values of a kind.
+
+    Parameters
+    ----------
+    kind : str
+        "ordinary": from the range; "integers": small ones, of which sums and products are exact; "specials": ordinary
+        ones among NaN, infinities, signed zeros and subnormal numbers; "extremes": the largest and smallest numbers,
+        and those where squares overflow or precision ends; "spread": over 30 orders of magnitude, of both signs;
+        "ties": few different ones; "sorted", "reversed", "equal": ordinary ones in this order.
+    rng : numpy.random.Generator
+    shape : tuple of int
+    dtype : str
+    low, high : float
+        The range of ordinary values; for complex dtypes, that of both parts.
+    """
+    target = np.dtype(dtype)
+    if target.kind == "b":
+        return rng.random(shape) < 0.5
+    if target.kind in "iu":
+        return _integers(kind, rng, shape, target, low, high)
+    if target.kind == "c":
+        real = REAL[dtype]
+        made = np.empty(shape, target)
+        made.real, made.imag = (values(kind, rng, shape, real, low, high) for _ in range(2))
+        return made
+    return _real(kind, rng, shape, target, low, high)
+
+
+def special_numbers(dtype: str) -> list[float]:
+    """Return NaN, infinities, signed zeros, and the smallest subnormal numbers of a real dtype."""
+    tiny = float(np.finfo(dtype).smallest_subnormal)
+    return [np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -3 * tiny]
+
+
+def extreme_numbers(dtype: str) -> list[float]:
+    """Return the largest and smallest numbers of a real dtype, and those where squares overflow or precision ends."""
+    info = np.finfo(dtype)
+    largest, smallest = float(info.max), float(info.smallest_normal)
+    positive = [
+        *(largest, largest / 2, largest**0.5 * 1.5, largest**0.5 / 1.5, smallest, smallest * 1.5, smallest**0.5 / 1.5),
+        *(float(info.eps), 1 + float(info.eps), 1 - float(info.epsneg), 0.5 / float(info.eps), 2 / float(info.eps)),
+    ]
+    return [*positive, *(-number for number in positive)]
+
+
+def _real(kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low: float, high: float) -> Any:
+    ordinary = low + (high - low) * (MARGIN + (1 - 2 * MARGIN) * rng.random(shape))
+    if kind == "integers":
+        return rng.integers(-4, 5, shape).astype(dtype)
+    if kind in ("specials", "extremes"):
+        few = special_numbers(dtype.name) if kind == "specials" else extreme_numbers(dtype.name)
+        return np.where(rng.random(shape) < 0.4, rng.choice(np.asarray(few, dtype), shape), ordinary).astype(dtype)
+    if kind == "spread":
+        decades = 15 if dtype.itemsize > 4 else 9
+        return (rng.choice([-1.0, 1.0], shape) * 10.0 ** rng.uniform(-decades, decades, shape)).astype(dtype)
+    return _arranged(kind, rng, ordinary.astype(dtype))
+
+
+def _integers(kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low: float, high: float) -> Any:
+    info = np.iinfo(dtype)
+    least = max(info.min, -4 if low < 0 else 0)
+    if kind in ("ordinary", "integers", "ties"):
+        return rng.integers(max(least, int(low)) if kind == "ordinary" else least, 5, shape).astype(dtype)
+    if kind in ("specials", "extremes", "spread"):
+        ends = [0, 1, info.max, info.max - 1, info.min, info.min + 1]
+        ends += [m for p in (7, 15, 16, 24, 31, 32, 53, 62, 63) for m in (2**p - 1, 2**p + 1, -(2**p) - 1)]
+        return rng.choice(np.asarray([m for m in ends if info.min <= m <= info.max], dtype), shape)
+    return _arranged(kind, rng, rng.integers(info.min, info.max, shape, dtype, endpoint=True))
+
+
+def _arranged(kind: str, rng: np.random.Generator, ordinary: Any) -> Any:
+    """Return ordinary values with ties or in an order."""
+    if ordinary.size == 0 or kind == "ordinary":
+        return ordinary
+    flat = ordinary.reshape(-1)
+    if kind == "ties":
+        return rng.choice(flat[:3], ordinary.shape)
+    if kind == "equal":
+        return np.full(ordinary.shape, flat[0])
+    if kind in ("sorted", "reversed"):
+        ordered = np.sort(flat)
+        return (ordered if kind == "sorted" else ordered[::-1]).reshape(ordinary.shape)
+    raise ValueError(f"values: expected a kind among {', '.join(KINDS)}, got {kind!r}")
