@@ -1,5 +1,6 @@
 """The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     return COO.from_numpy(np.arange(start, stop, step, dtype=dtype))
 
 
-def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> COO:
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> COO:
     """Return `num` evenly spaced numbers, all of them stored."""
     return COO.from_numpy(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
@@ -81,7 +84,8 @@ def tensordot(x1: COO, x2: COO, /, *, axes: Any = 2) -> COO:
 
 def vecdot(x1: COO, x2: COO, /, *, axis: int = -1) -> COO:
     """Return dot products along an axis."""
-    return sparse.sum(sparse.conj(x1) * x2, axis=axis) if sparse.isdtype(x1.dtype, "complex floating") else sparse.sum(x1 * x2, axis=axis, dtype=sparse.result_type(x1, x2))
+    first = sparse.conj(x1) if sparse.isdtype(x1.dtype, "complex floating") else x1
+    return sparse.sum(first * x2, axis=axis, dtype=sparse.result_type(x1, x2))
 
 
 def nonzero(x: COO, /) -> tuple[COO, ...]:
@@ -99,14 +103,15 @@ def take(x: COO, indices: COO, /, *, axis: int | None = None) -> COO:
 
 def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
     """Return elements of `x` at `indices` along one axis, with separate indices for each position along the others."""
-    shape = list(np.broadcast_shapes(x.shape[:axis], indices.shape[:axis]) if axis == -1 else ())
-    positions, axis = dense(indices), axis % x.ndim
-    shape = [max(n, m) if 1 in (n, m) and k != axis else n for k, (n, m) in enumerate(zip(x.shape, positions.shape, strict=True))]
-    shape[axis] = positions.shape[axis]
-    grid = list(np.indices(shape, sparse=True))
-    x = sparse.broadcast_to(x, [n if k != axis else x.shape[k] for k, n in enumerate(shape)])
-    grid[axis] = np.broadcast_to(positions, shape)
-    return getitem(x, index=tuple(grid))
+    axis %= x.ndim
+    outer = list(x.shape)
+    outer[axis] = indices.shape[axis]
+    positions = np.broadcast_to(dense(indices), np.broadcast_shapes(tuple(outer), indices.shape))
+    whole = list(positions.shape)
+    whole[axis] = x.shape[axis]
+    grid: list[Any] = list(np.indices(positions.shape, sparse=True))
+    grid[axis] = positions
+    return getitem(sparse.broadcast_to(x, tuple(whole)), index=tuple(grid))
 
 
 def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO:
@@ -175,3 +180,25 @@ def _alike(arrays: Any) -> list[COO]:
     dtype = sparse.result_type(*arrays)
     arrays = [x if x.dtype == dtype else sparse.astype(x, dtype) for x in arrays]
     return arrays if len({x.fill_value.tobytes() for x in arrays}) == 1 else [zero_filled(x) for x in arrays]
+
+
+# Functions of unsigned integers: sparse takes a Python number as int64, so that uint64 is computed in float64
+
+
+def _exact(function: Any) -> Any:
+    @wraps(function)
+    def call(x1: Any, x2: Any, /) -> COO:
+        if isinstance(x2, int) and getattr(x1, "dtype", None) == np.uint64:
+            x2 = np.asarray(x2, np.uint64)
+        elif isinstance(x1, int) and getattr(x2, "dtype", None) == np.uint64:
+            x1 = np.asarray(x1, np.uint64)
+        return function(x1, x2)
+
+    return call
+
+
+for _name in (
+    "add", "subtract", "multiply", "floor_divide", "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_left_shift", "bitwise_right_shift",
+):  # fmt: skip
+    globals()[_name] = _exact(getattr(sparse, _name))

@@ -58,7 +58,9 @@ class Index:
 def parse(index: Any, ndim: int) -> Index:
     """Return `index`, of an array with `ndim` axes, with one item for each axis."""
     items = [_plain(item) for item in (index if isinstance(index, tuple) else (index,))]
-    used = sum(getattr(item, "ndim", 1) if _is_mask(item) else 1 for item in items if item is not None and item is not ...)
+    used = sum(
+        getattr(item, "ndim", 1) if _is_mask(item) else 1 for item in items if item is not None and item is not ...
+    )
     if ... not in [item for item in items if item is ...]:
         items.append(...)
     where = next(k for k, item in enumerate(items) if item is ...)
