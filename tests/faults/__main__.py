@@ -1,10 +1,14 @@
 """The self-test of the conformance suite: ``python -m tests.faults`` plants faults, and each must be found."""
 
+from collections.abc import Sequence
+from importlib import import_module
+
 import click
 from rich.console import Console
 from rich.table import Table
-from tests.faults import FAULTS, FREEDOMS
+from tests.faults import FAULTS, FREEDOMS, Fault
 from tests.faults.self_test import Verdict, self_test
+from tests.faults.whole import baseline, whole
 
 from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.command import bar, cores
@@ -12,11 +16,61 @@ from xpgrad_conformance.plan import letter_of
 
 
 @click.command()
+@click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
+@click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
+@click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
+@click.option("--seed", default=0, help="With --whole: the seed of all random numbers.")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
-def main(without: tuple[str, ...], jobs: int | None) -> None:
-    """Run the seeded faults: each must be killed, by each family that it names."""
-    raise SystemExit(_run(Console(highlight=False, markup=False), without, cores() if jobs is None else jobs))
+def main(
+    ids: tuple[str, ...],
+    without: tuple[str, ...],
+    profile: str | None,
+    files: tuple[str, ...],
+    seed: int,
+    jobs: int | None,
+) -> None:
+    """Run the seeded faults: each must be killed, by each family that it names.
+
+    With --whole, run all checks of a profile on the faults IDS instead, each up to the first check that kills it.
+    """
+    console, wanted = Console(highlight=False, markup=False), cores() if jobs is None else jobs
+    if profile is not None:
+        raise SystemExit(_whole(console, _chosen(ids, files), quick=profile == "quick", seed=seed, jobs=max(wanted, 1)))
+    if ids or files:
+        raise click.UsageError("expected --whole quick or --whole full with names of faults or files")
+    raise SystemExit(_run(console, without, wanted))
+
+
+def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
+    """Return the faults of these names and of these files; by default all."""
+    if unknown := set(ids) - {fault.id for fault in FAULTS}:
+        raise click.UsageError(f"there is no fault {', '.join(sorted(unknown))}")
+    found = {fault.id for fault in FAULTS if not files and not ids} | set(ids)
+    for file in files:
+        try:
+            module = import_module(f"tests.faults.seeded.{file}")
+        except ModuleNotFoundError:
+            raise click.UsageError(f"there is no file tests/faults/seeded/{file}.py") from None
+        found |= {value.id for value in vars(module).values() if isinstance(value, Fault)}
+    return [fault for fault in FAULTS if fault.id in found]
+
+
+def _whole(console: Console, faults: Sequence[Fault], *, quick: bool, seed: int, jobs: int) -> int:
+    """Run a profile on each fault, print what killed it and when, and return the exit code."""
+    measured = baseline(quick=quick, seed=seed)
+    for id, reason in measured.alarms.items():
+        console.print(f"false alarm on a correct backend, not counted: {id}: {reason}", style="red", soft_wrap=True)
+    survivors = 0
+    for kill in whole(faults, measured, quick=quick, jobs=jobs, seed=seed):
+        survivors += not kill.check
+        verdict = f"killed by {kill.check}" if kill.check else "SURVIVES"
+        console.print(f"{kill.id:40} {kill.seconds:6.1f} s  {verdict}", style="" if kill.check else "red")
+        if kill.reason:
+            console.print(f"{'':40} {kill.reason.splitlines()[0]}", style="dim", soft_wrap=True)
+    summary = f"{len(faults) - survivors} of {len(faults)} faults killed by the {'quick' if quick else 'full'} profile"
+    console.print(summary, style="red" if survivors else "green")
+    return 1 if survivors else 0
 
 
 def _run(console: Console, without: tuple[str, ...], jobs: int) -> int:

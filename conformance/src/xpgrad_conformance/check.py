@@ -22,6 +22,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("D", "dtype", 0),
     Family("K", "kernels", 0),
     Family("E", "errors", 0),
+    Family("S", "sequences", 0),
     Family("G", "gradients", 1),
     Family("N", "kinks", 1),
     Family("M", "memory", 1),
@@ -77,6 +78,8 @@ class Check:
         scope "operation", the same of an operation, by default for all.
     one_in : int
         It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
+    early : bool
+        It runs before all others, because it is about what happens at first use.
     """
 
     id: str
@@ -89,6 +92,7 @@ class Check:
     quick: bool
     applies: Callable[[Any, str, bool], bool] | None
     one_in: int = 1
+    early: bool = False
 
     @property
     def family(self) -> Family:
@@ -106,6 +110,7 @@ def check(
     quick: bool = True,
     applies: Callable[[Any, str, bool], bool] | None = None,
     one_in: int = 1,
+    early: bool = False,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
     """Return a decorator that converts a function to a `Check`; the first line of its docstring is the title."""
     if scope not in SCOPES:
@@ -114,6 +119,6 @@ def check(
     def make(function: "Callable[[Subject], None]") -> Check:
         title = (function.__doc__ or "").partition("\n")[0].rstrip(".")
         wanted = BY_LETTER[id[0]].level if level is None else level
-        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in)
+        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in, early)
 
     return make

@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from xpgrad_conformance.check import LEVELS
+from xpgrad_conformance.groups import Group
+from xpgrad_conformance.levels import ceiling, check_of, fails_as_declared
 from xpgrad_conformance.outcome import Outcome
-from xpgrad_conformance.report import SUITE_VERSION, Report, check_of, families_of, reproduction
+from xpgrad_conformance.report import SUITE_VERSION, Report, families_of, reproduction
+from xpgrad_conformance.subject import RTOL
+from xpgrad_conformance.verdict import covered
 
 SCHEMA = 1
 """The version of the format of `conformance.json`; incompatible changes increase it."""
 COLOURS = {None: "#b60205", 0: "#d4a72c", 1: "#a3b018", 2: "#4c9a2a", 3: "#2a7a2a"}
 MAX_FAILURES = 20
+MAX_CHECKS = 6
 
 
 def write(report: Report, directory: Path) -> list[Path]:
@@ -43,13 +48,18 @@ def as_json(report: Report) -> dict[str, Any]:
         "level": report.level,
         "verdict": report.verdict,
         "exit_code": report.exit_code,
+        "obstacles": list(report.ruling.obstacles),
         "capabilities": {
-            "missing": dict(lacks.missing),
-            "missing_on": {index: dict(facts) for index, facts in lacks.missing_on.items()},
+            **lacks.as_dict(),
             "tolerances": {name: list(given) for name, given in lacks.tolerances.items()},
-            "expected": dict(lacks.expected),
         },
+        "covered": covered(report.outcomes, lacks),
         "mismatches": list(report.mismatches),
+        "reasons": list(report.reasons),
+        "declaration": report.declaration,
+        "notes": list(report.notes),
+        "not_run": [{"family": letter, "device": device, "checks": n} for (letter, device), n in report.left.items()],
+        "groups": [_group(group) for group in report.groups],
         "families": [
             {
                 "family": family.letter,
@@ -63,6 +73,33 @@ def as_json(report: Report) -> dict[str, Any]:
         ],
         "checks": _checks(report),
     }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {
+        "function": group.function,
+        "message": group.message,
+        "others": dict(group.others),
+        "failures": len(group.outcomes),
+        "checks": list(group.checks),
+        "level": group.level,
+        "example": group.example.id,
+        "reason": group.example.reason,
+        "program": reproduction(group.example),
+    }
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 failure", "1,200 failures"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def summary(group: Group) -> str:
+    """Return a group in one line: its function if there is one, the number of its failures, the checks that fail."""
+    checks = ", ".join(group.checks[:MAX_CHECKS])
+    more = len(group.checks) - MAX_CHECKS
+    where = f"{checks} and {counted(more, 'other check')}" if more > 0 else checks
+    return f"{f'{group.title}: ' if group.function else ''}{counted(len(group.outcomes), 'failure')}, of {where}"
 
 
 def _checks(report: Report) -> list[dict[str, Any]]:
@@ -141,33 +178,56 @@ def _declared(report: Report) -> list[str]:
         lines += ["", "## What the library lacks", "", "| fact | where | reason |", "|---|---|---|"]
         lines += [f"| {fact} | {where} | {reason} |" for fact, where, reason in missing]
     if lacks.tolerances:
-        lines += ["", "## Wider tolerances", "", "| of | factor | reason |", "|---|---|---|"]
-        lines += [f"| {name} | {factor:g} | {reason} |" for name, (factor, reason) in lacks.tolerances.items()]
+        lines += ["", "## Wider tolerances", ""]
+        lines += ["| of | factor | relative tolerance of values | at most, for levels 0 and 1 | reason |"]
+        lines += ["|---|---|---|---|---|"]
+        for name, (factor, reason) in lacks.tolerances.items():
+            relative = f"{RTOL[name] * factor:.1g}" if name in RTOL else ""
+            most = f"{ceiling(name, 0):g} and {ceiling(name, 1):g} times"
+            lines += [f"| {name} | {factor:g} | {relative} | {most} | {reason} |"]
+    if lacks.wrong:
+        lines += ["", "## What is there, but wrong", "", "| function | checks skipped | reason |", "|---|---|---|"]
+        for name, reason in lacks.wrong.items():
+            number = sum(each.wrong and each.reason == f"{name}: {reason}" for each in report.outcomes)
+            lines += [f"| {name} | {number} | {reason} |"]
     if lacks.expected:
-        lines += ["", "## Failures that are declared", "", "| checks | reason |", "|---|---|"]
-        lines += [f"| `{pattern}` | {reason} |" for pattern, reason in lacks.expected.items()]
+        lines += ["", "## Failures that are declared", "", "| checks | number | reason |", "|---|---|---|"]
+        numbers = covered(report.outcomes, lacks)
+        lines += [f"| `{pattern}` | {numbers[pattern]} | {reason} |" for pattern, reason in lacks.expected.items()]
+    if report.mismatches or report.reasons:
+        wrong = (*report.mismatches, *report.reasons)
+        lines += ["", "## What is wrong with the declaration", "", *(f"- {each}" for each in wrong)]
     if report.mismatches:
-        lines += ["", "## Declared and probed facts disagree", "", *(f"- {each}" for each in report.mismatches)]
+        lines += ["", "One that agrees with the probes:", "", "```python", report.declaration, "```"]
     return lines
 
 
 def _failures(report: Report) -> list[str]:
-    failed = report.failures
-    if not failed:
+    groups = report.groups
+    if not groups:
         return []
-    lines = ["", "## Failures", ""]
-    for each in failed[:MAX_FAILURES]:
-        lines += [f"### {each.id}", "", "```python", reproduction(each), "```", ""]
-    more = len(failed) - MAX_FAILURES
-    return lines + ([f"and {more} more in conformance.json"] if more > 0 else [])
+    said = f"{counted(len(report.failures), 'failure')} in {counted(len(groups), 'group')}"
+    lines = ["", "## Failures", "", f"{said}, the one to repair first at the top.", ""]
+    for number, group in enumerate(groups[:MAX_FAILURES], 1):
+        lines += [f"### {number}. {summary(group)}", ""]
+        messages = [group.message, *(text for text, _ in group.others)]
+        lines += [*(f"- `{text}`" for text in messages[:MAX_CHECKS]), ""]
+        lines += ["```python", reproduction(group.example), "```", ""]
+    more = len(groups) - MAX_FAILURES
+    return lines + ([f"and {counted(more, 'more group')} in conformance.json"] if more > 0 else [])
+
+
+def _beside(report: Report) -> str:
+    """Return what a badge says beside the level: `` (2 declared, tolerance x4)``."""
+    known = sum(map(fails_as_declared, report.outcomes))
+    widest = max((factor for factor, _ in report.capabilities.tolerances.values()), default=1.0)
+    found = [f"{known} declared"] * (known > 0) + [f"tolerance x{widest:g}"] * (widest > 1)
+    return f" ({', '.join(found)})" if found else ""
 
 
 def badge(report: Report) -> str:
     """Return a badge: the level, or that there is none."""
-    known = report.counts().expected
-    text = (
-        "not certified" if report.level is None else f"level {report.level}" + (f" ({known} declared)" if known else "")
-    )
+    text = "not certified" if report.level is None else f"level {report.level}{_beside(report)}"
     left, right = 58, 12 + 7 * len(text)
     width = left + right
     return (

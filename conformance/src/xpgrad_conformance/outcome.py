@@ -5,11 +5,11 @@ import time
 import traceback
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xpgrad import using_device
-from xpgrad.errors import MissingFunction
+from xpgrad.backend.kernels import missing_name
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.plan import Item
 from xpgrad_conformance.transformed import within
@@ -38,6 +38,8 @@ class Outcome:
     seed : int
     quick : bool
         Whether it ran on fewer variants of its case.
+    wrong : bool
+        Whether it was skipped because a function that it needs is declared to be there, but wrong.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Outcome:
     seconds: float = 0.0
     seed: int = 0
     quick: bool = False
+    wrong: bool = False
 
 
 class Skip(Exception):
@@ -66,10 +69,14 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
         return Outcome(item.id, name, device, state, reason, declared, trace, round(seconds, 4), seed, item.quick)
 
     started = time.perf_counter()
-    lacking = capabilities.lacking(item.needs, subject.index)
+    lacking = capabilities.lacking(item.needs, subject.index, subject.dtype, wrong=False)
+    lacking = lacking or capabilities.lacking_in(subject.dtype, item.functions, subject.index)
     if lacking is not None:
         return made("skipped", lacking, True)
-    known = next((reason for pattern, reason in capabilities.expected.items() if _matches(item.id, pattern)), None)
+    wrong = capabilities.wrong_in(subject.dtype, (*item.check.needs, *item.functions))
+    if wrong is not None:
+        return replace(made("skipped", wrong, True), wrong=True)
+    known = expected_reason(item, capabilities)
     try:
         with warnings.catch_warnings(), _current(item):
             warnings.simplefilter("ignore")  # libraries warn of the special values that checks are about
@@ -79,8 +86,8 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # of a backend: SystemExit is a failure too
-        missing = _missing(error)
-        declared = None if missing is None else capabilities.lacking((missing,), subject.index)
+        missing = _missing(error, item.device.backend.namespace)
+        declared = None if missing is None else capabilities.lacking((missing,), subject.index, wrong=False)
         if declared is not None:
             return made("skipped", declared, True)
         if known is not None:
@@ -102,16 +109,22 @@ def _current(item: Item) -> AbstractContextManager[Any]:
     return nullcontext() if own else using_device(item.device)
 
 
-def _matches(name: str, pattern: str) -> bool:
+def expected_reason(item: Item, capabilities: Capabilities) -> str | None:
+    """Return the reason for which an item is declared to fail, crash or hang; None if it is not."""
+    return next((reason for pattern, reason in capabilities.expected.items() if matches(item.id, pattern)), None)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Return whether the id of an item fits a pattern of `Capabilities.expected`, where brackets are themselves."""
     return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _missing(error: BaseException | None) -> str | None:
-    """Return the name of the function that the library lacks, if that caused the error."""
+def _missing(error: BaseException | None, namespace: Any) -> str | None:
+    """Return the name of the function or dtype that the library lacks, if that caused the error."""
     seen = set[int]()
     while error is not None and id(error) not in seen:  # an error may be its own cause's context
-        if isinstance(error, MissingFunction):
-            return error.function
+        if (name := missing_name(error, namespace)) is not None:
+            return name
         seen.add(id(error))
         error = error.__cause__ or error.__context__
     return None

@@ -1,5 +1,6 @@
 """The plan of a run: every check with the devices, dtypes and cases that it runs for, each with a permanent id."""
 
+import itertools
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,9 +12,9 @@ from xpgrad_conformance.check import BY_LETTER, Check
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
-from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.subject import NARROWER, Subject
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.scenario import dtypes_of
+from xpgrad_conformance.table.scenario import dtypes_of, dtypes_within
 
 PROFILES = "quick", "full", "soak"
 
@@ -47,11 +48,25 @@ class Item(NamedTuple):
         return (self.id if about is None else about.name, self.device.name)
 
     @property
+    def about(self) -> tuple[str, str | None, str | None]:
+        """The names of its device, case and operation."""
+        case, operation = (None if each is None else each.name for each in (self.case, self.operation))
+        return (self.device.name, case, operation)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
-        about = () if self.case is None else self.case.needs
+        about = () if self.case is None else (*self.case.needs, *dtypes_within(self.case, self.dtype or ""))
         return (*self.check.needs, *dtypes, *about, *(() if self.operation is None else self.operation.facts))
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names that the function of its case or operation may have in the standard: ``fft.rfft`` for rfft."""
+        if self.operation is not None:
+            return (self.operation.name,)
+        name = "" if self.case is None or self.case.area != "xp" else self.case.function
+        return (name, f"fft.{name}") if name else ()
 
     def subject(self, capabilities: Capabilities, seed: int = 0) -> Subject:
         """Return the argument of the check; its dtype is the widest real one unless the item has a dtype."""
@@ -79,8 +94,9 @@ def plan(
     cases: Sequence[Case] = CASES,
     operations: Sequence[Operation] = OPERATIONS,
     share: tuple[int, int] | None = None,
+    capabilities: Capabilities | None = None,
 ) -> list[Item]:
-    """Return the items to run on devices of one backend, in order of the families.
+    """Return the items to run on devices of one backend, in order of the families after those about first uses.
 
     Devices after the first one run only the cases of the quick profile, because they share the library's code.
 
@@ -94,6 +110,9 @@ def plan(
     share : tuple of int, optional
         Run one part of the plan only: ``(2, 3)`` is the second of three parts. The parts have about the same length
         and no common items.
+    capabilities : Capabilities, optional
+        By default those of the backend. A check that runs in float64 alone runs in float32 where a device has no
+        float64, and in complex64 where it has no complex128.
 
     Raises
     ------
@@ -103,8 +122,9 @@ def plan(
     letters = set(BY_LETTER) if families is None else set(map(letter_of, families))
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
-    wanted.sort(key=lambda each: (order.index(each.family.letter), each.id))
+    wanted.sort(key=lambda each: (not each.early, order.index(each.family.letter), each.id))
     items = [item for each in wanted for item in _items(each, devices, quick, cases, operations)]
+    items = list(_supported(items, capabilities))
     return items if share is None else _shared(items, *share)
 
 
@@ -147,3 +167,15 @@ def _items(
                 for dtype in dtypes_of(case):
                     if check.applies(case, dtype, less):
                         yield Item(check, device, dtype, case, less)
+
+
+def _supported(items: Iterable[Item], capabilities: Capabilities | None) -> Iterator[Item]:
+    """Yield items; those in a dtype that the device lacks run in a narrower one, unless they run in it anyway."""
+    for (_, (device, _, _)), same in itertools.groupby(items, key=lambda item: (item.check.id, item.about)):
+        group = list(same)
+        given = group[0].device.backend.capabilities if capabilities is None else capabilities
+        index, dtypes = device.partition(":")[2] or None, [item.dtype for item in group]
+        for item in group:
+            narrow = NARROWER.get(item.dtype or "")
+            kept = narrow is None or narrow in dtypes or given.lacking((item.dtype or "",), index) is None
+            yield item if kept else item._replace(dtype=narrow)

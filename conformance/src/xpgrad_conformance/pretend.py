@@ -274,7 +274,8 @@ class _Information:
         return self._inner.default_dtypes()
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> Any:
-        return self._inner.dtypes(kind=kind)
+        found = self._inner.dtypes(kind=kind)
+        return {name: dtype for name, dtype in found.items() if name not in self._library.absent}
 
 
 def inner_of(array: Array) -> Any:

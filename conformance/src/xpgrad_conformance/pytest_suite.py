@@ -41,7 +41,7 @@ def suite(
     given = devices[0].backend.capabilities if capabilities is None else capabilities
     quick = profile == "quick"
     grouped: dict[str, list[Item]] = {}
-    for item in plan(devices, quick=quick):
+    for item in plan(devices, quick=quick, capabilities=given):
         grouped.setdefault(item.check.id, []).append(item)
 
     def test_capabilities_are_as_declared() -> None:

@@ -1,20 +1,23 @@
 """The report of a run: counts by family and device, the level, and programs that reproduce failures."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from xpgrad.plugin import Capabilities
-from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
-from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.check import FAMILIES, LEVELS, Family
+from xpgrad_conformance.groups import Group, grouped
+from xpgrad_conformance.levels import Ruling, check_of, ruling
 from xpgrad_conformance.outcome import STATES, Outcome
+from xpgrad_conformance.verdict import remarks
 
 SUITE_VERSION = "1.3"
 CERTIFIED, FAILURES, NOTHING_RAN, MISDECLARED = range(4)
 """Exit codes."""
-BY_ID = {check.id: check for check in CHECKS}
+MAX_OBSTACLES = 3
+"""The most reasons that a verdict gives for the level that is not reached."""
 
 
 class Counts(NamedTuple):
@@ -45,6 +48,14 @@ class Report:
     mismatches : tuple of str
         Where declared and probed facts disagree.
     outcomes : tuple of Outcome
+    declaration : str
+        Python code of a declaration that agrees with the probes.
+    reasons : tuple of str
+        Reasons of the declaration that are given too often.
+    left : mapping from (family's letter, device) to int
+        Numbers of the checks that did not run, because the time of the run had passed.
+    notes : tuple of str
+        What else there is to say of the run.
     """
 
     backend: str
@@ -57,11 +68,20 @@ class Report:
     capabilities: Capabilities
     mismatches: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+    declaration: str = ""
+    reasons: tuple[str, ...] = ()
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
         """The outcomes that failed."""
         return tuple(each for each in self.outcomes if each.state == "failed")
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The failures grouped by cause, the group to repair first at the beginning."""
+        return grouped(self.failures, self.devices)
 
     @cached_property
     def table(self) -> dict[tuple[str, str], Counts]:
@@ -76,23 +96,19 @@ class Report:
         return _counts(Counter(chosen))
 
     @cached_property
-    def level(self) -> int | None:
-        """The highest level that this run certifies; None for none.
+    def ruling(self) -> Ruling:
+        """The level that the outcomes give, and what is in the way of the next one; see `levels.ruling`.
 
-        A level is given if no check of it, or of one below, failed or was skipped without a declared capability, and
-        in each of its families something passed or was skipped so. Only a run of everything certifies.
+        Only a run of everything certifies.
         """
-        if self.profile == "quick" or not self.whole or self.mismatches:
-            return None
-        reached = None
-        for level in LEVELS:
-            here = [each for each in self.outcomes if check_of(each).level == level]
-            planned = {check_of(each).family.letter for each in here}
-            complete = all(family.letter in planned for family in FAMILIES if family.level == level)
-            if not complete or not _accepted(here) or not any(each.state == "passed" for each in here):
-                break
-            reached = level
-        return reached
+        if self.profile == "quick" or not self.whole or self.left or self.mismatches or self.reasons:
+            return Ruling(None, ())
+        return ruling(self.outcomes, self.capabilities)
+
+    @property
+    def level(self) -> int | None:
+        """The highest level that this run certifies; None for none."""
+        return self.ruling.level
 
     @property
     def exit_code(self) -> int:
@@ -100,36 +116,58 @@ class Report:
         ran = self.counts()
         if ran.passed + ran.failed + ran.expected == 0:
             return NOTHING_RAN
-        if self.mismatches:
+        if self.mismatches or self.reasons:
             return MISDECLARED
         if self.failures:
             return FAILURES
-        part = self.profile == "quick" or not self.whole
+        part = self.profile == "quick" or not self.whole or bool(self.left)
         return CERTIFIED if part or self.level is not None else FAILURES
 
     @property
     def verdict(self) -> str:
-        """The result in one line."""
+        """The result in one line: the level, why it is not the next one, and what it leaves open."""
+        if self.left:
+            return self._stopped()
+        return "; ".join([self._result, *self._obstacles, *remarks(self.outcomes, self.capabilities)])
+
+    @property
+    def _result(self) -> str:
         if self.level is not None:
-            known = self.counts().expected
-            also = f", with {known} failures that are declared" if known else ""
-            return f"certified at level {self.level}: {LEVELS[self.level]}{also}"
+            return f"certified at level {self.level}: {LEVELS[self.level]}"
         if self.exit_code == CERTIFIED:
             return "nothing failed; a level takes a run of the full profile on all devices"
         return {
-            FAILURES: "not certified: checks failed, or were skipped for no declared reason",
+            FAILURES: "not certified" if self.ruling.obstacles else "not certified: checks failed",
             NOTHING_RAN: "not certified: nothing ran",
-            MISDECLARED: "not certified: declared and probed capabilities disagree",
+            MISDECLARED: f"misdeclared, not certified: {self._misdeclared}",
         }[self.exit_code]
 
+    @property
+    def _misdeclared(self) -> str:
+        """What is wrong with the declaration."""
+        wrong = ["declared and probed capabilities disagree"] if self.mismatches else []
+        return " and ".join(wrong + (["reasons are given too often"] if self.reasons else []))
 
-def check_of(outcome: Outcome) -> Check:
-    """Return the check that an outcome is of."""
-    return BY_ID[outcome.check]
+    def _stopped(self) -> str:
+        """The result of a run whose time had passed before its end."""
+        total, missed = self.counts(), Counter[str]()
+        for (letter, _), count in self.left.items():
+            missed[letter] += count
+        failed = f"{total.failed:,} failed" if total.failed else "nothing failed"
+        named = ", ".join(f"{family.letter} {missed[family.letter]:,}" for family in FAMILIES if missed[family.letter])
+        return (
+            f"stopped after {self.seconds:.0f} s, without a level: {total.planned:,} of "
+            f"{total.planned + missed.total():,} checks ran and {failed}; not run: {named}"
+        )
 
-
-def _accepted(outcomes: Iterable[Outcome]) -> bool:
-    return not any(each.state == "failed" or (each.state == "skipped" and not each.declared) for each in outcomes)
+    @property
+    def _obstacles(self) -> list[str]:
+        found = self.ruling.obstacles
+        if not found:
+            return []
+        above = 0 if self.level is None else self.level + 1
+        more = f", and {len(found) - MAX_OBSTACLES} more" if len(found) > MAX_OBSTACLES else ""
+        return [f"level {above} is not given: {'; '.join(found[:MAX_OBSTACLES])}{more}"]
 
 
 def _counts(states: "Counter[str] | dict[str, int]") -> Counts:

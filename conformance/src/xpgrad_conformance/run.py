@@ -1,9 +1,13 @@
 """One run of the suite against a backend: from its name to a report."""
 
+import itertools
+import math
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import xpgrad
 from xpgrad import Device
@@ -11,7 +15,10 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SpecifierError
 from xpgrad.plugin import Backend, Capabilities
 from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.declaration import declaration, repeated
+from xpgrad_conformance.earlier import failed_in, unknown_note
 from xpgrad_conformance.generated.operations import OPERATIONS
+from xpgrad_conformance.order import Batch, batches
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
@@ -51,7 +58,11 @@ def conform(
     jobs: int = 0,
     timeout: float = TIMEOUT,
     minutes: float = 10.0,
+    seconds: float | None = None,
+    since: Path | None = None,
+    accept: bool = False,
     capabilities: Capabilities | None = None,
+    begin: Callable[[Sequence[Item]], None] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Return the report of the suite on a backend.
@@ -63,9 +74,10 @@ def conform(
     families : iterable of str, optional
         Letters or names of families; by default all. A selection gives no level.
     cases : iterable of str, optional
-        Names of cases of the table; by default all. A selection gives no level.
+        Names of cases of the table; by default all, or none if `operations` are given. A selection gives no level.
     operations : iterable of str, optional
-        Names of operations with generated inputs; by default all. A selection gives no level.
+        Names of operations with generated inputs; by default all, or none if `cases` are given. A selection gives no
+        level.
     share : tuple of int, optional
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
@@ -80,8 +92,16 @@ def conform(
         Seconds after which a check in a worker process counts as hung.
     minutes : float
         Duration of the profile "soak".
+    seconds : float, optional
+        Stop after this time; what finds most is run first. A run that is stopped gives no level.
+    since : Path, optional
+        The report of an earlier run, a folder or its `conformance.json`: what failed there is run first.
+    accept : bool
+        Certify even where more than five entries of the capabilities have the same reason.
     capabilities : Capabilities, optional
         By default those of the backend.
+    begin : callable, optional
+        ``begin(items)`` is called with the plan before the first check.
     progress : callable, optional
         ``progress(outcome, planned)`` is called after each check with the number of planned checks.
 
@@ -90,7 +110,7 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile, family, case or operation; a share such as the third of two.
+        An unknown profile, family, case or operation; a share such as the third of two; an unreadable report.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
@@ -101,35 +121,58 @@ def conform(
     named = None if operations is None else tuple(operations)
     if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
         raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
+    if chosen is None and named is not None:
+        chosen = ()
+    elif named is None and chosen is not None:
+        named = ()
     if share is not None and not 1 <= share[0] <= share[1]:
         raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share, named)
-    items = order.plan()
+    items = order.plan(given)
+    before = [] if since is None else failed_in(since, backend.name)
+    until = math.inf if seconds is None else started + seconds
     found: list[Outcome] = []
     wrong = within(backend, mismatches, devices, given)
+    numbers = batches(items, first=before, by_value=seconds is not None)
+    if begin is not None:
+        begin(items)
     while True:
-        for each in _outcomes(order, items, given, jobs, timeout):
+        for each in _outcomes(order, items, numbers, given, jobs, timeout, until):
             found.append(each)
             if progress is not None:
                 progress(each, len(items))
-        if profile != "soak" or time.monotonic() - started > 60 * minutes or _failed(found):
+        now = time.monotonic()
+        if profile != "soak" or now - started > 60 * minutes or now > until or _failed(found):
             break
         order = replace(order, seed=order.seed + 1)
+    whole = order.whole and len(devices) == len(tuple(backend.devices()))
+    unclear = [] if accept or not whole or profile == "quick" else repeated(given)
+    note = unknown_note(before, [item.id for item in items])
     return Report(
         backend=backend.name,
         versions=versions(backend),
         devices=order.devices,
         profile=profile,
-        whole=order.whole and len(devices) == len(tuple(backend.devices())),
+        whole=whole,
         seed=seed,
         seconds=round(time.monotonic() - started, 1),
         capabilities=given,
         mismatches=tuple(map(str, wrong)),
         outcomes=tuple(sorted(found, key=_in_order(items))),
+        declaration=declaration(wrong, given, order.devices),
+        reasons=tuple(unclear),
+        left=_left(items, found),
+        notes=(note,) if note else (),
     )
+
+
+def _left(items: Sequence[Item], found: Sequence[Outcome]) -> dict[tuple[str, str], int]:
+    """Return how many items never ran, by family and device."""
+    ran = {each.id for each in found}
+    return dict(Counter((item.check.family.letter, item.device.name) for item in items if item.id not in ran))
 
 
 def _failed(found: Sequence[Outcome]) -> bool:
@@ -142,11 +185,21 @@ def _in_order(items: Sequence[Item]) -> Callable[[Outcome], tuple[int, int]]:
 
 
 def _outcomes(
-    order: Order, items: Sequence[Item], capabilities: Capabilities, jobs: int, timeout: float
+    order: Order,
+    items: Sequence[Item],
+    numbers: Sequence[Batch],
+    capabilities: Capabilities,
+    jobs: int,
+    timeout: float,
+    until: float,
 ) -> Iterator[Outcome]:
     if jobs > 0:
-        return outcomes(order, items, capabilities, jobs, timeout)
-    return (outcome(item, capabilities, seed=order.seed) for item in items)
+        yield from outcomes(order, items, numbers, capabilities, jobs, timeout, until)
+        return
+    for number in itertools.chain.from_iterable(numbers):
+        if time.monotonic() >= until:
+            return
+        yield outcome(items[number], capabilities, seed=order.seed)
 
 
 def versions(backend: Backend) -> dict[str, str]:

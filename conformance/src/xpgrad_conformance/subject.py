@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-5}
 """Tolerances, relative to the largest value of the reference."""
 FLOATING = tuple(RTOL)
+NARROWER = {"float64": "float32", "complex128": "complex64"}
+"""The dtypes in which checks run on a device that lacks the wider ones."""
 
 
 class Subject:
@@ -100,7 +102,7 @@ class Subject:
 
     def has(self, *facts: str) -> bool:
         """Return whether all these capabilities are present, that is, not declared missing on this device."""
-        return self.capabilities.lacking(facts, self.index) is None
+        return self.capabilities.lacking(facts, self.index, self.dtype) is None
 
     @functools.cached_property
     def wide(self) -> str:
@@ -110,6 +112,12 @@ class Subject:
         indices = [device.name.partition(":")[2] for device in self.places]
         lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
         return "float64" if all(each is None for each in lacking) else "float32"
+
+    @property
+    def widest(self) -> str:
+        """The subject's dtype, or the wider one that it stands for on a device that lacks that."""
+        wider = {narrow: wide for wide, narrow in NARROWER.items()}.get(self.dtype)
+        return self.dtype if wider is None or self.has(wider) else wider
 
     def dtypes(self, *kinds: str) -> list[str]:
         """Return the names of the standard's dtypes that the device supports, of NumPy's `kinds` ("biufc") or all."""
@@ -145,8 +153,13 @@ class Subject:
     def array(self, values: Any, dtype: str = "", device: Device | None = None) -> Array:
         """Return host values as a new array of the backend, on the subject's device unless another is given."""
         host = np.asarray(values)
-        kept = host.dtype.kind not in "fc" and not dtype
-        return placed(host if kept else host.astype(dtype or _like(self.dtype, host)), device or self.device)
+        if host.dtype.kind not in "fc" and not dtype:
+            return placed(self.supported(host), device or self.device)
+        return placed(host.astype(dtype or _like(self.dtype, host)), device or self.device)
+
+    def supported(self, host: Any) -> Any:
+        """Return a host array, as int32 if it is int64 and the device lacks that."""
+        return host.astype("int32") if host.dtype == np.int64 and not self.has("int64") else host
 
     def variable(self, values: Any, dtype: str = "", device: Device | None = None) -> Variable:
         """Return host values as a Variable over a new array."""

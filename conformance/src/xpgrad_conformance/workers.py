@@ -1,10 +1,12 @@
 """Worker processes: a backend that crashes or hangs fails one check and does not stop the run."""
 
+import math
 import mmap
 import multiprocessing
+import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -13,7 +15,8 @@ from typing import Any
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.generated.operations import OPERATIONS
-from xpgrad_conformance.outcome import Outcome, outcome
+from xpgrad_conformance.order import Batch
+from xpgrad_conformance.outcome import Outcome, expected_reason, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
 
@@ -48,16 +51,25 @@ class Order:
         """Whether nothing is left out but by the profile."""
         return all(part is None for part in (self.families, self.cases, self.operations, self.share))
 
-    def plan(self) -> list[Item]:
-        """Return the plan, the same in every process."""
+    def plan(self, capabilities: Capabilities) -> list[Item]:
+        """Return the plan for a backend with these capabilities, the same in every process."""
         devices = [device_named(name) for name in self.devices]
         chosen = CASES if self.cases is None else [case for case in CASES if case.name in self.cases]
         named = OPERATIONS if self.operations is None else [each for each in OPERATIONS if each.name in self.operations]
-        return plan(devices, families=self.families, quick=self.quick, cases=chosen, operations=named, share=self.share)
+        return plan(
+            devices,
+            families=self.families,
+            quick=self.quick,
+            cases=chosen,
+            operations=named,
+            share=self.share,
+            capabilities=capabilities,
+        )
 
 
 def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
-    items, given = order.plan(), Capabilities(**capabilities)
+    given = Capabilities(**capabilities)
+    items = order.plan(given)
     start = _resident()
     while (number := connection.recv()) is not None:
         connection.send((outcome(items[number], given, seed=order.seed), _resident() - start))
@@ -78,17 +90,11 @@ class Worker:
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        plain = {
-            "missing": dict(capabilities.missing),
-            "missing_on": {index: dict(facts) for index, facts in capabilities.missing_on.items()},
-            "tolerances": dict(capabilities.tolerances),
-            "expected": dict(capabilities.expected),
-        }
-        self.process = context.Process(target=_serve, args=(order, plain, there), daemon=True)
+        self.process = context.Process(target=_serve, args=(order, capabilities.as_dict(), there), daemon=True)
         self.process.start()
         there.close()
         self.number, self.since, self.grown = -1, 0.0, False
-        self.group: deque[int] = deque()
+        self.group: Batch = deque()
 
     def give(self, number: int | None) -> None:
         """Send an item to the process; None ends it."""
@@ -103,7 +109,13 @@ class Worker:
 
 
 def outcomes(
-    order: Order, items: Sequence[Item], capabilities: Capabilities, jobs: int, timeout: float
+    order: Order,
+    items: Sequence[Item],
+    batches: Iterable[Batch],
+    capabilities: Capabilities,
+    jobs: int,
+    timeout: float,
+    until: float = math.inf,
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a plan in the order in which they are finished.
 
@@ -111,14 +123,18 @@ def outcomes(
     ----------
     order : Order
     items : sequence of Item
-        The result of `order.plan()`.
+        The result of `order.plan(capabilities)`.
+    batches : iterable of Batch
+        Numbers of the items to run, in order; those of a batch run in one process.
     capabilities : Capabilities
     jobs : int
         Processes.
     timeout : float
         Seconds after which an item fails and its process is killed.
+    until : float
+        The time of `time.monotonic` after which nothing more is waited for.
     """
-    todo = deque(_groups(items))
+    todo = deque(map(deque, batches))
     workers: list[Worker] = []
 
     def begin() -> None:
@@ -142,12 +158,16 @@ def outcomes(
             todo.appendleft(worker.group)
         begin()
         item = items[worker.number]
-        return Outcome(item.id, item.check.id, item.device.name, "failed", reason, seed=order.seed, quick=item.quick)
+        known = expected_reason(item, capabilities)
+        state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
+        seconds = round(time.monotonic() - worker.since, 4)
+        name, device = item.check.id, item.device.name
+        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed, quick=item.quick)
 
     try:
         for _ in range(min(jobs, len(todo))):
             begin()
-        while workers:
+        while workers and time.monotonic() < until:
             ready = wait([worker.connection for worker in workers], timeout=1.0)
             for worker in list(workers):
                 if worker.connection in ready:
@@ -155,7 +175,7 @@ def outcomes(
                         found, growth = worker.connection.recv()
                     except (EOFError, OSError):
                         worker.process.join()
-                        yield lost(worker, f"the process died with exit code {worker.process.exitcode}")
+                        yield lost(worker, f"the process died with {ending(worker.process.exitcode)}")
                         continue
                     worker.grown = growth > MAX_GROWTH
                     proceed(worker)
@@ -167,13 +187,12 @@ def outcomes(
             worker.stop()
 
 
-def _groups(items: Sequence[Item]) -> list[deque[int]]:
-    """Return the numbers of items in groups for one process each: those of a case on one device stay together.
-
-    Most checks of a case call the same functions on the same shapes, and a library may have to compile these once for
-    each process: for jax, all takes a third of the time this way.
-    """
-    groups: dict[tuple[str, str], deque[int]] = {}
-    for number, item in enumerate(items):
-        groups.setdefault(item.group, deque()).append(number)
-    return list(groups.values())
+def ending(code: int | None) -> str:
+    """Return how a process ended: ``exit code 9``, ``SIGSEGV (segmentation fault)``."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        found = signal.Signals(-code)
+    except ValueError:  # a signal that Python does not name, as those for real time
+        return f"signal {-code}"
+    return f"{found.name} ({(signal.strsignal(found) or 'unknown').lower()})"

@@ -83,8 +83,7 @@ class ArrayAPIBackend(Backend):
         self.name, self.namespace, self.array_types = name, namespace, tuple(array_types)
         self.scalar_types, self.immutable, self.module = tuple(scalar_types), immutable, module
         self.version = version or str(getattr(module or namespace, "__version__", "unknown"))
-        if thresholds is not None:
-            self.thresholds = thresholds
+        self._thresholds = dict(thresholds or {})
         self._given_devices = devices
         self._devices: tuple[Device, ...] = ()
         self._overrides = dict(kernels or {})
@@ -92,6 +91,11 @@ class ArrayAPIBackend(Backend):
             self._overrides["scatter_add"] = scatter_add
         self._synchronize, self._is_view, self._move = synchronize, is_view, move
         self._to_host, self._from_host, self.declared = to_host, from_host, capabilities
+
+    @property
+    def thresholds(self) -> Mapping[str, Sequence[int]]:
+        """Those passed to the constructor."""
+        return self._thresholds
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the kernels passed to the constructor."""

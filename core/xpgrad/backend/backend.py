@@ -4,7 +4,6 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -58,9 +57,6 @@ class Backend:
         Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
     carries_graphs : bool
         Whether arrays themselves can be part of a graph; Variables then hold plain arrays that share their memory.
-    thresholds : mapping from kernel or function to sequence of int
-        Lengths of an axis, or numbers of elements, at which the backend takes another path in a kernel or a function
-        of the standard; those under "" are of all. The conformance suite tests around them.
     declared : Capabilities or None
         What the library does not support; None if it supports everything.
     zero_dimensional_widen : bool
@@ -86,7 +82,6 @@ class Backend:
     blocks_from: float = math.inf
     has_current_device: bool = False
     carries_graphs: bool = False
-    thresholds: Mapping[str, Sequence[int]] = MappingProxyType({})
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
@@ -111,6 +106,15 @@ class Backend:
         from xpgrad.backend.capabilities import Capabilities  # only certificates need it
 
         return Capabilities() if self.declared is None else self.declared
+
+    @property
+    def thresholds(self) -> Mapping[str, Sequence[int]]:
+        """Sizes at which the backend takes another path, by kernel or function of the standard; by default none.
+
+        They are lengths of axes, or numbers of elements; those under "" are of all functions. The conformance suite
+        tests around them.
+        """
+        return {}
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return this backend's own kernels by name. They must not return `NotImplemented`."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.errors import PluginError
@@ -33,6 +34,15 @@ FACTS: dict[str, str] = {
     "memory_used": "the backend reports how many bytes its arrays use",
 }
 """Facts that a library may lack, in addition to the standard's dtypes and functions."""
+IMPLIED_BY: dict[str, tuple[str, ...]] = {
+    "from_dlpack": ("dlpack_import",),
+    "dlpack_shares_memory": ("dlpack_export", "dlpack_import"),
+    "index_arrays_with_slices": ("index_arrays",),
+    "negative_index_arrays": ("index_arrays",),
+    "checked_index_arrays": ("index_arrays",),
+    "pickle_keeps_device": ("pickle",),
+}
+"""Facts that are missing where one of these is."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +53,19 @@ class Capabilities:
     ----------
     missing : mapping from fact to reason
         Facts are the keys of `FACTS`, the standard's dtypes (``complex128``) and its functions (``linalg.det``,
-        ``take_along_axis``). All others are supported, and tested.
+        ``take_along_axis``), also in one dtype (``linalg.inv[complex64]``). All others are supported, and tested.
     missing_on : mapping from a device's index to such a mapping
         What one device does not support in addition: ``{"no_float64": {"float64": "..."}}``.
     tolerances : mapping from name to (factor, reason)
         Factors by which the tolerances of a case or of a dtype are multiplied, with the reasons. The report lists all
         of them.
     expected : mapping from pattern to reason
-        Expected failures, by ``fnmatch`` patterns of their identifiers. One that passes is reported as a failure.
+        Expected failures, by ``fnmatch`` patterns of their identifiers, also of checks that crash or hang. One that
+        passes is reported as a failure.
+    wrong : mapping from function to reason
+        Functions of the standard that the library has, but that give wrong results or crash. They count as present
+        where a declaration is compared with the library; the checks that need them are skipped, and count as expected
+        failures.
 
     Raises
     ------
@@ -62,34 +77,75 @@ class Capabilities:
     missing_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tolerances: Mapping[str, tuple[float, str]] = field(default_factory=dict)
     expected: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for facts in (self.missing, *self.missing_on.values()):
             for fact, reason in facts.items():
-                if fact not in KNOWN:
-                    raise PluginError(f"Capabilities: unknown fact {fact!r}; {_closest(fact)}")
+                _check_fact(fact, KNOWN)
                 _check_reason(fact, reason)
+        for name, reason in self.wrong.items():
+            _check_fact(name, frozenset(FUNCTIONS))
+            _check_reason(name, reason)
         for name, (factor, reason) in self.tolerances.items():
             if not factor > 1:
                 raise PluginError(f"Capabilities: the tolerance of {name!r} must grow; got the factor {factor!r}")
             _check_reason(name, reason)
         for pattern, reason in self.expected.items():
             _check_reason(pattern, reason)
-        for name in ("missing", "missing_on", "tolerances", "expected"):
+        for name in NAMES:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    def lacking(self, facts: Iterable[str], index: str | None = None) -> str | None:
-        """Return ``fact: reason`` for the first of `facts` that is missing, on the device with this index; or None."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the arguments that give equal capabilities, as plain data."""
+        plain: dict[str, Any] = {name: dict(getattr(self, name)) for name in NAMES}
+        return plain | {"missing_on": {index: dict(facts) for index, facts in self.missing_on.items()}}
+
+    def lacking(
+        self, facts: Iterable[str], index: str | None = None, dtype: str | None = None, *, wrong: bool = True
+    ) -> str | None:
+        """Return ``fact: reason`` for the first of `facts` that cannot be relied on, or None.
+
+        Parameters
+        ----------
+        facts : iterable of str
+        index : str, optional
+            That of a device, for what is missing on it alone.
+        dtype : str, optional
+            Its name, for functions that are missing or wrong in it alone.
+        wrong : bool
+            Whether a function that is there, but wrong, counts.
+        """
         on_device = self.missing_on.get(index or "", {})
+        declared = (self.missing, on_device, self.wrong) if wrong else (self.missing, on_device)
         for fact in facts:
-            for name in (fact, fact.partition(".")[0]):  # without linalg there is no linalg.det
-                reason = self.missing.get(name) or on_device.get(name)
-                if reason is not None:
-                    return f"{name}: {reason}"
+            # without linalg there is no linalg.det
+            names = fact, f"{fact}[{dtype}]", fact.partition(".")[0], *IMPLIED_BY.get(fact, ())
+            if (found := _first(names, *declared)) is not None:
+                return found
         return None
+
+    def lacking_in(self, dtype: str, functions: Iterable[str], index: str | None = None) -> str | None:
+        """Return ``fact: reason`` for the first of `functions` that is missing in this dtype alone, or None."""
+        return _first((f"{name}[{dtype}]" for name in functions), self.missing, self.missing_on.get(index or "", {}))
+
+    def wrong_in(self, dtype: str, functions: Iterable[str]) -> str | None:
+        """Return ``fact: reason`` for the first of `functions` that is there, but wrong, in this dtype; or None."""
+        return _first((fact for name in functions for fact in (name, f"{name}[{dtype}]")), self.wrong)
 
 
 KNOWN = frozenset((*FACTS, *DTYPES, *FUNCTIONS))
+NAMES = "missing", "missing_on", "tolerances", "expected", "wrong"
+
+
+def _first(names: Iterable[str], *declared: Mapping[str, str]) -> str | None:
+    return next((f"{name}: {reasons[name]}" for name in names for reasons in declared if name in reasons), None)
+
+
+def _check_fact(fact: object, known: frozenset[str]) -> None:
+    name, bracket, dtype = str(fact).partition("[")
+    if name not in known or (bracket and (name not in FUNCTIONS or dtype.removesuffix("]") not in DTYPES)):
+        raise PluginError(f"Capabilities: unknown fact {fact!r}; {_closest(fact, known)}")
 
 
 def _check_reason(name: str, reason: object) -> None:
@@ -97,8 +153,12 @@ def _check_reason(name: str, reason: object) -> None:
         raise PluginError(f"Capabilities: {name!r} needs a reason in words, got {reason!r}")
 
 
-def _closest(fact: object) -> str:
+def _closest(fact: object, known: frozenset[str]) -> str:
     import difflib  # only for a message
 
-    close = difflib.get_close_matches(str(fact), KNOWN)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known facts are {', '.join(FACTS)}"
+    name, bracket, dtype = str(fact).partition("[")
+    if bracket and name in FUNCTIONS:
+        return f"expected a dtype of the standard in brackets, got {dtype.removesuffix(']')!r}"
+    close = difflib.get_close_matches(name, known)
+    facts = FACTS if known is KNOWN else sorted(known)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known facts are {', '.join(facts)}"

@@ -73,12 +73,14 @@ def getitem(backend: Backend, x: Array, index: Index) -> Array:
 
 
 def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
-    """Return ``x[places]``, also from a library that takes one index array at a time."""
-    try:
-        return x[places]
-    except NotImplementedError:
-        xp, flat = backend.namespace, flattened(backend, tuple(x.shape), places)
-        return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
+    """Return ``x[places]``, also from a library that takes one index array at a time, or none but in `take`."""
+    if backend.capabilities.lacking(("index_arrays",)) is None:
+        try:
+            return x[places]
+        except NotImplementedError:
+            pass
+    xp, flat = backend.namespace, flattened(backend, tuple(x.shape), places)
+    return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
 def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Array:

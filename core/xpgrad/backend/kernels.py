@@ -360,6 +360,17 @@ def library_function(backend: Library, name: str) -> Any:
     return found
 
 
+def missing_name(error: BaseException, namespace: Namespace) -> str | None:
+    """Return the name that a library's namespace lacks, as ``linalg.det``, if that is what an error says; or None."""
+    if isinstance(error, MissingFunction):
+        return error.function
+    if not isinstance(error, AttributeError) or error.name is None or error.obj is None:
+        return None
+    if error.obj is namespace:
+        return error.name
+    return next((f"{n}.{error.name}" for n in STANDARD if error.obj is getattr(namespace, n, None)), None)
+
+
 def _followed(backend: Library, name: str) -> Any:
     """Return `name` of the library's namespace; a function is wrapped to compute on the device of its arrays."""
     found = library_function(backend, name)

@@ -1,5 +1,6 @@
 """`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,17 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
     return int(number), int(parts)
 
 
+def _seconds(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """Return the seconds of a duration, given as 90s, 10m, 1h or 1h30m."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", value)
+    seconds = sum(int(n or 0) * unit for n, unit in zip(found.groups(), (3600, 60, 1), strict=True)) if found else 0
+    if not seconds:
+        raise click.BadParameter(f"expected a time such as 90s, 10m or 1h, got {value!r}", context, parameter)
+    return float(seconds)
+
+
 @click.command()
 @click.argument("backend", metavar="NAME|DEVICE")
 @click.option(
@@ -31,12 +43,30 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--family", "families", multiple=True, help="Only this family, by letter or name; may be repeated.")
 @click.option("--case", "cases", multiple=True, help="Only this case of the table; may be repeated.")
+@click.option(
+    "--operation", "operations", multiple=True, help="Only this function on generated inputs; may be repeated."
+)
 @click.option("--share", callback=_share, metavar="I/N", help="Only the I-th of N equal parts of the suite.")
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path),
+    metavar="REPORT",
+    help="Run first what failed in an earlier report, a directory or its conformance.json.",
+)
+@click.option(
+    "--time",
+    "seconds",
+    callback=_seconds,
+    metavar="TIME",
+    help="Stop after 90s, 10m or 1h; what finds most runs first.",
+)
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="full", show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True, help="Duration of the profile soak.")
 @click.option(
     "--report", type=click.Path(file_okay=False, path_type=Path), help="Write the report into this directory."
 )
+@click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
+@click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
@@ -61,7 +91,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     except (XpgradError, TypeError) as error:
         known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
         raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
-    options |= {name: options[name] or None for name in ("families", "cases")}  # None: all of them
+    options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
     options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)

@@ -5,8 +5,9 @@ from itertools import zip_longest
 from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import AxisError, DtypeError, ShapeError, SingularMatrix, XpgradError
+from xpgrad.errors import AxisError, DtypeError, MissingFunction, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
 
@@ -68,6 +69,8 @@ def explained(
     refusal : type, optional
         The class that the backend gave such an error.
     """
+    if (missing := missing_name(error, backend.namespace)) is not None:
+        return MissingFunction(backend.name, missing)
     operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
     got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in operands)
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):

@@ -1,6 +1,7 @@
 """`xpgrad conform`: the table, the report and the exit codes."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def test_failure_is_printed_with_what_repeats_it() -> None:
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "kernels", "--case", "exp", "--jobs", "0")
     assert code == 1, text
-    assert f'reproduce("K01[exp,float64,@{bed.backend.name}:1]", seed=0)' in text
+    assert re.search(rf'reproduce\("K\d\d\[.*,@{bed.backend.name}:1\]", seed=0\)', text)
+    assert "\n1. exp: " in text
     assert "not certified" in text
 
 
@@ -42,6 +44,38 @@ def test_share_of_the_suite_gives_no_level() -> None:
     assert code == 0, text
     assert "3 passed, 0 failed, 0 expected to fail, 0 skipped of 3 planned" in text
     assert "nothing failed; a level takes a run of the full profile" in text
+
+
+def test_operation_is_chosen_without_the_cases_of_the_table(tmp_path: Path) -> None:
+    options = "--family", "K", "--operation", "exp", "--profile", "quick", "--jobs", "0", "--report", str(tmp_path)
+    code, text = _run("numpy", *options)
+    assert code == 0, text
+    checks = {row["check"]: row["passed"] for row in json.loads((tmp_path / "conformance.json").read_text())["checks"]}
+    assert checks["K50"] > 0
+    assert "K01" not in checks
+
+
+def test_declaration_is_printed_on_request() -> None:
+    _, text = _run("numpy", "--family", "L", "--jobs", "0", "--declare")
+    assert "declaration: it agrees with the probes" in text
+    assert "capabilities = Capabilities(" in text
+
+
+def test_log_has_a_line_for_each_family_as_it_ends() -> None:
+    _, text = _run("numpy", "--family", "L", "--family", "N", "--jobs", "0")
+    first, *others = text.splitlines()
+    assert first.startswith("numpy: ")
+    assert first.endswith(" checks, families L N")
+    assert re.match(r"L load: \d+ passed; \d+ s$", others[0])
+    assert re.match(r"N kinks: \d+ passed; \d+ s$", others[1])
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_table_keeps_its_columns_in_a_narrow_terminal(width: int) -> None:
+    done = CliRunner().invoke(main, ["conform", "numpy", "--family", "R", "--jobs", "0"], env={"COLUMNS": str(width)})
+    (head,) = (line for line in done.output.splitlines() if line.startswith("family"))
+    assert head.split() == ["family", "device", "planned", "passed", "failed", *head.split()[5:]]
+    assert len(head) <= width
 
 
 def test_seed_is_passed_on() -> None:
@@ -58,6 +92,10 @@ def test_seed_is_passed_on() -> None:
         (("xyzzy",), 2, "xyzzy"),
         (("numpy", "--family", "z"), 2, "unknown family 'z'"),
         (("numpy", "--case", "summ"), 2, "there is no case summ"),
+        (("numpy", "--operation", "expp"), 2, "there is no operation expp"),
+        (("numpy", "--time", "10"), 2, "expected a time such as 90s, 10m or 1h, got '10'"),
+        (("numpy", "--time", "0m"), 2, "expected a time such as 90s, 10m or 1h, got '0m'"),
+        (("numpy", "--since", "nowhere"), 2, "there is no report at nowhere; --report nowhere writes one"),
         (("numpy", "--share", "3"), 2, "expected a part such as 3/16, got '3'"),
         (("numpy", "--share", "3/2"), 2, "expected a share such as 1/4 or 4/4, got 3/2"),
         ((), 2, "Missing argument 'NAME|DEVICE'"),
@@ -75,7 +113,8 @@ def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "K", "--case", "sin", "--jobs", "0")
     assert code == 3, text
-    assert "expm1 on" in text
+    assert "declaration: it disagrees with the probes on 1 fact. Paste this" in text
+    assert '"expm1": "",  # the probe: ' in text
 
 
 def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +127,8 @@ def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_the_suite_itself_lacks_is_not_taken_for_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "xpgrad_conformance.command", raising=False)
+    for module in ("command", "progress"):
+        monkeypatch.delitem(sys.modules, f"xpgrad_conformance.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     done = CliRunner().invoke(main, ["conform", "numpy"])
     assert isinstance(done.exception, ModuleNotFoundError)

@@ -32,6 +32,7 @@ CASES = (
         lambda x: 2 * x.imag - 3 * x.real,
         elementwise=True,
         complex=True,
+        needs=("complex",),
         dtype="real",
     ),
 )

@@ -48,6 +48,7 @@ def _case(name: str, call: Any, reference: Any, inputs: Any = PAIR, dtype: str =
         lambda x: reference(x * TURN),
         inputs,
         complex=True,
+        needs=("complex",),
         dtype=dtype,
         order=order,
     )

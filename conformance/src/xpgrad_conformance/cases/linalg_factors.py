@@ -121,6 +121,17 @@ def _components(xp: Any, v: Any) -> Any:
     return xp.real(v * xp.conj(v)) if xp.isdtype(v.dtype, "complex floating") else v * v
 
 
+def _power_sums(xp: Any, w: Any) -> Any:
+    """Return the sums of three eigenvalues, of their squares and cubes: they determine them, but not their order."""
+    return xp.stack([xp.sum(w), xp.sum(w * w), xp.sum(w * w * w)])
+
+
+def _in_any_order(xp: Any, w: Any, v: Any) -> Any:
+    """Return what determines eigenvalues and the moduli of eigenvectors, but not their order."""
+    powers = xp.stack([xp.real(w), xp.real(w * w), xp.real(w * w * w)], axis=1)
+    return _power_sums(xp, w), xp.matmul(xp.real(v * xp.conj(v)), powers)
+
+
 EIGEN = (
     _case("eigh", _spectral, _cube, SQUARE, order=3, complex=True, dtype=("real", None)),
     _case("eigh-batch", _spectral, _cube, Input((2, 3, 3)), order=1, dtype=("real", None)),
@@ -146,8 +157,8 @@ EIGEN = (
     ),
     _case(
         "eig-vectors",
-        lambda xp, x: (xp.linalg.eig(x).eigenvalues, _components(xp, xp.linalg.eig(x).eigenvectors)),
-        lambda x: (np.linalg.eig(x)[0] + 0j, np.abs(np.linalg.eig(x)[1]) ** 2),
+        lambda xp, x: _in_any_order(xp, *xp.linalg.eig(x)),
+        lambda x: _in_any_order(np, *(part + 0j for part in np.linalg.eig(x))),
         SQUARE,
         complex=True,
         dtype=("complex", "real"),
@@ -162,8 +173,8 @@ EIGEN = (
     ),
     _case(
         "eigvals",
-        lambda xp, x: xp.linalg.eigvals(x),
-        lambda x: np.linalg.eigvals(x) + 0j,
+        lambda xp, x: _power_sums(xp, xp.linalg.eigvals(x)),
+        lambda x: _power_sums(np, np.linalg.eigvals(x) + 0j),
         SQUARE,
         order=3,
         complex=True,

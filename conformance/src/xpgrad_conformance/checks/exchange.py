@@ -11,14 +11,13 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.views import VIEWS, assert_unchanged, dtypes_on, extremes, views_of
+from xpgrad_conformance.exchanged import HOST_MEMORY, aligned, hands_out_its_memory, in_host_memory, takes_over
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
-HOST_MEMORY = 1
 REFUSALS = (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError)
 MAY_BE_REFUSED = frozenset(("bool", "complex64", "complex128"))
 """Dtypes that early versions of DLPack lack: a library may raise an error for them, but not return other values."""
-ALIGNMENT = 64  # required by the strictest libraries for shared memory
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))
 
 
@@ -33,15 +32,6 @@ def _readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
 def _imported(s: Subject, x: Any, **wishes: Any) -> Array:
     with using_device(s.device):
         return s.backend.restore(s.backend.namespace.from_dlpack(x, **wishes))
-
-
-def _host_values(s: Subject, host: Any) -> Any:
-    """Return a copy of the host's values in aligned memory, in C order, as the strictest libraries require."""
-    room = np.empty(host.nbytes + ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    made = room[start : start + host.nbytes].view(host.dtype).reshape(host.shape)
-    made[...] = host
-    return made
 
 
 @check("X01", needs=("dlpack_export",))
@@ -97,14 +87,13 @@ def lifetime(s: Subject) -> None:
 def shared_export(s: Subject) -> None:
     """DLPack hands out the array's own memory, not a copy."""
     x = s.array(s.values((3, 4), dtype=s.wide), s.wide)
-    if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
-        one, two = np.from_dlpack(x), np.from_dlpack(x)
-        assert np.shares_memory(one, two), (
+    if in_host_memory(x):
+        assert hands_out_its_memory(x), (
             f"two reads of one array on {s.device} by DLPack gave two memories: it hands out copies; declare the fact "
             "'dlpack_shares_memory' missing"
         )
-        three = np.from_dlpack(Variable(x, requires_grad=False))
-        assert np.shares_memory(one, three), "a Variable's DLPack gave another memory than its array's"
+        other = np.from_dlpack(Variable(x, requires_grad=False))
+        assert np.shares_memory(np.from_dlpack(x), other), "a Variable's DLPack gave another memory than its array's"
 
 
 @check("X05", needs=("dlpack_import",))
@@ -114,7 +103,7 @@ def import_from_the_host(s: Subject) -> None:
     shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
     arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
     for what, host in arrays:
-        source = _host_values(s, host)
+        source = aligned(host)
         try:
             array = _imported(s, source)
         except REFUSALS:
@@ -139,7 +128,7 @@ def import_of_views(s: Subject) -> None:
         if "backwards" in view.name or not s.has(*view.needs):
             continue  # a library may lack negative strides, and one crashes on them
         expected = np.asarray(view.function(np, values))
-        source = view.function(np, _host_values(s, values))
+        source = view.function(np, aligned(values))
         if not isinstance(source, np.ndarray):
             source = np.asarray(source)  # NumPy makes a scalar of one element
         source.flags.writeable = view.name != VIEWS[0].name
@@ -158,7 +147,7 @@ def lifetime_of_imports(s: Subject) -> None:
     hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
     made = []
     for host in hosts:
-        source = _host_values(s, host)
+        source = aligned(host)
         made.append(_imported(s, source))
         del source
     after = [np.full((3, 4), 7.25) for _ in range(4)]
@@ -172,8 +161,8 @@ def shared_import(s: Subject) -> None:
     """from_dlpack takes over the memory that it is given, not a copy."""
     own = s.array(s.values((3, 4), dtype=s.wide), s.wide)
     sources = {"its own library": own}
-    if int(own.__dlpack_device__()[0]) == HOST_MEMORY:
-        sources["the host"] = _host_values(s, s.values((3, 4), dtype=s.wide))
+    if in_host_memory(own):
+        sources["the host"] = aligned(s.values((3, 4), dtype=s.wide))
     for name, source in sources.items():
         assert _is_memory_of(s, _imported(s, source), source), (
             f"from_dlpack of an array of {name} gave another memory: it copies; declare the fact "
@@ -183,8 +172,8 @@ def shared_import(s: Subject) -> None:
 
 def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
     """Return whether two arrays share memory, determined by address or by writing to one of them."""
-    if int(made.__dlpack_device__()[0]) == HOST_MEMORY:
-        return bool(np.shares_memory(np.from_dlpack(made), np.from_dlpack(source)))
+    if in_host_memory(made):
+        return takes_over(made, source)
     if not s.has("in_place_update", "index_assignment"):
         return True
     with using_device(s.device):
@@ -196,7 +185,7 @@ def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
 def copies_on_demand(s: Subject) -> None:
     """from_dlpack(copy=True), where there is that parameter, gives memory of its own."""
     values = s.values((3, 4), dtype=s.wide)
-    source = _host_values(s, values)
+    source = aligned(values)
     try:
         made = _imported(s, source, copy=True)
     except REFUSALS:

@@ -2,7 +2,7 @@
 
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.sample import first_error
+from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
 from xpgrad_conformance.subject import Subject
 
@@ -15,7 +15,12 @@ def generated_values(s: Subject) -> None:
     if found is None:
         return
     sample, wrong = found
-    least = shrunk(sample, lambda each: first_error(s, iter([each])) is not None)
+
+    def failing(each: Sample) -> bool:
+        again = first_error(s, iter([each]))
+        return again is not None and kind_of(again[1]) == kind_of(wrong)
+
+    least = shrunk(sample, failing)
     again = first_error(s, iter([least]))
     wrong = wrong if again is None else again[1]
     raise AssertionError(f"{least.written}: {wrong}\n{program_of(least, s.device.name, wrong)}")

@@ -146,9 +146,9 @@ def linear_algebra(s: Subject) -> None:
 def fourier(s: Subject) -> None:
     """Fourier transforms of each length and normalisation along each axis, back and forth, with their frequencies."""
     real = s.values((3, 5), dtype=s.wide)
-    kinds = {s.wide: real}
+    kinds: dict[str, Any] = {}
     if s.has("complex128" if s.wide == "float64" else "complex64"):
-        kinds["complex"] = real + 1j * s.values((3, 5), dtype=s.wide)
+        kinds |= {s.wide: real, "complex": real + 1j * s.values((3, 5), dtype=s.wide)}
     norms = "backward", "ortho", "forward"
     for what, x in kinds.items():
         names = ("fft", "ifft", "irfft", "hfft") if what == "complex" else ("rfft", "ihfft")

@@ -293,57 +293,6 @@ def gradient_penalty(s: Subject) -> None:
         near_gradient(s, gw, p, expected, f"the gradient of the penalty for the parameter {i}")
 
 
-OPERATIONS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("tanh(a)", lambda xp, a, b: xp.tanh(a)),
-    ("sin(a) + b", lambda xp, a, b: xp.sin(a) + b),
-    ("a * b", lambda xp, a, b: xp.tanh(a * b)),
-    ("a - 0.3 b", lambda xp, a, b: a - 0.3 * b),
-    ("a / (2 + b^2)", lambda xp, a, b: a / (2.0 + b * b)),
-    ("sqrt(1 + a^2)", lambda xp, a, b: xp.sqrt(1.0 + a * a)),
-    ("a @ b", lambda xp, a, b: xp.tanh(xp.matmul(a, b))),
-    ("a^T", lambda xp, a, b: xp.permute_dims(a, (1, 0))),
-    ("flip(a)", lambda xp, a, b: xp.flip(a, axis=0)),
-    ("roll(a)", lambda xp, a, b: xp.roll(a, 1, axis=1)),
-    ("a - mean(a)", lambda xp, a, b: a - xp.mean(a, axis=1, keepdims=True)),
-    ("sum(a, 0) * b", lambda xp, a, b: xp.tanh(xp.sum(a, axis=0)) * b),
-    ("softmax(a)", lambda xp, a, b: _softmax(xp, a)),
-    ("concat of halves", lambda xp, a, b: xp.concat([a[1:, :], b[:1, :]], axis=0)),
-    ("stack and sum", lambda xp, a, b: xp.sum(xp.stack([a, b, a * b], axis=0), axis=0) * 0.4),
-    ("a[:, 2:] and b[:, :2]", lambda xp, a, b: xp.concat([a[:, 2:], b[:, :2]], axis=1)),
-    ("reshaped", lambda xp, a, b: xp.reshape(xp.reshape(a, (9,)), (3, 3)) + b[:, :1]),
-    ("tril(a)", lambda xp, a, b: xp.tril(a) + 0.5 * b),
-    ("exp(-a^2)", lambda xp, a, b: xp.exp(-a * a)),
-    ("log(2 + a^2)", lambda xp, a, b: xp.log(2.0 + a * a)),
-    ("broadcast row", lambda xp, a, b: xp.broadcast_to(a[1, :], (3, 3)) * b),
-)
-
-
-@check("W08", quick=False)
-def random_programs(s: Subject) -> None:
-    """Random programs of six to ten operations have the gradients that differences of the same programs say."""
-    draw = s.generator()
-    for number in range(12 if s.seed == 0 else 60):
-        steps: list[tuple[int, int, int]] = []
-        for made in range(int(draw.integers(6, 11))):
-            steps.append(
-                (int(draw.integers(len(OPERATIONS))), int(draw.integers(3 + made)), int(draw.integers(3 + made)))
-            )
-
-        def program(xp: Any, *inputs: Any, steps: list[tuple[int, int, int]] = steps) -> Any:
-            values = list(inputs)
-            for operation, one, other in steps:
-                values.append(OPERATIONS[operation][1](xp, values[one], values[other]))
-            total = values[-1]
-            for each in values:
-                total = total + 0.1 * each
-            return total
-
-        text = "; ".join(f"v{3 + i} = {OPERATIONS[o][0]} of v{one}, v{b}" for i, (o, one, b) in enumerate(steps))
-        sub = _wide(s, f"program {number}")
-        inputs = [0.5 * sub.values((3, 3)) for _ in range(3)]
-        differentiates(sub, text, program, lambda *a, f=program: f(host, *a), *inputs)
-
-
 @check("W09")
 def losses(s: Subject) -> None:
     """Chainer's losses and xpgrad's own functions, chained, have the gradients that differences say."""

@@ -31,7 +31,7 @@ def _applies(name: str) -> Callable[[Case, str, bool], bool]:
 
 def _run(s: Subject, name: str) -> None:
     assert s.case is not None
-    variants = list(variants_for(name, s.case, s.dtype))
+    variants = list(variants_for(name, s.case, s.widest))
     for variant in variants[:1] if s.quick and name != "value" else variants:
         empty = variant.shapes is not None and any(0 in shape for shape in variant.shapes)
         if not empty or s.has("empty_arrays"):

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.plugin import Backend
 from xpgrad.types import Shape
 from xpgrad_conformance.generated import sizes
+from xpgrad_conformance.generated.accuracy import PERIOD
 from xpgrad_conformance.generated.layouts import NEEDS, constant_along
 from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
@@ -26,12 +28,25 @@ class Draw:
     dtype : str
     quick : bool
     rng : numpy.random.Generator
-        Determined by the seed of the run and the check.
+        Determined by the seed of the run, the check and the number.
+    few : bool
+        Whether it chooses fewer lengths, as for gradients.
+
+    Parameters
+    ----------
+    s : Subject
+    name : str
+        The kernel or function whose thresholds are meant.
+    number : int
+        Another one for other random numbers.
+    few : bool
     """
 
-    def __init__(self, s: Subject, name: str = "") -> None:
-        self.s, self.dtype, self.quick, self.rng = s, s.dtype, s.quick, s.generator()
-        self.thresholds = tuple(s.backend.thresholds.get(name, ())) + tuple(s.backend.thresholds.get("", ()))
+    def __init__(self, s: Subject, name: str = "", number: int = 0, *, few: bool = False) -> None:
+        self.s, self.dtype, self.quick, self.few = s, s.dtype, s.quick, few
+        first = s.generator()
+        self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
+        self.thresholds = thresholds_of(s.backend, name)
 
     def has(self, *facts: str) -> bool:
         """Return whether the backend has these facts, dtypes or functions."""
@@ -39,7 +54,7 @@ class Draw:
 
     def lengths(self, most: int = sizes.LARGEST, least: int = 0) -> list[int]:
         """Return lengths of an axis in ascending order, up to `most`; the longest one only in one dtype in quick."""
-        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds)
+        found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)
         if self.quick and self.dtype not in ("float32", "int32", "bool"):
@@ -60,9 +75,18 @@ class Draw:
         axes: Sequence[str] = (),
         layout: str = "contiguous",
         dtype: str = "",
+        points: Sequence[float] = (),
     ) -> Argument:
-        """Return an argument of values of a kind (see `values`) in a layout."""
-        host = values(kind, self.rng, shape, dtype or self.dtype, low, high)
+        """Return an argument of values of a kind (see `values`) in a layout.
+
+        A long vector of ordinary values repeats them, so that a reference need not compute them all (see `repeated`).
+        """
+        dtype = dtype or self.dtype
+        if kind == "ordinary" and len(shape) == 1 and shape[0] > 2 * PERIOD and not points:
+            host = np.resize(values(kind, self.rng, (PERIOD,), dtype, low, high), shape)
+        else:
+            subnormal = self.has("subnormal_numbers")
+            host = values(kind, self.rng, shape, dtype, low, high, points=points, subnormal=subnormal)
         if layout == "broadcast":
             host = constant_along(host)
         return Argument(host, tuple(axes), layout)
@@ -91,6 +115,13 @@ class Draw:
                 kept.append(row)
                 wanted -= met
         return kept
+
+
+def thresholds_of(backend: Backend, name: str) -> tuple[int, ...]:
+    """Return the sizes at which a backend says that it takes another path in a kernel or function."""
+    general = (each for each in (backend.in_place_from, backend.blocks_from) if each < sizes.LARGEST)
+    given = (*backend.thresholds.get(name, ()), *backend.thresholds.get("", ()), *map(int, general))
+    return tuple(sorted({each for each in given if each > 0}))
 
 
 def covering(factors: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> Iterator[dict[str, Any]]:

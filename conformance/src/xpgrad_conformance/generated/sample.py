@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.accuracy import error_of, widened
@@ -13,6 +14,9 @@ from xpgrad_conformance.generated.layouts import laid_out
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
+
+RAISES = "raises "
+"""How a message begins that says what a call has raised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +31,17 @@ class Argument:
         Empty if the array must stay as it is.
     layout : str
         One of `LAYOUTS`.
+    text : str
+        The line of Python that makes it, if there is one (see `formula`).
+    kept : bool
+        Whether its values must stay as they are: positions, a sorted table, a regular matrix.
     """
 
     host: Any
     axes: tuple[str, ...] = ()
     layout: str = "contiguous"
+    text: str = ""
+    kept: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +60,26 @@ class Sample:
     units : float
         The allowed error in units in the last place; 0 for equality.
     scale : callable or None
-        ``scale(*hosts, **parameters)`` returns the magnitudes of which the allowed error is a multiple; by default
-        those of the expected elements.
-    dtype : str
-        That of the results; by default that of the first argument. "int": any dtype of integers. "any": not looked at.
+        ``scale(*hosts, **parameters)`` returns the magnitudes of which the allowed error is a multiple, or a tuple of
+        those of each result; by default those of the expected elements.
+    dtype : str or tuple of str
+        That of the results, or of each of them; by default that of the first argument. "int": any dtype of integers.
+        "any": not looked at.
     signs : bool
         Whether zeros must have the right sign.
     precise : bool
         Whether the reference computes float64 in longdouble.
     smooth : bool
         Whether the function has derivatives at these values, so that its gradients can be compared.
+    derived : callable or None
+        ``derived(hosts, results)`` returns what is compared, instead of the results, with the reference; it takes and
+        returns host arrays. For results that are not unique: the product of factors instead of the factors.
     call : callable or None
         ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
     text : str
         How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
+    imports : tuple of str
+        The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
     """
 
     name: str
@@ -72,12 +88,14 @@ class Sample:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     units: float = 0.0
     scale: Callable[..., Any] | None = None
-    dtype: str = ""
+    dtype: str | tuple[str, ...] = ""
     signs: bool = False
     precise: bool = True
     smooth: bool = False
+    derived: Callable[[list[Any], list[Any]], Any] | None = None
     call: Callable[..., Any] | None = None
     text: str = ""
+    imports: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
@@ -110,9 +128,14 @@ class Sample:
 
     def error(self, s: Subject) -> str | None:
         """Return what is wrong with the function's results on the backend, or None."""
-        arrays = self.arrays(s)
-        got = self.applied(s.xp, *arrays)
-        wrong = self.difference(s, got, self.expected())
+        expected, arrays = self.expected(), self.arrays(s)
+        try:
+            got = self.applied(s.xp, *arrays)
+        except MissingFunction:
+            raise
+        except Exception as error:
+            return raised(error)
+        wrong = self.difference(s, got, expected)
         if wrong is not None:
             return wrong
         for i, (array, host) in enumerate(zip(arrays, self.hosts, strict=True)):
@@ -123,31 +146,71 @@ class Sample:
     def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
         """Return what is wrong with results on the backend, or None."""
         results = list(got) if isinstance(got, (tuple, list)) else [got]
-        if len(results) != len(expected):
+        if self.derived is None and len(results) != len(expected):
             return f"it gives {len(results)} arrays, expected {len(expected)}"
-        scale = None
-        if self.scale is not None:
-            with np.errstate(all="ignore"):
-                scale = self.scale(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
-        for i, (one, other) in enumerate(zip(results, expected, strict=True)):
-            wrong = self._wrong(s, one, other, scale)
+        for i, each in enumerate(results):
+            wrong = self._misplaced(s, each, i)
             if wrong is not None:
-                return f"result {i}: {wrong}" if len(results) > 1 else wrong
+                return _numbered(wrong, i, results)
+        hosts = [on_host(each) for each in results]
+        if self.derived is not None:
+            hosts = self._derived(hosts)
+        scales = self._scales(len(hosts))
+        for i, (one, other, scale) in enumerate(zip(hosts, expected, scales, strict=True)):
+            units = self.units * s.widened(one.dtype.name)
+            wrong = error_of(
+                one, other, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
+            )
+            if wrong is not None:
+                return _numbered(wrong, i, hosts)
         return None
 
-    def _wrong(self, s: Subject, got: Any, expected: Any, scale: Any) -> str | None:
+    def _misplaced(self, s: Subject, got: Any, number: int) -> str | None:
+        """Return what is wrong with a result's device or dtype, or None."""
         array = getattr(got, "array", got)
         assert_place(s.device, array, "the result")
         dtype = s.backend.dtype_name(array.dtype)
-        wanted = self.dtype or self.hosts[0].dtype.name
+        wanted = self.dtype if isinstance(self.dtype, str) else self.dtype[number]
+        wanted = wanted or self.hosts[0].dtype.name
         if wanted == "int" and not dtype.removeprefix("u").startswith("int"):
             return f"it has dtype {dtype}, expected integers"
         if wanted not in ("int", "any", dtype):
             return f"it has dtype {dtype}, expected {wanted}"
-        units = self.units * s.widened(dtype)
-        return error_of(
-            on_host(got), expected, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
-        )
+        return None
+
+    def _derived(self, results: list[Any]) -> list[Any]:
+        """Return what is compared instead of results, in a dtype of the first argument's precision."""
+        assert self.derived is not None
+        single = self.hosts[0].dtype.name in ("float32", "complex64")
+        with np.errstate(all="ignore"):
+            found = self.derived([widened(h, False) for h in self.hosts], [widened(h, False) for h in results])
+        found = [np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found])]
+        return [
+            x.astype(np.float32 if x.dtype.kind == "f" else np.complex64) if single and x.dtype.kind in "fc" else x
+            for x in found
+        ]
+
+    def _scales(self, count: int) -> list[Any]:
+        """Return the magnitudes of which the allowed error of each result is a multiple."""
+        if self.scale is None:
+            return [None] * count
+        with np.errstate(all="ignore"):
+            found = self.scale(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
+        return list(found) if isinstance(found, (tuple, list)) else [found] * count
+
+
+def _numbered(wrong: str, number: int, results: list[Any]) -> str:
+    return f"result {number}: {wrong}" if len(results) > 1 else wrong
+
+
+def raised(error: Exception) -> str:
+    """Return what is wrong with a call that raises an exception."""
+    return f"{RAISES}{type(error).__name__}: {error}"
+
+
+def kind_of(wrong: str) -> str:
+    """Return which exception a call raises, or an empty text if its results are wrong."""
+    return wrong.partition(":")[0] if wrong.startswith(RAISES) else ""
 
 
 def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:

@@ -7,13 +7,22 @@ import numpy as np
 POWERS = 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
 """Lengths of vectors, unrolled loops, blocks, tiles and buffers."""
 SMALL = 0, 1, 2, 3, 5, 6, 7
-QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096, 65536
+QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096
 """The powers around which the quick profile takes all three lengths; around each other one it takes one of them."""
+FEW = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
+"""The powers around which checks that take long take one length."""
+LARGE = 8192
+"""From here on the quick profile takes one length around a threshold, other ones for each seed and function."""
 LARGEST = 1_048_577
 
 
 def lengths(
-    rng: np.random.Generator, *, most: int = LARGEST, quick: bool = False, thresholds: Iterable[int] = ()
+    rng: np.random.Generator,
+    *,
+    most: int = LARGEST,
+    quick: bool = False,
+    thresholds: Iterable[int] = (),
+    few: bool = False,
 ) -> list[int]:
     """Return lengths in ascending order: small ones, those around thresholds, and one between each two powers of 2.
 
@@ -27,13 +36,24 @@ def lengths(
         Fewer of them.
     thresholds : iterable of int
         Lengths at which the backend says that it takes another path.
+    few : bool
+        One length around each of some powers, those around thresholds, and the largest one in one of eight calls.
     """
+    if few:
+        found = {0, 1, 2, int(rng.choice([3, 5, 6, 7])), *(power + int(rng.integers(-1, 2)) for power in FEW)}
+        found |= {t + k for t in thresholds for k in ((-1, 0, 1) if not quick else (0, 1))}
+        found |= {LARGEST} if not quick or rng.integers(8) == 0 else set()
+        return sorted(n for n in found if 0 <= n <= most)
     found = set(SMALL)
     for power in POWERS:
         around = [power - 1, power, power + 1]
         found |= set(around) if power in QUICK or not quick else {int(rng.choice(around))}
-        found.add(int(rng.integers(power, 2 * power)))
+        if power < LARGE or not quick:
+            found.add(int(rng.integers(power, 2 * power)))
     for threshold in thresholds:
-        found |= {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
+        all_around = {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
+        found |= all_around if not quick or threshold < LARGE else set()
+    if quick and (large := [threshold for threshold in thresholds if threshold >= LARGE]):
+        found.add(int(rng.choice(large)) + int(rng.integers(2)))
     found |= {LARGEST, *([] if quick else [100_003, 262_145])}
     return sorted(n for n in found if 0 <= n <= most)

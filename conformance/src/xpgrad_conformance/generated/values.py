@@ -1,5 +1,6 @@
 """Values of every kind that functions must take: ordinary and special ones, extremes, ties, integers at both ends."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -7,20 +8,31 @@ import numpy as np
 from xpgrad.types import Shape
 
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
-KINDS = "ordinary", "integers", "specials", "extremes", "spread", "ties", "sorted", "reversed", "equal"
-"""What `values` makes of floating-point dtypes; of integers and booleans "specials" and "spread" are "extremes"."""
+KINDS = "ordinary", "integers", "specials", "rare", "extremes", "spread", "ties", "sorted", "reversed", "equal"
+"""What `values` makes of floating-point dtypes; of integers, "specials", "rare" and "spread" are "extremes"."""
 MARGIN = 0.01
 """The distance of ordinary values from the ends of their range, relative to its length."""
 
 
-def values(kind: str, rng: np.random.Generator, shape: Shape, dtype: str, low: float = -2.0, high: float = 2.0) -> Any:
+def values(
+    kind: str,
+    rng: np.random.Generator,
+    shape: Shape,
+    dtype: str,
+    low: float = -2.0,
+    high: float = 2.0,
+    *,
+    points: Sequence[float] = (),
+    subnormal: bool = True,
+) -> Any:
     """Return a host array of values of a kind.
 
     Parameters
     ----------
     kind : str
         "ordinary": from the range; "integers": small ones, of which sums and products are exact; "specials": ordinary
-        ones among NaN, infinities, signed zeros and subnormal numbers; "extremes": the largest and smallest numbers,
+        ones among NaN, infinities, signed zeros and subnormal numbers; "rare": the same, one special in fifty;
+        "extremes": the largest and smallest numbers,
         and those where squares overflow or precision ends; "spread": over 30 orders of magnitude, of both signs;
         "ties": few different ones; "sorted", "reversed", "equal": ordinary ones in this order.
     rng : numpy.random.Generator
@@ -28,6 +40,10 @@ def values(kind: str, rng: np.random.Generator, shape: Shape, dtype: str, low: f
     dtype : str
     low, high : float
         The range of ordinary values; for complex dtypes, that of both parts.
+    points : sequence of float
+        More special values, and more extremes, of a floating-point dtype; with them "ordinary" values are half of them.
+    subnormal : bool
+        Whether there may be subnormal numbers.
     """
     target = np.dtype(dtype)
     if target.kind == "b":
@@ -37,9 +53,14 @@ def values(kind: str, rng: np.random.Generator, shape: Shape, dtype: str, low: f
     if target.kind == "c":
         real = REAL[dtype]
         made = np.empty(shape, target)
-        made.real, made.imag = (values(kind, rng, shape, real, low, high) for _ in range(2))
+        made.real, made.imag = (
+            values(kind, rng, shape, real, low, high, points=points, subnormal=subnormal) for _ in range(2)
+        )
         return made
-    return _real(kind, rng, shape, target, low, high)
+    made = np.asarray(_real(kind, rng, shape, target, low, high, points))
+    if not subnormal:
+        made[np.abs(made) < np.finfo(target).smallest_normal] = 0.0
+    return made
 
 
 def special_numbers(dtype: str) -> list[float]:
@@ -59,13 +80,27 @@ def extreme_numbers(dtype: str) -> list[float]:
     return [*positive, *(-number for number in positive)]
 
 
-def _real(kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low: float, high: float) -> Any:
+def near(numbers: Iterable[float], dtype: str) -> list[float]:
+    """Return numbers in a real dtype, and those just below and above each of them."""
+    target = np.dtype(dtype).type
+    with np.errstate(all="ignore"):
+        given = np.asarray([float(each) for each in numbers]).astype(target)
+        found = [given, np.nextafter(given, target(-np.inf)), np.nextafter(given, target(np.inf))]
+    return [float(each) for each in np.concatenate(found)]
+
+
+def _real(
+    kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low: float, high: float, points: Sequence[float]
+) -> Any:
     ordinary = low + (high - low) * (MARGIN + (1 - 2 * MARGIN) * rng.random(shape))
     if kind == "integers":
         return rng.integers(-4, 5, shape).astype(dtype)
-    if kind in ("specials", "extremes"):
-        few = special_numbers(dtype.name) if kind == "specials" else extreme_numbers(dtype.name)
-        return np.where(rng.random(shape) < 0.4, rng.choice(np.asarray(few, dtype), shape), ordinary).astype(dtype)
+    if kind in ("specials", "rare", "extremes") or (points and kind == "ordinary"):
+        share = {"rare": 0.02, "ordinary": 0.5}.get(kind, 0.4)
+        few = {"extremes": extreme_numbers(dtype.name), "ordinary": []}.get(kind, special_numbers(dtype.name))
+        with np.errstate(over="ignore"):
+            chosen = rng.choice(np.asarray([*few, *points]).astype(dtype), shape)
+            return np.where(rng.random(shape) < share, chosen, ordinary).astype(dtype)
     if kind == "spread":
         decades = 15 if dtype.itemsize > 4 else 9
         return (rng.choice([-1.0, 1.0], shape) * 10.0 ** rng.uniform(-decades, decades, shape)).astype(dtype)
@@ -77,7 +112,7 @@ def _integers(kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low
     least = max(info.min, -4 if low < 0 else 0)
     if kind in ("ordinary", "integers", "ties"):
         return rng.integers(max(least, int(low)) if kind == "ordinary" else least, 5, shape).astype(dtype)
-    if kind in ("specials", "extremes", "spread"):
+    if kind in ("specials", "rare", "extremes", "spread"):
         ends = [0, 1, info.max, info.max - 1, info.min, info.min + 1]
         ends += [m for p in (7, 15, 16, 24, 31, 32, 53, 62, 63) for m in (2**p - 1, 2**p + 1, -(2**p) - 1)]
         return rng.choice(np.asarray([m for m in ends if info.min <= m <= info.max], dtype), shape)

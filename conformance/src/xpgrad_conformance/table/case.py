@@ -53,7 +53,8 @@ class Case:
     complex : bool
         Also run with complex inputs.
     needs : tuple of str
-        Capabilities without which a backend skips the case: "index_arrays", "float_power", "data_dependent_shapes", ...
+        Capabilities without which a backend skips the case: "index_arrays", "float64", "data_dependent_shapes", ...;
+        "complex" is the complex dtype of the run's precision, for cases that make complex numbers of real ones.
     dtype : str, tuple of str or None, or None
         Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", "default" (the library's
         default floating-point dtype), or a dtype by name; a tuple has one for each output.
@@ -78,3 +79,8 @@ class Case:
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def function(self) -> str:
+        """The name of its function: that of the case, without the suffix."""
+        return self.name.partition("-")[0]

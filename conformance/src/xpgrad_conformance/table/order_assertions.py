@@ -1,4 +1,8 @@
-"""Assertions about derivatives of higher order, compared with finite differences of the order below."""
+"""Assertions about derivatives of higher order, compared with finite differences of the order below.
+
+In float32, where differences of the function under test say nothing, they are compared with differences of differences
+of the reference, in float64.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,10 +11,15 @@ import numpy as np
 
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import inner, on_host
-from xpgrad.testing.differences import derivative, random_values
+from xpgrad.testing.differences import STEP, derivative, random_values
+from xpgrad_conformance.subject import NARROWER
 from xpgrad_conformance.table.assertions import GRADIENT_RTOL
-from xpgrad_conformance.table.scenario import Scenario
+from xpgrad_conformance.table.scenario import WIDE, Scenario
 
+STEPS = {1: 1e-4, 2: 2e-3}
+"""Steps of differences of the reference that are taken once or twice more: rounding gives 1e-8 in either case."""
+NARROW_FACTOR = 10
+"""Factor of the tolerance in float32: each order rounds again, and divides by what it has rounded."""
 Differentiable = Callable[[Sequence[Variable], bool], list[Variable]]
 
 
@@ -38,9 +47,11 @@ def _assert_order(s: Scenario, order: int) -> None:
         return [ys[i] for i in s.differentiable(ys)]
 
     lower: Differentiable = function
+    present: list[list[int]] = []
     for _ in range(order - 1):
         cotangents = _cotangents(lower(_variables(s, hosts), False), rng)
-        lower, hosts = _differentiated(lower, len(hosts)), hosts + cotangents
+        present.append([])
+        lower, hosts = _differentiated(lower, len(hosts), present[-1]), hosts + cotangents
     outputs = lower(vs := _variables(s, hosts), True)
     cotangents = _cotangents(outputs, rng)
     seeds = [Variable(s.placed(c)) for c in cotangents]
@@ -50,35 +61,78 @@ def _assert_order(s: Scenario, order: int) -> None:
         assert g is None or s.describe(g) == s.describe(v), (
             f"gradient {i} is {s.describe(g)}, its input {s.describe(v)}"
         )
-    if s.dtype in ("float32", "complex64"):
-        return  # finite differences of the function under test need float64
     directions = [random_values(h.shape, np.iscomplexobj(h), rng) for h in hosts]
+    narrow = s.dtype in NARROWER.values()
+    product = _of_reference(s, present) if narrow else None
 
     def loss(t: float) -> float:
-        moved = _variables(s, [h + t * d for h, d in zip(hosts, directions, strict=True)])
-        return float(sum(inner(c, on_host(y)) for c, y in zip(cotangents, lower(moved, False), strict=True)))
+        moved = [_wide(h) + t * d for h, d in zip(hosts, directions, strict=True)]
+        if product is not None:
+            return product([*moved, *map(_wide, cotangents)])
+        values = lower(_variables(s, moved), False)
+        return float(sum(inner(c, on_host(y)) for c, y in zip(cotangents, values, strict=True)))
 
-    numeric = derivative(loss)
+    numeric = derivative(loss, STEPS[order - 1] if narrow else STEP)
     pairs = [(on_host(g), d) for g, d in zip(gvs, directions, strict=True) if g is not None]
     analytic = float(sum(inner(g, d) for g, d in pairs))
     scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
-    bound = s.tolerance(GRADIENT_RTOL) * scale + 1e-8 * (1 + abs(loss(0.0)))
+    factor, least = (NARROW_FACTOR, 1e-5) if narrow else (1, 1e-8)
+    bound = factor * s.tolerance(GRADIENT_RTOL) * scale + least * (1 + abs(loss(0.0)))
     assert abs(analytic - numeric) <= bound, (
         f"the derivative of order {order} along a random direction is {analytic:.10g} by the gradients, "
         f"but {numeric:.10g} by differences of the order below (allowed distance {bound:.2g})"
     )
 
 
-def _differentiated(f: Differentiable, count: int) -> Differentiable:
-    """Return the function from inputs and cotangents of `f` to its gradients, those that exist."""
+def _of_reference(s: Scenario, present: Sequence[Sequence[int]]) -> Callable[[Sequence[Any]], float]:
+    """Return the inner product of the derivatives of the reference with their cotangents, as a function of all.
+
+    That of a function f, ``<gy, f(x)>``, has the gradients of f as its own; so the inner product of these with their
+    cotangents is its derivative along the cotangents, and so on for each order.
+
+    Parameters
+    ----------
+    present : sequence of sequence of int
+        For each order of derivative, the positions of the arguments that have one.
+    """
+    outputs = s.differentiable(s.call(s.variables(s.arrays())))
+
+    def product(order: int, values: Sequence[Any]) -> float:
+        if order == 0:
+            xs, gys = list(s.inputs), values[len(s.floating) :]
+            for i, x in zip(s.floating, values, strict=False):
+                xs[i] = x
+            ys = s.reference(xs)
+            return float(sum(inner(gy, ys[i]) for i, gy in zip(outputs, gys, strict=True)))
+        count = len(values) - len(present[order - 1])
+        moves = dict(zip(present[order - 1], values[count:], strict=True))
+
+        def moved(t: float) -> float:
+            return product(order - 1, [v + t * moves[i] if i in moves else v for i, v in enumerate(values[:count])])
+
+        return derivative(moved, STEPS[len(present)])
+
+    return lambda values: product(len(present), values)
+
+
+def _differentiated(f: Differentiable, count: int, present: list[int]) -> Differentiable:
+    """Return the function from inputs and cotangents of `f` to its gradients, those that exist.
+
+    It writes the positions of those into `present`.
+    """
 
     def gradients(vs: Sequence[Variable], recorded: bool) -> list[Variable]:
         inputs, cotangents = vs[:count], vs[count:]
         pairs = [(y, c) for y, c in zip(f(inputs, True), cotangents, strict=True) if y.requires_grad]
         gxs = grad([y for y, _ in pairs], inputs, [c for _, c in pairs], enable_double_backprop=recorded)
+        present[:] = [i for i, gx in enumerate(gxs) if gx is not None]
         return [gx for gx in gxs if gx is not None]
 
     return gradients
+
+
+def _wide(host: Any) -> Any:
+    return host.astype(WIDE[host.dtype.name])
 
 
 def _variables(s: Scenario, hosts: Sequence[Any]) -> list[Variable]:

@@ -32,6 +32,16 @@ def dtypes_of(case: Case) -> tuple[str, ...]:
     return DTYPES if case.complex else DTYPES[:2]
 
 
+def dtypes_within(case: Case, dtype: str) -> tuple[str, ...]:
+    """Return the names of the other floating-point dtypes that the inputs and results of a run in `dtype` have."""
+    given = case.dtype if isinstance(case.dtype, tuple) else (case.dtype,)
+    made = {"real": REAL, "complex": COMPLEX}
+    results = [made[each][dtype] for each in given if each in made]
+    inputs = [REAL[dtype] for x in case.inputs if x.kind == "real"]
+    inputs += [COMPLEX[dtype]] if "complex" in case.needs else []
+    return tuple(dict.fromkeys(name for name in (*inputs, *results) if name != dtype))
+
+
 class Scenario(Subject):
     """A case on a device, in one dtype, with one variant of its inputs.
 
@@ -66,7 +76,7 @@ class Scenario(Subject):
         given, name = capabilities or Capabilities(), f"{case.name} {variant.name}"
         super().__init__(device, given, dtype=dtype, case=case, name=name, seed=seed)
         self.variant = variant
-        self.inputs = host_inputs(case, dtype, variant, seed)
+        self.inputs = [self.supported(x) for x in host_inputs(case, dtype, variant, seed)]
         self.floating = [i for i, x in enumerate(case.inputs) if x.kind in ("float", "real")]
         if variant.same:
             self.floating = self.floating[:1]

@@ -1,6 +1,6 @@
 """`TransformedBackend`: what the backends of all transformations have from the one below them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xpgrad.backend.backend import Backend
@@ -44,6 +44,11 @@ class TransformedBackend(Backend):
         if isinstance(base, TransformedBackend):
             self._raw |= base._raw
         self._handles: dict[str, Device] = {}
+
+    @property
+    def thresholds(self) -> Mapping[str, Sequence[int]]:
+        """The sizes at which the base takes another path."""
+        return self.base.thresholds
 
     # Devices, which are the base's
 

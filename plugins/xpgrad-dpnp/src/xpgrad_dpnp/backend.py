@@ -11,7 +11,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 from xpgrad_dpnp import devices, exchange
 from xpgrad_dpnp import namespace as standard
 from xpgrad_dpnp.capabilities import capabilities
-from xpgrad_dpnp.kernels import KERNELS
+from xpgrad_dpnp.kernels import COUNTED_FROM, KERNELS
 
 IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
@@ -48,6 +48,7 @@ class DpnpBackend(ArrayAPIBackend):
             module=dpnp,
             version=str(dpnp.__version__),
             capabilities=capabilities(found.handles),
+            thresholds={"scatter_add": (COUNTED_FROM,)},
         )
         self._devices = tuple(self._made(name, handle) for name, handle in found.handles.items())
         self._by_handle = {device.handle: device for device in self._devices}

@@ -47,6 +47,7 @@ class JaxBackend(ArrayAPIBackend):
             module=jnp,
             version=jax.__version__,
             capabilities=Capabilities(missing=MISSING),
+            thresholds={"": (MAX_ONES,)},
         )
         self._traced = TracedDevice(self)
         self._handles: dict[Any, DeviceHandle] = {}

@@ -40,6 +40,7 @@ class TorchBackend(ArrayAPIBackend):
             module=torch,
             version=str(torch.__version__),
             capabilities=capabilities(here),
+            thresholds={"": (PART * PARTS_FROM // 8, PART * PARTS_FROM // 4)},
         )
 
     def lazy_override(self, name: str) -> Kernel | None:

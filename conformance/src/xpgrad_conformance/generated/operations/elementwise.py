@@ -1,35 +1,185 @@
-"""Elementwise functions of one array, and of two."""
+"""Elementwise functions of one real array: every length, special values, and where formulas change."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
-from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.points import FORMS, SMALL, Points, both, ends, every_number, fixed, shaped, signed
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.values import near
+
+CHOSEN = 1, 7, 17, 33, 257, 1025
+"""Lengths of the long axis that are combined with kinds of values and layouts."""
+KINDS = "specials", "rare", "extremes", "spread"
 
 
 def unary(
-    name: str, reference: Callable[..., Any], low: float = -2.0, high: float = 2.0, units: float = 4.0
+    name: str,
+    reference: Callable[..., Any],
+    low: float = -2.0,
+    high: float = 2.0,
+    *,
+    units: float = 4.0,
+    wide: float = 0.0,
+    points: Points | None = None,
+    signs: bool = False,
+    smooth: bool = True,
+    dtype: str = "",
+    scale: Callable[..., Any] | None = None,
 ) -> Operation:
-    """Return the operation of an elementwise function of one array."""
+    """Return the operation of an elementwise function of one array.
+
+    Parameters
+    ----------
+    reference : callable
+        NumPy's function.
+    low, high : float
+        The range of ordinary values.
+    units : float
+        The allowed error in units in the last place.
+    wide : float
+        That in float64, if it is another.
+    points : callable
+        Numbers that are tried in all kinds of values, with those just below and above each.
+    signs : bool
+        Whether the standard says which sign a zero has.
+    smooth : bool
+        Whether it has derivatives at ordinary values.
+    dtype : str
+        That of the result; by default that of the array.
+    """
+
+    def sample(x: Argument, smooth: bool = False) -> Sample:
+        allowed = wide or units if x.host.dtype == np.float64 else units
+        what: dict[str, Any] = {"units": allowed, "signs": signs, "dtype": dtype, "scale": scale}
+        return Sample(name, (x,), repeated(reference), smooth=smooth, **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in draw.lengths():
-            x = draw.array((n,), low=low, high=high, axes=("n",))
-            yield Sample(name, (x,), reference, units=units, smooth=True)
-        kinds = "specials", "extremes", "spread"
-        for row in draw.combinations(n=(1, 7, 33, 257), kind=kinds, layout=draw.layouts()):
-            shape = (row["n"], 5)
-            x = draw.array(shape, row["kind"], low=low, high=high, axes=("n", "m"), layout=row["layout"])
-            yield Sample(name, (x,), reference, units=units)
+            yield sample(draw.array((n,), low=low, high=high, axes=("n",)), smooth)
+        more = [] if points is None else near(points(draw.dtype), draw.dtype)
+        yield sample(every_number(draw, more))
+        if draw.has("empty_arrays"):
+            yield sample(draw.array((0, 3)))
+        yield sample(draw.array((), low=low, high=high))
+        for row in draw.combinations(axes=FORMS, n=CHOSEN, kind=KINDS, layout=draw.layouts()):
+            axes, shape = row["axes"], shaped(row["axes"], row["n"])
+            yield sample(
+                draw.array(shape, row["kind"], low=low, high=high, axes=axes, layout=row["layout"], points=more)
+            )
+        for n in (4097,) if draw.quick else (1000, 4097, 65537):
+            yield sample(draw.array((n,), "rare", low=low, high=high, axes=("n",), points=more))
 
     return Operation(name, samples)
 
 
+def turns(dtype: str) -> list[float]:
+    """Return numbers near multiples of a quarter of π and near powers of 2, up to a million."""
+    return [*(k * np.pi / 4 for k in (1, 2, 3, 4, 5, 6, 8, 16, 100, 1001, 1e5)), 0.5, 1.0, 30.0, 1e4, 123456.7, 1e6]
+
+
+def _halves(dtype: str) -> list[float]:
+    """Return ties, numbers next to them, and those beyond which all are integers."""
+    last = 2.0 ** np.finfo(dtype).nmant
+    found = [
+        0.5,
+        1.0,
+        1.5,
+        2.5,
+        3.5,
+        4.5,
+        1e3 + 0.5,
+        last / 2,
+        last / 2 - 0.5,
+        last / 4 + 0.5,
+        last - 0.5,
+        last,
+        2 * last,
+    ]
+    return [*found, *(-each for each in found), 2.0**31, 2.0**32, 2.0**63, -(2.0**31), -(2.0**63)]
+
+
+def _hyperbolic(dtype: str) -> list[float]:
+    """Return numbers where sinh and cosh change their formulas, and where exp nearly overflows and they do."""
+    largest = float(np.log(float(np.finfo(dtype).max)))
+    return [*SMALL, 1.0, 9.0, 19.0, 22.0, largest - 0.1, largest + 0.8]
+
+
+def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the magnitudes for sinh and cosh: their own, but any where exp overflows and its half does not.
+
+    There they are infinite too soon by way of exp, in careful libraries as well.
+    """
+
+    def magnitudes(x: Any) -> Any:
+        narrow = np.float32 if x.dtype == np.float64 else np.float64
+        largest = np.log(np.finfo(narrow).max)
+        size = np.abs(function(x)) * np.maximum(np.abs(x) / 8, 1)  # exp takes an argument with a rounding error
+        return np.where(np.abs(x) > 0.9999 * largest, size / np.finfo(narrow).eps, size)
+
+    return magnitudes
+
+
+def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the magnitudes for a function between -1 and 1: its own, but 1 for arguments beyond a million."""
+    return lambda x: np.where(np.abs(x) <= 1e6, np.abs(function(x)), 1.0)
+
+
+EXPONENTIAL = signed(ends("log", *SMALL, 0.5 * np.log(2), np.log(2), 1.0, 1.5 * np.log(2), 10.0, 20.0, 64.0))
+NEAR_ONE = both(*SMALL, 1.0, 1 - 1e-3, 0.7071, 0.99, 0.999999, 1 + 1e-6, 1.5)
+POSITIVE = fixed(*SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, np.e, 10.0, 100.0, 1000.0, 2.0**20, -1.0, -1e-30)
+LARGE = fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
+LOG1P = both(*SMALL, 0.2928, 0.4142, 0.99, 1.0, 1e4, 1e15)
+TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
+SINH = signed(_hyperbolic)
+
+# Errors: NumPy's, PyTorch's and XLA's functions are within 4 units, CUDA's table of single precision within 4 of most;
+# XLA's log1p in float64 within 120; compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones
+# by logarithms) take more.
 UNARY = (
-    unary("exp", np.exp, -5.0, 5.0),
-    unary("tanh", np.tanh),
-    unary("sqrt", np.sqrt, 0.1, 4.0, units=1.0),
+    unary("abs", np.abs, units=0, signs=True),
+    unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE),
+    unary(
+        "acosh", np.arccosh, 1.0, 8.0, units=16, points=fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
+    ),
+    unary("asin", np.arcsin, -1.0, 1.0, units=8, points=NEAR_ONE, signs=True),
+    unary("asinh", np.arcsinh, units=16, points=signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)), signs=True),
+    unary("atan", np.arctan, units=8, points=both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8), signs=True),
+    unary("atanh", np.arctanh, -1.0, 1.0, units=16, wide=200, points=NEAR_ONE, signs=True),
+    unary("ceil", np.ceil, -4.0, 4.0, units=0, points=_halves, smooth=False),
+    unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos)),
+    unary("cosh", np.cosh, units=16, points=SINH, scale=_until_overflow(np.cosh)),
+    unary("exp", np.exp, -5.0, 5.0, units=8, points=EXPONENTIAL),
+    unary("expm1", np.expm1, units=8, points=EXPONENTIAL, signs=True),
+    unary("floor", np.floor, -4.0, 4.0, units=0, points=_halves, smooth=False, signs=True),
+    unary("isfinite", np.isfinite, dtype="bool", smooth=False),
+    unary("isinf", np.isinf, dtype="bool", smooth=False),
+    unary("isnan", np.isnan, dtype="bool", smooth=False),
+    unary("log", np.log, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
+    unary("log10", np.log10, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
+    unary("log1p", np.log1p, -0.9, 2.0, units=8, wide=200, points=LOG1P, signs=True),
+    unary("log2", np.log2, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
+    unary("negative", np.negative, units=0, signs=True),
+    unary("positive", np.positive, units=0, signs=True),
+    unary("reciprocal", np.reciprocal, 0.2, 4.0, units=2, signs=True),
+    unary("round", np.round, -4.0, 4.0, units=0, points=_halves, smooth=False),
+    unary("sign", np.sign, units=0, smooth=False),
+    unary("signbit", np.signbit, dtype="bool", smooth=False),
+    unary("sin", np.sin, -4.0, 4.0, units=8, points=signed(turns), signs=True, scale=_bounded(np.sin)),
+    unary("sinh", np.sinh, units=16, points=SINH, signs=True, scale=_until_overflow(np.sinh)),
+    unary("sqrt", np.sqrt, 0.1, 4.0, units=2, points=fixed(1.0, 2.0, 4.0, -1.0), signs=True),
+    unary("square", np.square, units=1, points=ends("sqrt"), signs=True),
+    unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True),
+    unary(
+        "tanh",
+        np.tanh,
+        units=8,
+        points=TANH,
+        signs=True,
+    ),
+    unary("trunc", np.trunc, -4.0, 4.0, units=0, points=_halves, smooth=False),
 )

@@ -1,0 +1,87 @@
+"""The checks of gradients on generated inputs, against the reference engine element by element."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.gradients import Sweep, gradient_error, gradient_program
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Sample, kind_of
+from xpgrad_conformance.generated.shrinking import shrunk
+from xpgrad_conformance.subject import Subject
+
+CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order == 0)
+"""Functions without derivatives."""
+MOST = {(1, True): 24, (1, False): 100, (2, True): 8, (2, False): 30}
+"""Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
+SIMPLE = Sweep("ones"), Sweep("integers")
+"""Sweeps that are tried first for a program that shows a failure."""
+
+
+def _applies(operation: Operation, dtype: str, quick: bool) -> bool:
+    return dtype.startswith(("float", "complex")) and operation.name not in CONSTANT
+
+
+def _second(operation: Operation, dtype: str, quick: bool) -> bool:
+    return _applies(operation, dtype, quick) and (not quick or dtype in ("float64", "complex128"))
+
+
+@check("G50", scope="operation", applies=_applies)
+def generated_gradients(s: Subject) -> None:
+    """Gradients are those of the reference engine, element by element, for every size and layout."""
+    _compare(s, 1)
+
+
+@check("H50", scope="operation", applies=_second)
+def generated_second_order(s: Subject) -> None:
+    """Second derivatives are those of the reference engine, element by element, for every size and layout."""
+    _compare(s, 2)
+
+
+def _compare(s: Subject, order: int) -> None:
+    assert s.operation is not None
+    draw = Draw(s, s.operation.name, few=True)
+    layouts = draw.layouts()
+    for number, sample in enumerate(_chosen(draw, s.operation, MOST[order, s.quick])):
+        kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
+        layout = draw.pick(layouts) if draw.rng.integers(2) else "contiguous"
+        sweep = Sweep(kind, layout, recorded=number % 3 == 1, order=order, seed=number)
+        wrong = _error(s, sample, sweep)
+        if wrong is not None:
+            _report(s, sample, sweep, wrong)
+
+
+def _chosen(draw: Draw, operation: Operation, most: int) -> Iterator[Sample]:
+    """Yield samples that have derivatives, at most so many of them, from small to large as they are generated."""
+    found = [sample for sample in operation.samples(draw) if sample.smooth]
+    kept = sorted(draw.rng.permutation(len(found))[:most].tolist())
+    yield from (found[i] for i in kept)
+
+
+def _error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
+    try:
+        return gradient_error(s, sample, sweep)
+    except AssertionError as error:
+        return str(error)
+
+
+def _report(s: Subject, sample: Sample, sweep: Sweep, wrong: str) -> None:
+    """Raise AssertionError for the smallest sample and the simplest sweep that fail."""
+    for simple in SIMPLE:
+        simple = replace(simple, order=sweep.order)
+        again = _error(s, sample, simple)
+        if again is not None and kind_of(again) == kind_of(wrong):
+            sweep, wrong = simple, again
+            break
+
+    def failing(each: Sample) -> bool:
+        again = _error(s, each, sweep)
+        return again is not None and kind_of(again) == kind_of(wrong)
+
+    least = shrunk(sample, failing)
+    wrong = _error(s, least, sweep) or wrong
+    order = "second derivatives" if sweep.order > 1 else "gradients"
+    text = gradient_program(least, sweep, s.device.name, wrong)
+    raise AssertionError(f"{order} of {least.written}: {wrong}\n{text}")

@@ -1,0 +1,216 @@
+"""Family S, sequences: the same function called again and again, after other values, dtypes, errors and writes."""
+
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from xpgrad import Variable, as_array, grad
+from xpgrad.testing.arrays import on_host
+from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.together import TIMEOUT
+from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.sequences import Pair, assert_right, bits, in_dtype, in_turn, overwrite, pairs_of
+from xpgrad_conformance.generated.shrinking import program_of
+from xpgrad_conformance.oracle import named
+from xpgrad_conformance.subject import Subject
+
+CALLS = 1030
+"""Calls in a row: more than a thousand, and than a buffer of 1,024 entries has."""
+SECONDS = 2.0
+"""Time after which a slow library's calls in a row end; it is the one limit of the suite that depends on the clock."""
+WRITES = "in_place_update", "index_assignment"
+
+
+def _called(s: Subject, sample: Sample, when: str, arrays: Any = None) -> Any:
+    """Return the results of a sample's call, which must be right."""
+    got = sample.applied(s.xp, *(sample.arrays(s) if arrays is None else arrays))
+    assert_right(s, sample, got, when)
+    return got
+
+
+def _spread(pairs: list[Pair], count: int) -> list[Pair]:
+    """Return some of the pairs: the smallest, the largest, and others between."""
+    if len(pairs) <= count:
+        return pairs
+    return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
+
+
+@check("S01", scope="operation", applies=in_turn)
+def histories(s: Subject) -> None:
+    """Calls are right whatever came before: other values, shapes and dtypes, errors, writes to their arguments."""
+    assert s.operation is not None
+    pairs = pairs_of(s, s.operation)
+    _alternate(s, _spread(pairs, 4 if s.quick else 12))
+    for one, two in _spread(pairs, 2 if s.quick else 6):
+        for what, fail in _failing(s, two):
+            with contextlib.suppress(Exception):
+                fail()
+            _called(s, one, f"after {what}")
+    if s.has(*WRITES):
+        for one, two in _spread(pairs, 3 if s.quick else 10):
+            _write(s, one, two)
+
+
+def _alternate(s: Subject, pairs: list[Pair]) -> None:
+    """Call with other values, shapes and dtypes by turns; results must stay as they were."""
+    assert s.operation is not None
+    kept: list[tuple[Sample, Any, tuple[bytes, ...]]] = []
+    for one, two in pairs:
+        for sample, when in ((one, "at first"), (two, "after a call with other values"), (one, "called again")):
+            got = _called(s, sample, when)
+            if sample is one:
+                kept.append((sample, got, bits(got)))
+    for dtype in [name for name in s.operation.quick if name != s.dtype and s.has(name)]:
+        other = in_dtype(s, dtype)
+        for sample, _ in _spread(pairs_of(other, s.operation), 2):
+            with contextlib.suppress(Exception):  # whether it is right is the affair of its own dtype
+                sample.applied(s.xp, *sample.arrays(other))
+    for one, _ in pairs:
+        _called(s, one, "after calls in other dtypes")
+    for sample, got, before in kept:
+        if bits(got) != before:
+            assert_right(s, sample, got, "after later calls (an earlier result has changed)")
+
+
+def _failing(s: Subject, sample: Sample) -> Iterator[tuple[str, Any]]:
+    """Yield calls that fail in most libraries, each with a description."""
+    arrays = sample.arrays(s)
+    raw = sample.call is None
+    if raw:
+        function = named(s.backend.namespace, sample.name)
+        yield "a call with a string", lambda: function("no array", **sample.parameters)
+    if "axis" in sample.parameters:
+        given = {**sample.parameters, "axis": 99}
+        yield "a call with axis=99", lambda: named(s.xp, sample.name)(*arrays, **given)
+    if len(arrays) > 1 and raw:
+        odd = [s.array(s.values((7, 5, 3), dtype=s.wide), s.wide)] * (len(arrays) - 1)
+        yield (
+            "a call with shapes that do not match",
+            lambda: sample.applied(s.xp, arrays[0], *odd),
+        )
+
+
+def _write(s: Subject, one: Sample, two: Sample) -> None:
+    """Call, let a graph keep the arguments, write other values into them, and call again."""
+    if any(argument.layout == "broadcast" for argument in one.arguments):
+        return
+    arrays, others = one.arrays(s), two.arrays(s)
+    first = _called(s, one, "at first", arrays)
+    before, several = bits(first), first if isinstance(first, (tuple, list)) else [first]
+    shares = any(s.backend.is_view(as_array(each)) for each in several)
+    graph = _with_graph(s, one, arrays)
+    if not all(itertools.starmap(overwrite, zip(arrays, others, strict=True))):
+        return
+    _called(s, two, "after its arguments were written to", arrays)
+    if not shares and bits(first) != before:
+        assert_right(s, one, first, "after its arguments were written to (the result has changed)")
+    del graph
+
+
+def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
+    """Return outputs of which a graph keeps the arrays."""
+    if s.dtype not in ("float32", "float64", "complex64", "complex128"):
+        return None
+    return sample.applied(s.xp, *(Variable(x) if on_host(x).dtype.kind in "fc" else x for x in arrays))
+
+
+@check("S02", scope="operation", applies=in_turn)
+def a_thousand_calls(s: Subject) -> None:
+    """The thousandth call is as right as the first, and leaves alone what earlier ones gave."""
+    assert s.operation is not None
+    for one, two in pairs_of(s, s.operation)[: 1 if s.quick else 3]:
+        arrays, others = one.arrays(s), two.arrays(s)
+        first, second = _called(s, one, "at first", arrays), _called(s, two, "the second call", others)
+        wanted, end = (bits(first), bits(second)), time.monotonic() + SECONDS
+        for number in range(3, CALLS):
+            sample, given = (one, arrays) if number % 2 else (two, others)
+            got = sample.applied(s.xp, *given)
+            if bits(got) != wanted[number % 2 == 0]:
+                assert_right(s, sample, got, f"call {number} in a row")
+            if time.monotonic() > end:
+                break
+        for sample, got, before in ((one, first, wanted[0]), (two, second, wanted[1])):
+            if bits(got) != before:
+                assert_right(s, sample, got, "after many calls (an earlier result has changed)")
+
+
+@check("S03", scope="operation", needs=("threads",), applies=in_turn)
+def beside_a_thread(s: Subject) -> None:
+    """Calls are right while another thread calls the same function with other values, shapes and dtypes."""
+    assert s.operation is not None
+    pairs = _spread(pairs_of(s, s.operation), 2 if s.quick else 6)
+    if not pairs:
+        return
+    with _busy(s, [two for _, two in pairs]):
+        for one, two in pairs * 3:
+            _called(s, one, "while another thread calls it")
+            _called(s, two, "while another thread calls it")
+
+
+@contextlib.contextmanager
+def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
+    """Let another thread call a function while the block runs."""
+    arrays = [sample.arrays(s) for sample in samples]
+    done, started = threading.Event(), threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            for sample, given in zip(samples, arrays, strict=True):
+                with contextlib.suppress(Exception):
+                    sample.applied(s.xp, *given)
+            started.set()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        assert started.wait(TIMEOUT), f"another thread has not called {samples[0].name} after {TIMEOUT:.0f} s"
+        yield
+    finally:
+        done.set()
+        thread.join(TIMEOUT)
+
+
+@check("S04", scope="operation", level=1, applies=lambda *given: in_turn(*given) and given[1].startswith("float"))
+def gradients_in_sequence(s: Subject) -> None:
+    """Gradients are the same at every sweep: after others, after errors, after writes, the thousandth time."""
+    assert s.operation is not None
+    pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
+    for one, two in _spread(pairs, 2 if s.quick else 4):
+        first, second = _gradients(s, one), _gradients(s, two)
+        if not first:
+            continue
+        _assert_equal(s, one, first, _gradients(s, one), "after one with other values")
+        for what, fail in _failing(s, two):
+            with contextlib.suppress(Exception):
+                fail()
+            _assert_equal(s, two, second, _gradients(s, two), f"after {what}")
+    for one, two in pairs[:1]:
+        first, second = _gradients(s, one), _gradients(s, two)
+        end = time.monotonic() + SECONDS
+        for number in range(3, 40 if s.quick else CALLS // 2):
+            _assert_equal(s, one, first, _gradients(s, one), f"sweep {2 * number - 1} in a row")
+            _assert_equal(s, two, second, _gradients(s, two), f"sweep {2 * number} in a row")
+            if time.monotonic() > end:
+                break
+
+
+def _gradients(s: Subject, sample: Sample) -> list[bytes]:
+    """Return the bytes of the gradients of a sample's call by its floating-point arguments."""
+    xs = [Variable(x) if on_host(x).dtype.kind == "f" else x for x in sample.arrays(s)]
+    inputs = [x for x in xs if isinstance(x, Variable)]
+    ys = sample.applied(s.xp, *xs)
+    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if isinstance(y, Variable) and y.requires_grad]
+    if not ys or not inputs:
+        return []
+    seeds = [Variable(s.array(s.cotangent(y), s.backend.dtype_name(y.array.dtype))) for y in ys]
+    return [b"" if g is None else on_host(g).tobytes() for g in grad(ys, inputs, seeds)]
+
+
+def _assert_equal(s: Subject, sample: Sample, expected: list[bytes], got: list[bytes], when: str) -> None:
+    for i, (one, other) in enumerate(zip(got, expected, strict=True)):
+        if one != other:
+            wrong = f"the gradient for argument {i} is not that of the first sweep"
+            raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program_of(sample, s.device.name, wrong)}")

@@ -1,0 +1,275 @@
+"""Gradients of a sample, of first and second order, compared element by element with those of the reference engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Variable, grad
+from xpgrad.errors import MissingFunction
+from xpgrad.testing.arrays import is_floating, on_host
+from xpgrad_conformance.generated import reference
+from xpgrad_conformance.generated.formulas import formula
+from xpgrad_conformance.generated.layouts import constant_along, laid_out
+from xpgrad_conformance.generated.sample import Argument, Sample, raised
+from xpgrad_conformance.generated.shrinking import commented, lines_of, opening
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_place
+
+UNITS = 32.0
+"""The allowed error of a gradient in units in the last place of itself, and of the largest element."""
+FACTOR = 8.0
+"""That of a gradient relative to the units of the function's value."""
+CONDITION = 16.0
+"""The allowed error relative to what rounding to float32 changes in the reference engine, in units of the dtype."""
+EXACT = 2.0**22
+"""Magnitude up to which gradients of integers must be exact."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """How gradients of a sample are asked for.
+
+    Attributes
+    ----------
+    kind : str
+        That of cotangents, as for `formula`.
+    layout : str
+        That of cotangents.
+    recorded : bool
+        Whether the sweep records itself, and so calls functions rather than kernels for gradients.
+    order : int
+        2: the gradients of the inner product of the gradients and random directions, for inputs and cotangents.
+    seed : int
+        That of cotangents and directions.
+    """
+
+    kind: str = "integers"
+    layout: str = "contiguous"
+    recorded: bool = False
+    order: int = 1
+    seed: int = 0
+
+    def cotangents(self, ys: Sequence[Variable], width: str, first: int = 0) -> tuple[Argument, ...]:
+        """Return cotangents for Variables of the reference engine, in dtypes of the width of that named `width`."""
+        return tuple(self._cotangent(y, width, 10 * self.seed + first + i) for i, y in enumerate(ys))
+
+    def _cotangent(self, y: Variable, width: str, seed: int) -> Argument:
+        kind = "complex" if reference.device().backend.is_kind(y.array.dtype, "complex floating") else "float"
+        bits = (128, 64) if kind == "complex" else (64, 32)
+        name = f"{kind}{bits[width in ('float32', 'complex64')]}"
+        host, text = formula(self.kind, tuple(y.array.shape), name, seed=seed)
+        if self.layout == "broadcast":
+            host = constant_along(host)
+        return Argument(host, (), self.layout if host.ndim and host.size else "contiguous", text)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The gradients of the reference engine, and the cotangents that they are of.
+
+    Attributes
+    ----------
+    gradients : list of host array or None
+    cotangents, directions : tuple of Argument
+        The directions are of the second order.
+    """
+
+    gradients: list[Any]
+    cotangents: tuple[Argument, ...]
+    directions: tuple[Argument, ...] = ()
+
+
+def outputs(result: Any) -> list[Variable]:
+    """Return those outputs of a function that have a gradient."""
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    return [y for y in results if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
+
+
+def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | None:
+    """Return the gradients of the reference engine; None if no output has one.
+
+    Parameters
+    ----------
+    wide : bool
+        Whether in float64, else in float32.
+    """
+    width = next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc")
+    xs = reference.arguments(sample.hosts, wide=wide)
+    ys = outputs(sample.applied(reference.xp(), *xs))
+    if not ys:
+        return None
+    given = sweep.cotangents(ys, width)
+    seeds = reference.variables([each.host for each in given], wide=wide)
+    inputs = [x for x in xs if isinstance(x, Variable)]
+    gxs = grad(ys, inputs, seeds, enable_double_backprop=sweep.order > 1)
+    if sweep.order == 1:
+        return Expected(_hosts(gxs), given)
+    firsts = differentiable(gxs)
+    if not firsts:
+        return None
+    directions = sweep.cotangents(firsts, width, len(given))
+    moved = reference.variables([each.host for each in directions], wide=wide)
+    return Expected(_hosts(grad(firsts, [*inputs, *seeds], moved)), given, directions)
+
+
+def differentiable(gxs: Sequence[Variable | None]) -> list[Variable]:
+    """Return those gradients that have gradients."""
+    return [gx for gx in gxs if gx is not None and gx.requires_grad]
+
+
+def _hosts(found: Sequence[Any]) -> list[Any]:
+    return [None if each is None else on_host(each) for each in found]
+
+
+def gradient_error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
+    """Return what is wrong with gradients of a sample on the backend, or None."""
+    with np.errstate(all="ignore"):
+        wanted = expected(sample, sweep)
+        if wanted is None:
+            return None
+        try:
+            wrong, inputs, seeds, found = _found(s, sample, sweep, wanted)
+        except (MissingFunction, AssertionError):
+            raise
+        except Exception as error:
+            return raised(error)
+        if wrong is not None:
+            return wrong
+        compare = _Comparison(s, sample, sweep, wanted)
+        for i, (x, gx) in enumerate(zip([*inputs, *seeds], found, strict=False)):
+            wrong = compare.error(i, x, gx)
+            if wrong is not None:
+                return f"{_name(sample, i)}: {wrong}"
+    for what, x, argument in _given(sample, wanted, inputs, seeds):
+        if on_host(x).tobytes() != np.ascontiguousarray(argument.host).tobytes():
+            return f"the sweep has written to {what}"
+    return None
+
+
+def _found(
+    s: Subject, sample: Sample, sweep: Sweep, wanted: Expected
+) -> tuple[str | None, list[Variable], list[Variable], Sequence[Variable | None]]:
+    """Return what is wrong with the sweep itself, the inputs, the cotangents, and the gradients on the backend."""
+    arrays = [Variable(a) if h.dtype.kind in "fc" else a for a, h in zip(sample.arrays(s), sample.hosts, strict=True)]
+    inputs = [x for x in arrays if isinstance(x, Variable)]
+    ys = outputs(sample.applied(s.xp, *arrays))
+    if len(ys) != len(wanted.cotangents):
+        return f"{len(ys)} outputs have a gradient, expected {len(wanted.cotangents)}", inputs, [], []
+    seeds = [Variable(laid_out(s, each.host, each.layout)) for each in wanted.cotangents]
+    found: Sequence[Variable | None] = grad(ys, inputs, seeds, enable_double_backprop=sweep.recorded or sweep.order > 1)
+    if sweep.order > 1:
+        firsts = differentiable(found)
+        if len(firsts) != len(wanted.directions):
+            return f"{len(firsts)} gradients have a gradient, expected {len(wanted.directions)}", inputs, seeds, []
+        directions = [Variable(laid_out(s, each.host, each.layout)) for each in wanted.directions]
+        found = grad(firsts, [*inputs, *seeds], directions, enable_double_backprop=sweep.recorded)
+    return None, inputs, seeds, found
+
+
+def _given(
+    sample: Sample, wanted: Expected, inputs: list[Variable], seeds: list[Variable]
+) -> list[tuple[str, Variable, Argument]]:
+    numbers = [i for i, argument in enumerate(sample.arguments) if argument.host.dtype.kind in "fc"]
+    own = [(f"x{i}", x, sample.arguments[i]) for i, x in zip(numbers, inputs, strict=True)]
+    return own + [(f"g{i}", g, a) for i, (g, a) in enumerate(zip(seeds, wanted.cotangents, strict=True))]
+
+
+def _name(sample: Sample, place: int) -> str:
+    """Return the name of that of which a gradient is, by its place among inputs and cotangents."""
+    numbers = [i for i, argument in enumerate(sample.arguments) if argument.host.dtype.kind in "fc"]
+    return f"the gradient of x{numbers[place]}" if place < len(numbers) else f"that of g{place - len(numbers)}"
+
+
+class _Comparison:
+    """The gradients of the reference engine, and how far from them those on the backend may be."""
+
+    def __init__(self, s: Subject, sample: Sample, sweep: Sweep, wanted: Expected) -> None:
+        self._s, self._sample, self._sweep, self._wanted = s, sample, sweep, wanted
+        given = [*sample.hosts, *(each.host for each in (*wanted.cotangents, *wanted.directions))]
+        self._exact = sample.units == 0 and all(map(_integral, given))
+        # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding
+        floor = [0.0] if sample.units == 0 and sample.scale is None else map(_largest, given[len(sample.hosts) :])
+        self._floor = min(1.0, max(floor, default=0.0))
+        self._narrow: Expected | None = None
+
+    def error(self, place: int, x: Variable, gx: Variable | None) -> str | None:
+        """Return what is wrong with one gradient, or None."""
+        wanted = self._wanted.gradients[place]
+        if gx is None or wanted is None:
+            return None if gx is None and wanted is None else "it is None" if gx is None else "it is not None"
+        array, backend = gx.array, self._s.backend
+        assert_place(self._s.device, array, "the gradient")
+        dtype, right = backend.dtype_name(array.dtype), backend.dtype_name(x.array.dtype)
+        if dtype != right:
+            return f"it has dtype {dtype}, expected that of the input, {right}"
+        got = on_host(array)
+        if got.shape != wanted.shape:
+            return f"it has shape {got.shape}, expected {wanted.shape}"
+        right_ones = self._near(place, got, wanted)
+        if right_ones.all():
+            return None
+        at = tuple(int(i) for i in np.argwhere(~right_ones)[0])
+        count = int(right_ones.size - np.count_nonzero(right_ones))
+        where = f"element {', '.join(map(str, at))} of {got.shape}" if at else "it"
+        also = f"; {count} of {got.size} are wrong" if count > 1 else ""
+        return f"{where} is {got[at]!s}, expected {wanted.astype(got.dtype)[at]!s}{also}"
+
+    def _near(self, place: int, got: Any, wanted: Any) -> Any:
+        finite = np.isfinite(wanted) & (np.abs(wanted) < float(np.finfo(got.dtype).max) / 64)
+        if self._exact and _integral(wanted) and float(np.max(np.abs(wanted), initial=0.0)) < EXACT:
+            return got == wanted
+        largest = max(self._floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
+        eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
+        units = max(UNITS, FACTOR * self._sample.units)
+        away = np.abs(got.astype(wanted.dtype) - wanted)
+        near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
+        if near.all():
+            return near
+        return near | (away <= CONDITION * eps * self._rounding(place, wanted, finite))
+
+    def _rounding(self, place: int, wanted: Any, finite: Any) -> float:
+        """Return what rounding changes in the reference engine in float32, in units of that."""
+        if self._narrow is None:
+            self._narrow = expected(self._sample, self._sweep, wide=False)
+        narrow = None if self._narrow is None else self._narrow.gradients[place]
+        if narrow is None:
+            return 0.0
+        away = np.abs(narrow.astype(wanted.dtype) - wanted)
+        finite = finite & np.isfinite(away)
+        return float(np.max(away, where=finite, initial=0.0) / np.finfo(np.float32).eps)
+
+
+def _largest(host: Any) -> float:
+    return float(np.max(np.abs(host), initial=0.0))
+
+
+def _integral(host: Any) -> bool:
+    """Return whether all elements are whole numbers."""
+    return host.dtype.kind not in "fc" or bool((host == np.round(host)).all())
+
+
+def gradient_program(sample: Sample, sweep: Sweep, device: str, wrong: str) -> str:
+    """Return a program of a few lines that shows what is wrong with gradients."""
+    with np.errstate(all="ignore"):
+        wanted = expected(sample, sweep)
+    lines = opening(sample, device)
+    if wanted is None:
+        return "\n".join([*lines, f"print({sample.written})", commented(wrong)])
+    xs = ", ".join(f"x{i}" for i, host in enumerate(sample.hosts) if host.dtype.kind in "fc")
+    lines += ["", f"y = {sample.written}", "ys = y if isinstance(y, (tuple, list)) else [y]"]
+    for i, argument in enumerate(wanted.cotangents):
+        lines += lines_of(f"g{i}", argument, device)
+    gs = ", ".join(f"g{i}" for i in range(len(wanted.cotangents)))
+    record = ", enable_double_backprop=True" if sweep.recorded or sweep.order > 1 else ""
+    lines += ["ys = [y for y in ys if y.requires_grad]"] if len(wanted.cotangents) > 1 else []
+    lines += [f"gxs = xpgrad.grad(ys, [{xs}], [{gs}]{record})"]
+    if sweep.order > 1:
+        for i, argument in enumerate(wanted.directions):
+            lines += lines_of(f"v{i}", argument, device)
+        vs = ", ".join(f"v{i}" for i in range(len(wanted.directions)))
+        again = ", enable_double_backprop=True" if sweep.recorded else ""
+        lines += ["gxs = [gx for gx in gxs if gx is not None and gx.requires_grad]"]
+        lines += [f"gxs = xpgrad.grad(gxs, [{xs}, {gs}], [{vs}]{again})"]
+    return "\n".join([*lines, "print(gxs)", commented(wrong)])

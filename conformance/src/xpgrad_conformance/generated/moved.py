@@ -1,0 +1,118 @@
+"""What the functions that move elements share: distinct values, fewer lengths for a second dtype, places of an axis."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Shape
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS
+from xpgrad_conformance.generated.sample import Argument
+from xpgrad_conformance.generated.sizes import LARGEST
+from xpgrad_conformance.oracle import named
+
+ALL = (*FLOATS, *INTEGERS, "bool", *COMPLEX)
+"""Every dtype of the standard."""
+QUICK = "float32", "int64", "bool"
+"""Dtypes that the quick profile takes for functions of every dtype."""
+LONG = "float32", "float64", "complex64", "int32", "int64", "bool"
+"""Dtypes in which the full profile takes every length."""
+SOME = 7
+"""How many lengths the quick profile takes in a second dtype; the full one takes twice as many outside of `LONG`."""
+MODERATE = 65_537
+"""The largest length in dtypes in which the full profile takes some."""
+
+
+def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[str] = ("float32",)) -> list[int]:
+    """Return lengths in ascending order: all of them in some dtypes, in others some, by chance.
+
+    Parameters
+    ----------
+    all_in : sequence of str
+        The dtypes in which the quick profile takes all; the full one takes all in those of `LONG`.
+    """
+    first = draw.dtype in (all_in if draw.quick else LONG)
+    found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
+    count = SOME if draw.quick else 2 * SOME
+    if first or len(found) <= count:
+        return found
+    return sorted(int(n) for n in draw.rng.choice(found, count, replace=False))
+
+
+def combined(draw: Draw, **factors: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield combinations of factors; a third of them in dtypes in which `swept` takes some lengths."""
+    first = draw.dtype in (("float32", "complex64") if draw.quick else LONG)
+    rows = list(draw.combinations(**factors))
+    yield from rows if first else rows[::3]
+
+
+def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:
+    """Return random host values, nearly all of them different, some of them only in their first or last bits."""
+    kind = np.dtype(dtype or draw.dtype)
+    if kind.kind == "b":
+        return draw.rng.random(shape) < 0.5
+    if kind.kind in "iu":
+        return _integers(draw, shape, kind)
+    real = draw.rng.standard_normal(shape)
+    host = (real + 1j * draw.rng.standard_normal(shape) if kind.kind == "c" else real).astype(kind)
+    if host.size:  # numbers that are equal in a dtype of less precision
+        near = draw.rng.permutation(host.reshape(-1)).reshape(shape) * (1 + np.finfo(kind).eps)
+        host = np.where(draw.rng.random(shape) < 0.2, near.astype(kind), host)
+    return host
+
+
+def _integers(draw: Draw, shape: Shape, kind: Any) -> Any:
+    """Return integers from the whole range, some of which differ from another one in one bit."""
+    info = np.iinfo(kind)
+    host = draw.rng.integers(info.min, info.max, shape, kind, endpoint=True)
+    if not host.size:
+        return host
+    return np.where(draw.rng.random(shape) < 0.3, one_bit_off(draw, draw.rng.choice(host.reshape(-1), shape)), host)
+
+
+def one_bit_off(draw: Draw, host: Any) -> Any:
+    """Return integers of which each differs in one bit from the given one."""
+    bits = draw.rng.integers(0, 8 * host.dtype.itemsize, host.shape)
+    unsigned = host.view(f"u{host.dtype.itemsize}") ^ (np.uint64(1) << bits.astype(np.uint64)).astype(
+        f"u{host.dtype.itemsize}"
+    )
+    return unsigned.view(host.dtype)
+
+
+def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout: str = "contiguous") -> Argument:
+    """Return an argument of values of a kind, "mixed" among them."""
+    if kind != "mixed":
+        return draw.array(shape, kind, axes=axes, layout=layout)
+    host = mixed(draw, shape)
+    if layout == "broadcast" and host.ndim and host.size:
+        host = np.broadcast_to(host[:1], host.shape).copy()
+    return Argument(host, tuple(axes), layout)
+
+
+def positions(draw: Draw, shape: Shape, n: int, layout: str = "contiguous", dtype: str = "") -> Argument:
+    """Return random positions in an axis of length `n`, of one of the dtypes of integers that hold them."""
+    fitting = [d for d in ("int64", "int32") if draw.has(d)] or [d for d in INTEGERS if draw.has(d)]
+    host = draw.rng.integers(0, n, shape).astype(dtype or draw.pick(fitting))
+    if layout == "broadcast" and host.ndim and host.size:
+        host = np.broadcast_to(host[:1], host.shape).copy()
+    return Argument(host, (), layout, kept=True)
+
+
+def around(n: int, place: int, others: Sequence[int] = (2, 3)) -> Shape:
+    """Return a shape with an axis of length `n` at a place among two others."""
+    shape = list(others)
+    shape.insert(place, n)
+    return tuple(shape)
+
+
+def positional(name: str, arrays: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a sample whose parameters follow its arrays by position."""
+    values = list(parameters.values())
+    text = ", ".join([*(f"x{i}" for i in range(arrays)), *map(repr, values)])
+    return {"call": by_position(name), "text": f"xp.{name}({text})", "parameters": parameters}
+
+
+def by_position(name: str) -> Callable[..., Any]:
+    """Return a call of a function that takes its parameters by position."""
+    return lambda xp, *arrays, **parameters: named(xp, name)(*arrays, *parameters.values())

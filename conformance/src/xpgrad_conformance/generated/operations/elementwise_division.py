@@ -1,0 +1,82 @@
+"""Floor division and remainder of real arrays: all signs, multiples and their neighbours, zeros of both signs.
+
+Quotients here have few digits, so that libraries that round the quotient first, and those that do not, agree.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.accuracy import PERIOD, repeated
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.layouts import constant_along
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_number, with_symbol
+from xpgrad_conformance.generated.points import PAIRS, shaped
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+DIVISORS = 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0
+NUMBERS = 1, 2, 3, -3, 0.25, -0.75, 7
+BEYOND = np.inf, -np.inf, np.nan
+
+
+def _quarters(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
+    """Return multiples of a quarter from -16 to 16, zeros of both signs among them."""
+    host = draw.rng.integers(-64, 65, shape) / 4 * draw.rng.choice([1.0, -1.0], shape)
+    return _laid(host.astype(draw.dtype), axes, layout)
+
+
+def _divisors(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
+    """Return short numbers of both signs."""
+    host = draw.rng.choice(np.asarray([sign * each for each in DIVISORS for sign in (1, -1)], draw.dtype), shape)
+    return _laid(host, axes, layout)
+
+
+def _laid(host: Any, axes: tuple[str, ...], layout: str) -> Argument:
+    return Argument(constant_along(host) if layout == "broadcast" else host, axes, layout)
+
+
+def _grid(draw: Draw) -> tuple[Argument, Argument]:
+    """Return pairs: multiples and numbers next to them, small and large ones, zeros and NaN, by each divisor."""
+    positive = [k * d for d in DIVISORS for k in (1, 2, 5, 1000)]
+    multiples = np.asarray([*positive, *(-each for each in positive), 0.0, -0.0, np.nan], draw.dtype)
+    few = np.asarray([sign * each for each in DIVISORS for sign in (1, -1)], draw.dtype)
+    x1, x2 = (each.reshape(-1) for each in np.meshgrid(multiples, few, indexing="ij"))
+    beyond = np.asarray([(a, b) for a in (1.5, -1.5, 0.0, -0.0) for b in BEYOND], draw.dtype)
+    x1, x2 = np.concatenate([x1, beyond[:, 0]]), np.concatenate([x2, beyond[:, 1]])
+    return Argument(x1, ("n",)), Argument(x2, ("n",))
+
+
+def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation:
+    """Return the operation of floor_divide or remainder."""
+    what: dict[str, Any] = {"units": 0, "signs": name == "floor_divide"}
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in draw.lengths():
+            base = (min(n, PERIOD),)
+            hosts = [np.resize(make(draw, base, ("n",)).host, (n,)) for make in (_quarters, _divisors)]
+            yield Sample(name, tuple(Argument(host, ("n",)) for host in hosts), repeated(reference), **what)
+        x1, x2 = _grid(draw)
+        yield Sample(name, (x1, x2), repeated(reference), **what)
+        yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
+        for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
+            axes1, axes2 = row["axes"]
+            first = _quarters(draw, shaped(axes1, row["n"]), axes1, row["layout1"])
+            second = _divisors(draw, shaped(axes2, row["n"]), axes2, row["layout2"])
+            yield Sample(name, (first, second), reference, **what)
+        x = _divisors(draw, (33,), ("n",))
+        for number in NUMBERS:
+            for each in ("", symbol):
+                yield with_number(name, each, x, number, True, reference=reference, **what)
+                yield with_number(
+                    name, each, _quarters(draw, (33,), ("n",)), number, False, reference=reference, **what
+                )
+
+    return Operation(name, samples)
+
+
+DIVISIONS = (
+    division("floor_divide", "//", np.floor_divide),
+    division("remainder", "%", np.remainder),
+)

@@ -1,0 +1,62 @@
+"""Gathers along an axis: positions of every number and dtype, with repeats, in every layout."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+
+def _take(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw):
+        yield _taken("take", given(draw, (5, 2), "mixed", ("", "m")), positions(draw, (n,), 5), 0)
+        if n:
+            yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0)
+    for row in combined(draw,
+        n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
+        kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],
+    ):  # fmt: skip
+        x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+        index = positions(draw, (row["m"],), row["n"], row["other"], row["dtype"])
+        yield _taken("take", x, index, row["place"] - draw.pick((0, 3)))
+
+
+def _ends(index: Argument, n: int) -> Argument:
+    """Return positions that include the first and the last one."""
+    index.host[:2] = n - 1, 0
+    return index
+
+
+def _taken(name: str, x: Argument, index: Argument, axis: int) -> Sample:
+    reference = getattr(np, name)
+    return Sample(name, (x, index), reference, {"axis": axis}, precise=False, signs=True, smooth=_finite(x.host))
+
+
+def _finite(host: Any) -> bool:
+    return host.dtype.kind in "fc" and bool(np.isfinite(host).all())
+
+
+def _take_along_axis(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw):
+        yield _taken("take_along_axis", given(draw, (2, 5), "mixed"), positions(draw, (2, n), 5), 1)
+        if n:
+            yield _taken(
+                "take_along_axis", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0
+            )
+        if 0 < n < 70_000:
+            yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
+    for row in combined(draw,
+        n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
+        dtype=[d for d in ("int32", "int64") if draw.has(d)],
+    ):  # fmt: skip
+        x = given(draw, around(row["n"], row["place"]), "mixed", layout=row["layout"])
+        index = positions(draw, around(row["m"], row["place"]), row["n"], row["other"], row["dtype"])
+        yield _taken("take_along_axis", x, index, row["place"] - draw.pick((0, 3)))
+
+
+TAKE = Operation("take", _take, ALL, QUICK)
+TAKE_ALONG_AXIS = Operation("take_along_axis", _take_along_axis, ALL, QUICK)

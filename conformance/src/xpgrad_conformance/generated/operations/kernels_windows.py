@@ -1,0 +1,128 @@
+"""Convolutions, pooling, and windows of images, of every geometry."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.layers import layer, lengths
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+GEOMETRIES: dict[str, tuple[Any, ...]] = {
+    "ndim": (1, 2, 3),
+    "ksize": (1, 2, 3),
+    "stride": (1, 2, 3),
+    "pad": (0, 1, 2),
+    "dilate": (1, 2),
+    "groups": (1, 2),
+    "bias": (False, True),
+    "layout": ("contiguous", "transposed", "strided", "broadcast"),
+    "batch": (1, 3),
+}
+"""The choices of a convolution, every pair of which occurs."""
+LENGTH = 5000
+"""The longest axis of images."""
+
+
+def _size(row: dict[str, Any], draw: Draw) -> int:
+    """Return a length of images on which a window fits."""
+    return int(row["dilate"] * (row["ksize"] - 1) + 1 + draw.rng.integers(0, 5))
+
+
+def _convolution(name: str) -> Operation:
+    transposed = "de" in name
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for row in draw.combinations(**{**GEOMETRIES, "layout": _layouts(draw)}):
+            sizes = tuple(_size(row, draw) for _ in range(row["ndim"]))
+            channels = row["groups"] * int(draw.rng.integers(1, 3)), row["groups"] * int(draw.rng.integers(1, 4))
+            if transposed and any(_unpadded(n, row) < 1 for n in sizes):
+                continue
+            yield _sample(draw, name, row, sizes, channels)
+        for n in lengths(draw, LENGTH, 3):
+            row = {"ndim": 1, "ksize": 3, "stride": 1, "pad": 1, "dilate": 1, "groups": 1, "bias": True}
+            row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
+            yield _sample(draw, name, row, (n,), (2, 3))
+            yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
+
+    return Operation(f"F.{name}", samples, needs=())
+
+
+def _unpadded(n: int, row: dict[str, Any]) -> int:
+    return int(row["stride"] * (n - 1) + row["dilate"] * (row["ksize"] - 1) + 1 - 2 * row["pad"])
+
+
+def _layouts(draw: Draw) -> tuple[str, ...]:
+    return tuple(layout for layout in GEOMETRIES["layout"] if layout in draw.layouts())
+
+
+def _sample(draw: Draw, name: str, row: dict[str, Any], sizes: tuple[int, ...], channels: tuple[int, int]) -> Sample:
+    groups, (inputs, outputs) = row["groups"], channels
+    kernel = (row["ksize"],) * row["ndim"]
+    shape = (inputs, outputs // groups, *kernel) if "de" in name else (outputs, inputs // groups, *kernel)
+    x = draw.array((row["batch"], inputs, *sizes), "integers", layout=row["layout"])
+    arrays = [x, draw.array(shape, "integers", layout=draw.pick(_layouts(draw)))]
+    if row["bias"]:
+        arrays.append(draw.array((outputs,), "integers"))
+    options = {key: row[key] for key in ("stride", "pad", "dilate", "groups") if row[key] != GEOMETRIES[key][0]}
+    return layer(f"F.{name}", *arrays, **options)
+
+
+def _pooling(name: str, units: float) -> Operation:
+    def samples(draw: Draw) -> Iterator[Sample]:
+        factors = {key: GEOMETRIES[key] for key in ("ndim", "ksize", "stride", "pad", "batch")}
+        for row in draw.combinations(**factors, layout=_layouts(draw)[:-1]):
+            if row["pad"] < row["ksize"]:
+                least = 2 * row["pad"] + 2 if name == "unpooling_nd" else row["ksize"]
+                sizes = tuple(int(draw.rng.integers(least, 9)) for _ in range(row["ndim"]))
+                yield _pooled(draw, name, units, row, sizes, 2)
+        for n in lengths(draw, LENGTH, 3):
+            row = {"ksize": 2, "stride": int(draw.rng.integers(1, 4)), "pad": int(draw.rng.integers(0, 2)), "batch": 2}
+            row |= {"layout": draw.pick(_layouts(draw)[:-1])}
+            yield _pooled(draw, name, units, row, (n,), 1)
+            yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
+
+    return Operation(f"F.{name}", samples, needs=())
+
+
+def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int) -> Sample:
+    shape = (row["batch"], channels, *sizes)
+    if name == "max_pooling_nd":  # no two are equal
+        host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - 3.0
+        x = Argument(host.astype(draw.dtype), (), row["layout"])
+    else:
+        x = draw.array(shape, "integers", layout=row["layout"])
+    scale = None if units == 0 else 4.0
+    return layer(f"F.{name}", x, units=units, scale=scale, ksize=row["ksize"], stride=row["stride"], pad=row["pad"])
+
+
+def _columns(draw: Draw) -> Iterator[Sample]:
+    for row in draw.combinations(
+        **{k: GEOMETRIES[k] for k in ("ksize", "stride", "pad", "dilate")}, cover=(False, True)
+    ):
+        sizes = (_size(row, draw), _size(row, draw) + 1)
+        x = draw.array((2, 3, *sizes), "integers", layout=draw.pick(draw.layouts()))
+        options = {key: row[key] for key in ("ksize", "stride", "pad", "dilate")}
+        yield layer("F.im2col", x, cover_all=row["cover"], **options)
+
+
+def _convolve(draw: Draw) -> Iterator[Sample]:
+    for n in lengths(draw, 1100, 1):
+        others = (1, 2, 9, 64) if n < 300 else (3, 65)
+        for m in others:
+            for first, second in ((n, m), (m, n)):
+                a, v = (draw.array((k,), "integers", layout=draw.pick(draw.layouts())) for k in (first, second))
+                yield layer("ops.convolve", a, v, mode=draw.pick(["full", "same", "valid"]))
+
+
+WINDOWS = (
+    _convolution("convolution_nd"),
+    _convolution("deconvolution_nd"),
+    _pooling("max_pooling_nd", 0.0),
+    _pooling("average_pooling_nd", 16.0),
+    _pooling("unpooling_nd", 0.0),
+    Operation("F.im2col", _columns, needs=()),
+    Operation("ops.convolve", _convolve, needs=()),
+)

@@ -1,0 +1,138 @@
+"""Activations, softmax and what is made of it, affine maps, norms, attention."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.layers import layer, lengths
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import LARGEST
+
+ROWS = 300_000
+"""The longest axis of functions that need several arrays of memory."""
+
+
+def _activation(name: str, units: float = 8.0, **parameters: Any) -> Operation:
+    """Return the operation of an elementwise function whose derivative jumps at 0 at most."""
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in lengths(draw, LARGEST):
+            yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **parameters)
+        for row in draw.combinations(n=(1, 7, 33, 257), layout=draw.layouts()):
+            x = draw.array((row["n"], 5), low=-30.0, high=30.0, axes=("n", "m"), layout=row["layout"])
+            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
+
+    return Operation(name, samples, needs=())
+
+
+def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operation:
+    """Return the operation of a function along one axis."""
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in lengths(draw, ROWS, 1):
+            for shape, axis in (((2, n), 1), ((n, 3), 0), ((2, n, 2), 1))[: 1 if n > 5000 else 3]:
+                axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
+                x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
+                yield layer(name, x, units=units, scale=scale, axis=axis)
+        for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
+            x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
+            yield layer(name, x, units=8 * units, scale=scale, axis=1)
+
+    return Operation(name, samples, needs=())
+
+
+def _logarithmic(x: Any, axis: int) -> Any:
+    """Return the magnitude to which logarithms of sums are rounded, where sums are taken one term after another."""
+    return np.asarray(12.0 + x.shape[axis] / 500)
+
+
+def _share(x: Any, axis: int) -> Any:
+    """Return the same of shares of sums."""
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True) * (1 + x.shape[axis] / 500)
+
+
+def _linear(draw: Draw) -> Iterator[Sample]:
+    for n in lengths(draw, 70_000):
+        sizes = ((n, 3, 2), (2, n, 3), (3, 2, n)) if n < 5000 else ((n, 2, 1),)
+        for rows, inputs, outputs in sizes:
+            bias = bool(draw.rng.integers(2))
+            arrays = [
+                draw.array((rows, inputs), "integers", axes=("r", "i"), layout=draw.pick(draw.layouts())),
+                draw.array((outputs, inputs), "integers", axes=("o", "i"), layout=draw.pick(draw.layouts())),
+                draw.array((outputs,), "integers", axes=("o",)),
+            ]
+            yield layer("F.linear", *arrays[: 2 + bias])
+    for layout in draw.layouts():
+        x, weight = (draw.array(s, axes=a, layout=layout) for s, a in (((33, 17), ("r", "i")), ((9, 17), ("o", "i"))))
+        yield layer("F.linear", x, weight, units=64.0, scale=12.0)
+
+
+def _labels(draw: Draw, n: int, classes: int, ignored: bool) -> Argument:
+    found = draw.rng.integers(-1 if ignored else 0, classes, n)
+    return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
+
+
+def _cross_entropy(draw: Draw) -> Iterator[Sample]:
+    for n in lengths(draw, 70_000, 1):
+        for rows, classes in ((n, 3), (4, n)):
+            reduce = draw.pick(["mean", "no"])
+            options = {"ignore_label": -1, "reduce": reduce, "normalize": bool(draw.rng.integers(2))}
+            options["enable_double_backprop"] = True
+            x = draw.array((rows, classes), low=-4.0, high=4.0, axes=("n", ""), layout=draw.pick(draw.layouts()))
+            t = _labels(draw, rows, classes, ignored=bool(draw.rng.integers(2)))
+            if t.host.max(initial=-1) < 0:
+                continue
+            yield layer("F.softmax_cross_entropy", x, t, units=64.0, scale=16.0, **options)
+
+
+def _standardized(name: str) -> Operation:
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in lengths(draw, 5000, 2):
+            for rows, features in ((n, 4), (5, n)):
+                rest = int(draw.rng.choice([1, 3])) if n < 5000 and name != "F.layer_normalization" else 0
+                shape = (rows, features + features % 2, *([rest] if rest else []))
+                if name == "F.group_normalization":
+                    groups = 2 if shape[1] % 2 == 0 else 1
+                    if np.prod(shape[1:]) // groups < 2:
+                        continue
+                x = draw.array(shape, low=-3.0, high=3.0, layout=draw.pick(draw.layouts()[:-1]))
+                gamma, beta = draw.array(shape[1:2], low=0.5, high=1.5), draw.array(shape[1:2])
+                options: dict[str, Any] = {"groups": 2} if name == "F.group_normalization" else {}
+                yield layer(name, x, gamma, beta, units=256.0, scale=8.0, **options)
+
+    return Operation(name, samples, needs=())
+
+
+def _attention(draw: Draw) -> Iterator[Sample]:
+    for n in lengths(draw, 1100, 1):
+        for queries, keys, width in ((n, 3, 4), (3, n, 4), (2, 5, n)):
+            heads = int(draw.rng.integers(1, 4))
+            arrays = [
+                draw.array((heads, queries, width), axes=("h", "q", "w"), layout=draw.pick(draw.layouts())),
+                draw.array((heads, keys, width), axes=("h", "k", "w"), layout=draw.pick(draw.layouts())),
+                draw.array((heads, keys, 3), axes=("h", "k", "v"), layout=draw.pick(draw.layouts())),
+            ]
+            kind = draw.rng.integers(3)
+            if kind == 1:
+                arrays.append(Argument(draw.rng.integers(0, 4, (queries, keys)) > 0, ("q", "k")))
+            elif kind == 2:
+                arrays.append(draw.array((queries, keys), axes=("q", "k")))
+            yield layer("F.scaled_dot_product_attention", *arrays, units=256.0, scale=8.0)
+
+
+ACTIVATIONS = (
+    *(_activation(f"F.{name}") for name in ("sigmoid", "softplus", "relu", "leaky_relu", "elu", "hard_sigmoid")),
+    _activation("F.clipped_relu", z=1.5),
+    _activation("F.selu", units=16.0),
+)
+ALONG = (_along("F.softmax", _share), _along("F.log_softmax", _logarithmic), _along("F.logsumexp", _logarithmic))
+NORMS = tuple(_standardized(f"F.{name}") for name in ("batch_normalization", "layer_normalization"))
+OTHERS = (
+    Operation("F.linear", _linear, needs=()),
+    Operation("F.softmax_cross_entropy", _cross_entropy, needs=()),
+    Operation("F.scaled_dot_product_attention", _attention, needs=()),
+)

@@ -1,0 +1,266 @@
+"""Products of matrices and vectors: exact ones of small integers in every size, accurate ones of others."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Shape
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.moved import combined, given, mixed, swept
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+NUMERIC = (*FLOATS, *COMPLEX, "int32", "int64")
+QUICK = "float32", "float64", "complex64", "int64"
+BATCHES: tuple[tuple[Shape, Shape], ...] = (
+    ((), ()), ((2,), (2,)), ((3,), ()), ((), (3,)), ((2, 1), (5,)), ((5, 1), (1, 2)), ((1,), (4,)),
+    ((2, 1, 3), (2, 1, 1)),
+)  # fmt: skip
+"""Shapes of batches that broadcast."""
+
+
+def _pair(
+    draw: Draw, kind: str, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2
+) -> tuple[Argument, Argument]:
+    a, b = (given(draw, shape, kind, names, how) for shape, names, how in zip((one, other), axes, layouts, strict=True))
+    return a, b
+
+
+def _product(
+    name: str,
+    pair: tuple[Argument, Argument],
+    reference: Callable[..., Any],
+    terms: int,
+    *,
+    exact: bool,
+    **options: Any,
+) -> Sample:
+    """Return a sample of a sum of products: exact, or with errors relative to the sum of absolute values.
+
+    Parameters
+    ----------
+    terms : int
+        How many products are added.
+    """
+    if exact:
+        return Sample(name, pair, reference, precise=False, smooth=True, **options)
+    return Sample(
+        name,
+        pair,
+        reference,
+        units=4 + 2 * terms**0.5,
+        scale=lambda a, b, **parameters: reference(abs(a), abs(b), **parameters),
+        smooth=True,
+        **options,
+    )
+
+
+def _matmul(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw):
+        if n < 70_000:
+            yield _exact(draw, (n, 3), (3, 2), (("n", "k"), ("k", "m")))
+            yield _exact(draw, (2, 3), (3, n), (("n", "k"), ("k", "m")))
+            yield _exact(draw, (n, 2, 3), (n, 3, 2), (("b", "n", "k"), ("b", "k", "m")))
+        yield _exact(draw, (2, n), (n, 3), (("n", "k"), ("k", "m")))
+        yield _exact(draw, (n,), (n,), (("k",), ("k",)))
+        if n < 70_000 and draw.pick((0, 1)):
+            yield _exact(draw, (2, n), (n,), (("n", "k"), ("k",)))
+            yield _exact(draw, (n,), (n, 2), (("k",), ("k", "m")))
+            yield _exact(draw, (n, 3), (3,), (("n", "k"), ("k",)))
+            yield _exact(draw, (3,), (3, n), (("k",), ("k", "m")))
+    sizes = 1, 2, 8, 17, 33, 64, 65, 129, 257
+    for row in combined(draw, m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
+        shapes = (row["m"], row["k"]), (row["k"], row["n"])
+        yield _exact(draw, *shapes, (("n", "k"), ("k", "m")), (row["one"], row["other"]))
+    long = (
+        (1025, 3, 2),
+        (3, 1025, 2),
+        (3, 2, 1025),
+        (4097, 2, 1),
+        (1, 2, 4097),
+        (1, 4097, 1),
+        (2, 4097, 1),
+        (1, 4097, 3),
+    )
+    for (m, k, n), layouts in itertools.product(long, _layouts(draw)):
+        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), layouts)
+        if n == 1:
+            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), layouts)
+        if m == 1:
+            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), layouts)
+    for row in combined(draw, batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
+        one, other = row["batch"]
+        yield _exact(draw, (*one, 3, row["k"]), (*other, row["k"], 5), layouts=(row["one"], row["other"]))
+        if one:
+            yield _exact(draw, (*one, 3, row["k"]), (row["k"],), layouts=(row["one"], "contiguous"))
+        if other:
+            yield _exact(draw, (row["k"],), (*other, row["k"], 2), layouts=("contiguous", row["other"]))
+    if draw.has("empty_arrays"):
+        for shapes in (((3, 0), (0, 2)), ((0, 4), (4, 2)), ((0, 3, 4), (4, 2)), ((2, 3, 0), (0, 4)), ((2, 0), (0,))):
+            yield _exact(draw, *shapes)
+    if draw.dtype in (*FLOATS, *COMPLEX):
+        yield from _inexact(draw)
+
+
+def _layouts(draw: Draw) -> list[tuple[str, str]]:
+    """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
+    found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
+    found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
+    plain = "contiguous"
+    return [*found, ("transposed", plain), (plain, "transposed")] if "transposed" in draw.layouts() else found
+
+
+def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:
+    return _product("matmul", _pair(draw, "integers", one, other, axes, layouts), np.matmul, one[-1], exact=True)
+
+
+def _inexact(draw: Draw) -> Iterator[Sample]:
+    for k in (1, 2, 7, 16, 33, 65, 129, 257, 1025, 4097):
+        for kind in ("ordinary", "spread"):
+            pair = _pair(draw, kind, (3, k), (k, 4), (("n", "k"), ("k", "m")))
+            yield _product("matmul", pair, np.matmul, k, exact=False)
+    pair = _pair(draw, "ordinary", (33, 65), (65, 34), (("n", "k"), ("k", "m")))
+    yield _product("matmul", pair, np.matmul, 65, exact=False)
+    for k in (1, 2, 9, 17, 33, 65) if draw.dtype in FLOATS else ():
+        a, b = _pair(draw, "ordinary", (5, k), (k, 6), (("n", "k"), ("k", "m")))
+        a.host[1, draw.rng.integers(k)] = np.nan
+        a.host[2, draw.rng.integers(k)] = np.inf
+        b.host[draw.rng.integers(k), 3] = -np.inf
+        yield Sample("matmul", (a, b), np.matmul, units=4 + 2 * k**0.5, scale=_finite_scale)
+
+
+def _finite_scale(a: Any, b: Any) -> Any:
+    """Return the sums of absolute values of the finite products."""
+    return np.matmul(*(np.where(np.isfinite(each), abs(each), 0) for each in (a, b)))
+
+
+AXES: tuple[tuple[Any, Shape, Shape], ...] = (
+    (1, (5, 2, 3), (3, 4)), (2, (5, 2, 3), (2, 3, 4)), (0, (2, 3), (3, 4)), (3, (2, 3, 4), (2, 3, 4)), (0, (3,), (3,)),
+    (((0, 1), (1, 0)), (2, 3, 4), (3, 2, 5)), (((-1,), (0,)), (2, 3), (3, 4)), (((2, 0), (0, 1)), (3, 5, 4), (4, 3)),
+    (((0,), (-1,)), (33, 2), (3, 33)), (((1, 2), (2, 0)), (2, 3, 3), (3, 4, 3)),
+    (((0, 1, 2), (2, 0, 1)), (2, 3, 4), (3, 4, 2)),
+)  # fmt: skip
+
+
+def _tensordot(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw, 65_537):
+        pair = _pair(draw, "integers", (2, n), (n, 3), (("n", "k"), ("k", "m")))
+        yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": 1})
+        pair = _pair(draw, "integers", (n, 2), (3, n))
+        yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": ((0,), (1,))})
+    for row in combined(draw, axes=AXES, kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()):
+        axes, one, other = row["axes"]
+        pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
+        yield _product("tensordot", pair, np.tensordot, 33, exact=row["kind"] == "integers", parameters={"axes": axes})
+
+
+def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
+    """Return the dot products of host vectors, of which the first ones are conjugated."""
+    return np.sum(np.conj(a) * b, axis=axis, dtype=np.result_type(a, b))
+
+
+def _vecdot(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw):
+        pair = _pair(draw, "integers", (n,), (n,), (("n",), ("n",)))
+        yield _product("vecdot", pair, vecdot, n, exact=True)
+        if n < 70_000:
+            pair = _pair(draw, "integers", (n, 2), (n, 2), (("n", "m"), ("n", "m")))
+            yield _product("vecdot", pair, vecdot, n, exact=True, parameters={"axis": -2})
+    for row in combined(
+        draw,
+        batch=BATCHES,
+        n=(1, 2, 16, 33, 257),
+        kind=("integers", "ordinary"),
+        one=draw.layouts(),
+        other=draw.layouts(),
+    ):
+        one, other = ((*batch, row["n"]) for batch in row["batch"])
+        pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
+        yield _product("vecdot", pair, vecdot, row["n"], exact=row["kind"] == "integers")
+
+
+def _outer(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw, 65_537):
+        for one, other in (((n,), (3,)), ((2,), (n,))):
+            yield Sample(
+                "linalg.outer",
+                _pair(draw, "integers", one, other, (("n",), ("m",))),
+                np.outer,
+                precise=False,
+                smooth=True,
+            )
+    for row in combined(draw, n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
+        pair = _pair(draw, "ordinary", (row["n"],), (row["m"],), layouts=(row["one"], row["other"]))
+        yield Sample("linalg.outer", pair, np.outer, units=4, smooth=True)
+
+
+def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
+    a, b = np.broadcast_arrays(a, b)
+    return np.cross(a, b, axis=axis)
+
+
+def _cross(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw, 65_537):
+        yield _crossing(draw, "integers", (n, 3), (n, 3), -1)
+    for row in combined(
+        draw, n=(1, 2, 17, 33), place=(0, 1, 2), kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()
+    ):
+        shape = [2, row["n"]]
+        shape.insert(row["place"], 3)
+        yield _crossing(draw, row["kind"], tuple(shape), tuple(shape), row["place"] - 3, (row["one"], row["other"]))
+    yield _crossing(draw, "integers", (5, 1, 3), (4, 3), -1)
+
+
+def _crossing(draw: Draw, kind: str, one: Shape, other: Shape, axis: int, layouts: Any = ("contiguous",) * 2) -> Sample:
+    pair = _pair(draw, kind, one, other, layouts=layouts)
+    if kind == "integers":
+        return Sample("linalg.cross", pair, _crossed, {"axis": axis}, precise=False, smooth=True)
+    return Sample(
+        "linalg.cross",
+        pair,
+        _crossed,
+        {"axis": axis},
+        units=16,
+        scale=lambda a, b, axis: np.full((), 16.0),
+        smooth=True,
+    )
+
+
+def _diagonal(draw: Draw) -> Iterator[Sample]:
+    for x, offset in _matrices(draw):
+        yield Sample(
+            "linalg.diagonal", (x,), lambda x, offset: np.diagonal(x, offset, -2, -1), {"offset": offset},
+            precise=False, signs=True, smooth=True,
+        )  # fmt: skip
+
+
+def _matrices(draw: Draw) -> Iterator[tuple[Argument, int]]:
+    for n in swept(draw, 4097, least=1):
+        for shape in ((n, 3), (3, n), *(((n, n),) if n < 140 else ())):
+            host = mixed(draw, shape) if draw.dtype[0] in "iu" else given(draw, shape, "integers").host
+            yield Argument(host, ("n", "m") if shape[0] != shape[1] else ()), draw.pick((0, 0, 1, -1, 2, -2))
+    for row in combined(draw, n=(1, 2, 17, 33), m=(1, 2, 17, 33), batch=((), (2,), (3, 2)), layout=draw.layouts()):
+        shape = (*row["batch"], row["n"], row["m"])
+        offsets = [k for k in (0, 1, -1, 3, -3, row["m"] - 1, 1 - row["n"]) if -row["n"] < k < row["m"]]
+        yield given(draw, shape, "integers", layout=row["layout"]), draw.pick(offsets)
+
+
+def _trace(draw: Draw) -> Iterator[Sample]:
+    for x, offset in _matrices(draw):
+        yield Sample(
+            "linalg.trace", (x,), lambda x, offset: np.trace(x, offset, -2, -1), {"offset": offset},
+            precise=False, smooth=True,
+        )  # fmt: skip
+
+
+PRODUCTS = (
+    Operation("matmul", _matmul, NUMERIC, QUICK),
+    Operation("tensordot", _tensordot, NUMERIC, QUICK),
+    Operation("vecdot", _vecdot, NUMERIC, QUICK),
+    Operation("linalg.outer", _outer, NUMERIC, ("float32", "int64")),
+    Operation("linalg.cross", _cross, NUMERIC, ("float32", "int64")),
+    Operation("linalg.diagonal", _diagonal, NUMERIC, ("float32", "complex64")),
+    Operation("linalg.trace", _trace, (*FLOATS, *COMPLEX), ("float32", "complex64")),
+)

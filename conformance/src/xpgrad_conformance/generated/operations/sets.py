@@ -1,0 +1,96 @@
+"""Sets: the different elements of an array, how often and where they are, and which of them are in another array."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+QUICK = "float32", "float64", "int64", "uint64", "bool"
+KINDS = "mixed", "ties", "sorted", "reversed", "equal", "extremes"
+
+
+def _inputs(draw: Draw) -> Iterator[Argument]:
+    for n in swept(draw, 65_537):
+        yield _with_repeats(draw, n)
+    for row in combined(draw, n=(1, 2, 16, 33, 1025), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+        yield given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+    for n in (3, 17, 67) if draw.dtype in FLOATS else ():
+        x = draw.array((n,), "ties", axes=("n",))
+        x.host[draw.rng.permutation(n)[:3]] = np.nan, np.inf, np.nan
+        yield x
+
+
+def _with_repeats(draw: Draw, n: int) -> Argument:
+    """Return an argument of which about half of the elements occur more than once."""
+    host = mixed(draw, (n,))
+    return Argument(draw.rng.permutation(np.where(draw.rng.random(n) < 0.5, host, draw.rng.permutation(host))), ("n",))
+
+
+def _canonical(name: str, x: Any, results: Any) -> Any:
+    """Return the results of a function with the values in ascending order, and the inverse as elements."""
+    values, *others = results
+    order = np.argsort(values, kind="stable")
+    found, shaped = [values[order]], list(others)
+    if name == "unique_all":
+        found.append(_first(x, values, shaped.pop(0))[order])
+    if name in ("unique_all", "unique_inverse"):
+        inverse = shaped.pop(0)
+        found.append(np.where(np.isnan(x), x, values[inverse]) if x.dtype.kind in "fc" else values[inverse])
+    return (*found, *(each[order] for each in shaped))
+
+
+def _first(x: Any, values: Any, indices: Any) -> Any:
+    """Return the positions of the values, those of NaN as -1: any order of theirs will do."""
+    flat = x.reshape(-1)
+    return np.where(np.isnan(flat[indices]), -1, indices) if x.dtype.kind in "fc" else indices
+
+
+def _unique(name: str) -> Operation:
+    reference = getattr(np, name)
+
+    def expected(x: Any) -> Any:
+        found = reference(x)
+        return _canonical(name, x, [found] if name == "unique_values" else found)
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        dtypes = {
+            "unique_values": (draw.dtype,),
+            "unique_counts": (draw.dtype, "int"),
+            "unique_inverse": (draw.dtype, "int"),
+            "unique_all": (draw.dtype, "int", "int", "int"),
+        }[name]
+        for x in _inputs(draw):
+            yield Sample(
+                name, (x,), expected, dtype=dtypes, precise=False,
+                derived=lambda hosts, results: _canonical(name, hosts[0], results),
+            )  # fmt: skip
+
+    return Operation(name, samples, ALL, QUICK, (name, "data_dependent_shapes"))
+
+
+def _isin(draw: Draw) -> Iterator[Sample]:
+    for n in swept(draw, 65_537, all_in=("int32",)):
+        yield from (_searched(draw, 7, n), _searched(draw, n, 7))
+    for row in combined(draw, n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
+        yield _searched(draw, row["n"], row["m"], row["layout"])
+
+
+def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
+    table = mixed(draw, (m,))
+    host = mixed(draw, (n, 2))
+    if m:
+        chosen, which = draw.rng.choice(table, (n, 2)), draw.rng.random((n, 2))
+        host = np.where(which < 0.4, chosen, np.where(which < 0.7, one_bit_off(draw, chosen), host))
+    if layout == "broadcast":
+        host = np.broadcast_to(host[:1], host.shape).copy()
+    arguments = Argument(host, ("n", "k"), layout), Argument(table, ("m",))
+    return Sample("isin", arguments, np.isin, {"invert": draw.pick((False, True))}, dtype="bool")
+
+
+UNIQUE = tuple(map(_unique, ("unique_values", "unique_counts", "unique_inverse", "unique_all")))
+ISIN = Operation("isin", _isin, INTEGERS, ("int32", "int64", "uint64"))

@@ -1,0 +1,262 @@
+"""Sums, products, means, variances and extrema: exact for integers stored as floats, along every choice of axes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.points import shaped
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.values import special_numbers
+
+PLACES: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("n",), None),
+    (("n",), 0),
+    (("n", "m"), 0),
+    (("n", "m"), -1),
+    (("m", "n"), -1),
+    (("m", "n"), 0),
+    (("k", "n", "m"), 1),
+    (("k", "n", "m"), (0, 2)),
+    (("k", "m", "n"), (2, 0)),
+    (("k", "m", "n"), (-1, 1)),
+    (("n", "k", "m"), (0, 1, 2)),
+    (("n", "k", "m"), None),
+    (("m", "k", "n"), (1,)),
+)
+"""The axes of arrays, and those that are reduced."""
+CHOSEN = 1, 2, 7, 8, 9, 16, 33, 129, 257, 1025
+POSITIONS = 5, 8, 17, 33
+"""Lengths of vectors in which one special value takes each position."""
+Reference = Callable[..., Any]
+Make = Callable[[tuple[int, ...], tuple[str, ...], str], Argument]
+"""``make(shape, axes, layout)`` returns an argument."""
+
+
+def specials(dtype: str) -> list[float]:
+    """Return what a reduction must hand on."""
+    return [each for each in special_numbers(dtype) if not np.isfinite(each)]
+
+
+def alone(draw: Draw, value: Any, n: int, others: Any = None) -> Any:
+    """Return a matrix whose rows are vectors with a value at each position."""
+    host = draw.array((n, n), "integers").host if others is None else np.full((n, n), others, draw.dtype)
+    np.fill_diagonal(host, value)
+    return host
+
+
+def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference, **what: Any) -> Iterator[Sample]:
+    """Yield samples in which a value takes each position of a row, of a column, of a vector, and of a block."""
+    others = what.pop("others", None)
+    for value in values:
+        for n in POSITIONS:
+            host = alone(draw, value, n, others)
+            for axis in (0, 1, None):
+                yield Sample(name, (Argument(host, ("n", "m")),), reference, {"axis": axis}, **what)
+            for row in draw.rng.permutation(n)[: 2 if draw.quick else n]:
+                yield Sample(name, (Argument(host[row], ("n",)),), reference, **what)
+        long = draw.array((2, 1500), "integers").host if others is None else np.full((2, 1500), others, draw.dtype)
+        for at in draw.rng.integers(1500, size=2 if draw.quick else 8):
+            host = long.copy()
+            host[1, at] = value
+            yield Sample(name, (Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
+            yield Sample(name, (Argument(host[1], ("n",)),), reference, **what)
+
+
+def reduced(
+    draw: Draw, name: str, make: Callable[..., Argument], reference: Reference, **what: Any
+) -> Iterator[Sample]:
+    """Yield samples of all lengths, axes, and layouts, with and without keepdims; `make(shape, axes, layout)`."""
+    for n in draw.lengths(least=what.pop("least", 0)):
+        yield Sample(name, (make((n,), ("n",), "contiguous"),), reference, **what)
+    for n in (4097,) if draw.quick else (4097, 65537):
+        for axes in (("n", "m"), ("m", "n"), ("k", "n", "m")):
+            x = make(shaped(axes, n), axes, "contiguous")
+            yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+    for row in draw.combinations(place=PLACES, n=CHOSEN, keepdims=(False, True), layout=draw.layouts()):
+        axes, axis = row["place"]
+        x = make(shaped(axes, row["n"]), axes, row["layout"])
+        yield Sample(name, (x,), reference, {"axis": axis, "keepdims": row["keepdims"]}, **what)
+    yield Sample(name, (make((), (), "contiguous"),), reference, **what)
+
+
+def whole(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
+    """Return small integers, of which one is larger; their sums are exact in floating-point dtypes, too."""
+    x = draw.array(shape, "integers", axes=axes, layout=layout)
+    if x.host.size and layout != "broadcast" and x.host.dtype.kind != "b":
+        x.host.reshape(-1)[-1 if draw.rng.random() < 0.5 else draw.rng.integers(x.host.size)] = 64
+    return x
+
+
+def factors(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
+    """Return factors whose products are exact: mostly 1 and -1, some pairs of 2 and a half."""
+    host = draw.rng.choice(np.asarray([1.0, 1.0, 1.0, -1.0]), shape)
+    flat = host.reshape(-1)
+    some = draw.rng.permutation(flat.size)[: min(flat.size // 2, 20)]
+    flat[some[::2]] *= 2.0
+    if np.dtype(draw.dtype).kind in "fc":
+        flat[some[1::2]] *= 0.5
+    elif np.dtype(draw.dtype).kind == "u":
+        flat[...] = np.abs(flat)
+    flat[some[16:]] = np.sign(flat[some[16:]])
+    x = Argument(host.astype(draw.dtype), axes, layout)
+    return x if layout != "broadcast" or not host.ndim else Argument(_constant(x.host), axes, layout)
+
+
+def _constant(host: Any) -> Any:
+    """Return the signs of the first element for all of an axis, of which products are exact in all dtypes."""
+    return np.broadcast_to(np.sign(host[:1]), host.shape).copy()
+
+
+def size_of(x: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """Return the sums of magnitudes, of which errors of sums are a multiple."""
+    return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+
+
+def growing(n: int) -> float:
+    """Return units for sums of n numbers, which are rounded at each step: for most, errors cancel."""
+    return 4.0 + float(np.sqrt(n))
+
+
+def _sum(draw: Draw) -> Iterator[Sample]:
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        return whole(draw, shape, axes, layout)
+
+    yield from reduced(draw, "sum", make, np.sum)
+    yield from positions(draw, "sum", specials(draw.dtype), np.sum)
+    yield Sample("sum", (Argument(np.asarray([np.inf, 1.0, -np.inf], draw.dtype)),), np.sum)
+    for n in (16, 257, 4097):
+        for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "n", "m"), 1):
+            x = draw.array(shaped(axes, n), "spread" if axis is None else "ordinary", axes=axes)
+            yield Sample("sum", (x,), np.sum, {"axis": axis}, units=growing(n), scale=size_of)
+    x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
+    yield Sample("sum", (x,), np.sum, units=1000)
+    yield from _of_another_dtype(draw, "sum", make)
+
+
+def _of_another_dtype(draw: Draw, name: str, make: Callable[..., Argument]) -> Iterator[Sample]:
+    """Yield samples with ``dtype=``: sums of float32 in float64 have its digits, and those of int8 are wide."""
+    kind = np.dtype(draw.dtype).kind
+    others = {"f": ("float32", "float64", "complex128"), "i": ("int64", "float64"), "u": ("uint64",), "b": ("int64",)}
+    for other in others.get(kind, ()):
+        if not draw.has(other):
+            continue
+        target, reference = draw.s.dtype_of(other), getattr(np, name)
+
+        def call(xp: Any, x: Any, target: Any = target, **given: Any) -> Any:
+            return getattr(xp, name)(x, dtype=target, **given)
+
+        def expected(x: Any, other: str = other, reference: Reference = reference, **given: Any) -> Any:
+            return reference(x.astype(other), **given)
+
+        for n, axis in ((1, None), (33, 0), (257, -1)):
+            x = make((n, 3), ("n", "m"), "contiguous")
+            text = f"xp.{name}(x0, axis={axis}, dtype=xp.{other})"
+            yield Sample(name, (x,), expected, {"axis": axis}, dtype=other, call=call, text=text)
+        if other == "float64" and draw.dtype == "float32" and name == "sum":
+            x = draw.array((3001,), low=0.3, high=0.4, axes=("n",))
+            yield Sample(name, (x,), expected, units=64, dtype=other, call=call, text="xp.sum(x0, dtype=xp.float64)")
+
+
+def _prod(draw: Draw) -> Iterator[Sample]:
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        return factors(draw, shape, axes, layout)
+
+    yield from reduced(draw, "prod", make, np.prod)
+    if draw.dtype in FLOATS:
+        yield from positions(draw, "prod", [np.nan], np.prod)
+        yield from positions(draw, "prod", [0.0], np.prod, others=-1.0)
+        x = draw.array((33, 5), low=0.5, high=1.8, axes=("n", "m"))
+        for axis in (0, 1, None):
+            yield Sample("prod", (x,), np.prod, {"axis": axis}, units=100 if axis is None else 33)
+        info = np.finfo(draw.dtype)
+        beyond = np.asarray([float(info.max), 0.5, 0.5, float(info.smallest_normal), 2.0], draw.dtype)
+        yield Sample("prod", (Argument(beyond),), np.prod, units=4)
+    yield from _of_another_dtype(draw, "prod", make)
+
+
+def _mean(draw: Draw) -> Iterator[Sample]:
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        return whole(draw, shape, axes, layout)
+
+    yield from reduced(draw, "mean", make, np.mean, units=2, least=1)
+    yield from positions(draw, "mean", specials(draw.dtype), np.mean, units=2)
+    x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
+    yield Sample("mean", (x,), np.mean, units=1000)
+
+
+def spread_of(name: str) -> Operation:
+    """Return the operation of var or std."""
+    plain = getattr(np, name)
+
+    def reference(x: Any, *, correction: float = 0.0, **given: Any) -> Any:
+        return plain(x, ddof=correction, **given)
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+            x = whole(draw, shape, axes, layout)
+            x.host[x.host == 64] = max(64.0, float(x.host.size) ** 0.5)  # which shows beside so many squares
+            return x
+
+        for sample in reduced(draw, name, make, reference, least=1):
+            yield _tolerant(sample)
+        yield from positions(draw, name, [np.nan, np.inf], reference, units=64)
+        for correction in (0.0, 1.0, 1, 2.5):
+            for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "m", "n"), (0, 2)):
+                given = {"axis": axis, "correction": correction}
+                yield Sample(name, (draw.array(shaped(axes, 33), axes=axes),), reference, given, units=64)
+        far = 100.0 if draw.dtype == "float32" else 1000.0  # a difference of mean squares has lost its digits here
+        for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1):
+            x = draw.array(shaped(axes, 257), low=far - 1, high=far + 1, axes=axes)
+            yield Sample(name, (x,), reference, {"axis": axis}, units=2000)
+        large = float(np.finfo(draw.dtype).max) ** 0.5 / 64  # squares do not overflow, nor do their sums
+        for host in ([large, -large, large / 2], [1 / large, -1 / large, 0.5 / large]):
+            yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
+
+    return Operation(name, samples)
+
+
+def _tolerant(sample: Sample) -> Sample:
+    """Return the sample with the units that a sum of so many squares needs, if one is added after the other."""
+    return replace(sample, units=16 + sample.hosts[0].size / 4)
+
+
+def extremum(name: str, reference: Reference) -> Operation:
+    """Return the operation of max or min."""
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        kinds = ("ordinary", "extremes", "ties", "equal", *(("spread",) if draw.dtype in FLOATS else ()))
+        end = 1e30 if draw.dtype in FLOATS else np.iinfo(draw.dtype).max
+        least = -end if draw.dtype in FLOATS else np.iinfo(draw.dtype).min
+
+        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+            return draw.array(shape, draw.pick(kinds), axes=axes, layout=layout)
+
+        yield from reduced(draw, name, make, reference, least=1)
+        for high in (False, True):  # all of one sign, so that a start from 0 is seen
+            low = 1 if high else -4
+            x = draw.array((33, 5), low=low, high=low + 3, axes=("n", "m"))
+            for axis in (0, 1, None) if high or not draw.dtype.startswith("u") else ():
+                yield Sample(name, (x,), reference, {"axis": axis})
+        wanted = [end if name == "max" else least]
+        if draw.dtype in FLOATS:
+            wanted += [np.nan, np.inf, -np.inf]
+        yield from positions(draw, name, wanted, reference)
+        if draw.dtype in FLOATS:
+            yield from positions(draw, name, [-1.0], reference, others=-np.inf if name == "max" else np.inf)
+
+    return Operation(name, samples, (*FLOATS, *INTEGERS), ("float32", "float64", "int64", "uint8"))
+
+
+STATISTICS = (
+    Operation("sum", _sum),
+    Operation("prod", _prod),
+    Operation("mean", _mean),
+    spread_of("var"),
+    spread_of("std"),
+    extremum("max", np.max),
+    extremum("min", np.min),
+)

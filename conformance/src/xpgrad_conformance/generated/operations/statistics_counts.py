@@ -1,0 +1,102 @@
+"""Sums and products of integers, counts, and whether all or any elements are true."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operations.statistics import POSITIONS, factors, positions, reduced
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.values import special_numbers
+
+ALL = "bool", *INTEGERS, *FLOATS, *COMPLEX
+QUICK = "bool", "int32", "float32"
+BOTH: dict[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
+
+
+def _wide(draw: Draw) -> int:
+    """Return the largest integer that the default dtype of sums surely has."""
+    wide = {"i": "int64", "u": "uint64"}[np.dtype(draw.dtype).kind]
+    return int(np.iinfo(wide if draw.dtype == wide else "int32").max)
+
+
+def of_integers(name: str) -> Operation:
+    """Return the operation of the sum or product of integers, in a dtype at least as wide as the default one."""
+    reference = BOTH[name]
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        info = np.iinfo(draw.dtype)
+
+        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+            if name == "prod":
+                return factors(draw, shape, axes, layout)
+            count = max(1, int(np.prod(shape)))
+            most = min(info.max, _wide(draw) // count)
+            host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
+            host = host.astype(draw.dtype)
+            if layout == "broadcast" and host.ndim:
+                host = np.broadcast_to(host[:1], shape).copy()
+            return Argument(host, axes, layout)
+
+        yield from reduced(draw, name, make, reference, dtype="int")
+        for at in POSITIONS:
+            host = np.ones(at, draw.dtype)
+            host[at // 2] = min(info.max, _wide(draw) - at)
+            yield Sample(name, (Argument(host, ("n",)),), reference, dtype="int")
+
+    return Operation(name, samples, INTEGERS, ("int8", "int32", "int64", "uint8"))
+
+
+def _count(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.sum(x != 0, axis=axis, keepdims=keepdims)
+
+
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "all": lambda x, **given: np.all(x != 0, **given),
+    "any": lambda x, **given: np.any(x != 0, **given),
+    "count_nonzero": _count,
+}
+
+
+def truths(name: str) -> Operation:
+    """Return the operation of all, any or count_nonzero."""
+    reference = REFERENCES[name]
+    what = {"dtype": "int" if name == "count_nonzero" else "bool"}
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        share = {"all": 0.97, "any": 0.03, "count_nonzero": 0.5}[name]
+
+        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+            host = np.where(draw.rng.random(shape) < share, 3, 0).astype(draw.dtype)
+            if layout == "broadcast" and host.ndim:
+                host = np.broadcast_to(host[:1], shape).copy()
+            return Argument(host, axes, layout)
+
+        yield from reduced(draw, name, make, reference, **what)
+        for value, others in ((0, 1), (1, 0)):
+            yield from positions(draw, name, [value], reference, others=others, **what)
+        if np.dtype(draw.dtype).kind in "iu":
+            ends = [np.iinfo(draw.dtype).max, np.iinfo(draw.dtype).min + 1, 256 % np.iinfo(draw.dtype).max]
+            yield from positions(draw, name, ends, reference, others=0, **what)
+        elif np.dtype(draw.dtype).kind in "fc":
+            real = {"complex64": "float32", "complex128": "float64"}.get(draw.dtype, draw.dtype)
+            small = float(np.finfo(real).smallest_normal)
+            numbers: list[Any] = [*special_numbers(real)[:5], 0.25, small]
+            if draw.has("subnormal_numbers"):
+                numbers += special_numbers(real)[5:]
+            if draw.dtype in COMPLEX:
+                numbers += [0.5j, complex(0.0, -0.0), complex(-0.0, np.nan)]
+            yield from positions(draw, name, numbers, reference, others=0, **what)
+
+    return Operation(name, samples, ALL, QUICK)
+
+
+COUNTS = (
+    of_integers("sum"),
+    of_integers("prod"),
+    truths("all"),
+    truths("any"),
+    truths("count_nonzero"),
+)

@@ -1,0 +1,118 @@
+"""Cumulative sums and products, and differences: exact to the last element, along every axis."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operations.statistics import factors, positions, specials, whole
+from xpgrad_conformance.generated.points import FORMS, shaped
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+CHOSEN = 1, 2, 8, 17, 33, 129, 1025
+QUICK = "float32", "float64", "int32"
+ONE_AXIS = ("n",), ("n", "m"), ("k", "n", "m"), ("m", "n")
+
+
+def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argument], neutral: float) -> Operation:
+    """Return the operation of cumulative_sum or cumulative_prod.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(draw, shape, axes, layout)`` returns an argument whose results are exact.
+    neutral : float
+        What results begin with if ``include_initial`` asks for it.
+    """
+
+    def reference(x: Any, *, axis: int | None = None, include_initial: bool = False) -> Any:
+        axis = 0 if axis is None else axis
+        found = plain(x, axis=axis)
+        if not include_initial:
+            return found
+        shape = list(found.shape)
+        shape[axis] = 1
+        return np.concatenate([np.full(shape, neutral, found.dtype), found], axis)
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        what: dict[str, Any] = {"dtype": draw.dtype if draw.dtype in FLOATS else "int"}
+        for n in draw.lengths():
+            yield Sample(name, (make(draw, (n,), ("n",)),), reference, **what)
+        for row in draw.combinations(axes=FORMS, n=CHOSEN, initial=(False, True), layout=draw.layouts()):
+            axes = row["axes"]
+            given = {"axis": axes.index("n"), "include_initial": row["initial"]}
+            yield Sample(name, (make(draw, shaped(axes, row["n"]), axes, row["layout"]),), reference, given, **what)
+            given = {"axis": -1, "include_initial": row["initial"]}
+            yield Sample(name, (make(draw, shaped(axes, row["n"]), axes, row["layout"]),), reference, given, **what)
+        for n in (4097,) if draw.quick else (4097, 65537):
+            for axes in FORMS[1:]:
+                x = make(draw, shaped(axes, n), axes)
+                yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+        if draw.dtype in FLOATS:
+            values = specials(draw.dtype) if name == "cumulative_sum" else [np.nan]
+            for sample in positions(draw, name, values, reference, **what):
+                if sample.parameters.get("axis", 0) is not None:
+                    yield sample
+            x = draw.array((257,), low=0.5, high=1.5, axes=("n",))
+            yield Sample(name, (x,), reference, units=300)
+        yield from _of_another_dtype(draw)
+
+    def _of_another_dtype(draw: Draw) -> Iterator[Sample]:
+        others = {"float32": ("float64",), "int32": ("int64", "float64"), "int8": ("int32",)}
+        for other in others.get(draw.dtype, ()):
+            if draw.has(other):
+                target = draw.s.dtype_of(other)
+                yield Sample(
+                    name,
+                    (make(draw, (33, 3), ("n", "m")),),
+                    lambda x, other=other: reference(x.astype(other), axis=0),
+                    dtype=other,
+                    call=lambda xp, x, target=target: getattr(xp, name)(x, axis=0, dtype=target),
+                    text=f"xp.{name}(x0, axis=0, dtype=xp.{other})",
+                )
+
+    return Operation(name, samples, (*FLOATS, *INTEGERS), QUICK)
+
+
+def _diff(draw: Draw) -> Iterator[Sample]:
+    for n in draw.lengths(least=1):
+        yield Sample("diff", (draw.array((n,), "integers", axes=("n",)),), np.diff)
+    for row in draw.combinations(axes=ONE_AXIS, n=CHOSEN, times=(0, 1, 2, 3), layout=draw.layouts()):
+        axes = row["axes"]
+        if row["n"] <= row["times"]:
+            continue
+        x = draw.array(shaped(axes, row["n"]), "integers", axes=axes, layout=row["layout"])
+        yield Sample("diff", (x,), np.diff, {"axis": axes.index("n"), "n": row["times"]})
+    for axis in (0, 1, -1):
+        x, before, after = (draw.array((4, 4), "integers") for _ in range(3))
+        yield _with_ends(x, before, after, axis)
+        yield _with_ends(x, before, None, axis)
+        yield _with_ends(x, None, after, axis)
+    if draw.dtype in FLOATS:
+        x = draw.array((257, 3), "specials", axes=("n", "m"))
+        for axis in (0, 1):
+            yield Sample("diff", (x,), np.diff, {"axis": axis}, units=0.6)
+
+
+def _with_ends(x: Argument, before: Argument | None, after: Argument | None, axis: int) -> Sample:
+    given = [(key, each) for key, each in (("prepend", before), ("append", after)) if each is not None]
+    keys = [key for key, _ in given]
+
+    def reference(x: Any, *ends: Any) -> Any:
+        return np.diff(x, axis=axis, **dict(zip(keys, ends, strict=True)))
+
+    def call(xp: Any, x: Any, *ends: Any) -> Any:
+        return xp.diff(x, axis=axis, **dict(zip(keys, ends, strict=True)))
+
+    written = "".join(f", {key}=x{i}" for i, key in enumerate(keys, 1))
+    arguments = (x, *(each for _, each in given))
+    return Sample("diff", arguments, reference, call=call, text=f"xp.diff(x0, axis={axis}{written})")
+
+
+CUMULATIVE = (
+    cumulative("cumulative_sum", np.cumsum, whole, 0.0),
+    cumulative("cumulative_prod", np.cumprod, factors, 1.0),
+    Operation("diff", _diff, (*FLOATS, "int8", "int16", "int32", "int64"), QUICK),
+)

@@ -1,0 +1,73 @@
+"""Points where formulas change, and the shapes in which elementwise functions meet them."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import Argument
+from xpgrad_conformance.generated.values import extreme_numbers, near, special_numbers
+
+FORMS = ("n",), ("n", "m"), ("k", "n", "m"), ("m", "n")
+"""The axes of arrays of which one is long: alone, first, in the middle, last."""
+PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("n",), ("n",)),
+    (("n",), ()),
+    ((), ("n",)),
+    (("n", "m"), ("m",)),
+    (("m", "n"), ("n",)),
+    (("m", ""), ("m", "n")),
+    (("n", ""), ("n", "m")),
+    (("k", "n", "m"), ("k", "", "m")),
+    (("", "m"), ("n", "")),
+    (("k", "", "n"), ("", "m", "n")),
+    (("k", "m", ""), ("n",)),
+)
+"""The axes of two arrays that broadcast: a number, a row, a column, a middle axis, both ways; "" has the length 1."""
+FEW = {"m": 3, "k": 2, "": 1}
+"""The lengths of the axes that are short."""
+SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
+"""Where series end and formulas begin."""
+Points = Callable[[str], Sequence[float]]
+"""``points(dtype)`` returns numbers where a function's formula changes, or its result ends."""
+
+
+def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
+    """Return the shape of an array with these axes, of which ``n`` is long."""
+    return tuple(FEW.get(name, n) for name in axes)
+
+
+def fixed(*numbers: float) -> Points:
+    """Return points that are the same in all dtypes."""
+    return lambda dtype: numbers
+
+
+def ends(name: str, *more: float) -> Points:
+    """Return what a function, "log" or "sqrt", gives for a dtype's limits, with both signs, and more."""
+
+    def points(dtype: str) -> list[float]:
+        info = np.finfo(dtype)
+        limits = [info.max, info.smallest_normal, info.smallest_subnormal, info.eps]
+        found = [abs(float(getattr(np, name)(float(limit)))) for limit in limits]
+        return [*found, *(-each for each in found), *more]
+
+    return points
+
+
+def both(*numbers: float) -> Points:
+    """Return points that are the same in all dtypes, of both signs."""
+    return fixed(*numbers, *(-number for number in numbers))
+
+
+def signed(points: Points) -> Points:
+    """Return points of both signs."""
+    return lambda dtype: [sign * each for each in points(dtype) for sign in (1.0, -1.0)]
+
+
+def every_number(draw: Draw, more: Sequence[float] = ()) -> Argument:
+    """Return a vector of all special and extreme numbers of the dtype, and more, in an order of chance."""
+    numbers = [*special_numbers(draw.dtype), *near(extreme_numbers(draw.dtype), draw.dtype), *more]
+    host = draw.rng.permutation(np.asarray(numbers).astype(draw.dtype))
+    if not draw.has("subnormal_numbers"):
+        host[np.abs(host) < np.finfo(host.dtype).smallest_normal] = 0.0
+    return Argument(host, ("n",))

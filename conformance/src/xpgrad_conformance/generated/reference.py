@@ -1,0 +1,86 @@
+"""The reference engine: xpgrad's own rules and default bodies over NumPy's functions, without any library's kernels."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Device, Variable
+from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.plugins import plugins
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.types import Namespace
+from xpgrad_conformance.pretend import PretendLibrary
+from xpgrad_conformance.virtual import PretendBackend, registered
+
+NAME = "conformance_reference"
+WIDE = {"f": "float64", "c": "complex128"}
+
+
+class ReferenceBackend(PretendBackend):
+    """NumPy's functions without kernels of its own, but the one that has no default: scatters of one part at a time.
+
+    It certifies nothing by itself: checks of the families G and H compare xpgrad's rules with finite differences. It
+    gives what these rules give for arrays of any size, element by element.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(NAME, PretendLibrary(plugins.host, ("0",)), {})
+        self._overrides["scatter_add"] = self._scatter_add(_scattered)
+
+
+def _scattered(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        np.add.at(total, index, value)
+    return total
+
+
+@functools.cache
+def device() -> Device:
+    """Return the device of the reference engine."""
+    return registered(ReferenceBackend()).default_device
+
+
+def xp() -> Namespace:
+    """Return the differentiable namespace of the reference engine."""
+    return namespace(device().backend)
+
+
+def variable(host: Any) -> Variable:
+    """Return a host array as a Variable of the reference engine, in the host array's dtype."""
+    return Variable(placed(host, device()))
+
+
+def variables(hosts: Sequence[Any], *, wide: bool = True) -> list[Variable]:
+    """Return host arrays as Variables of the reference engine; floating-point ones in float64 or complex128.
+
+    Parameters
+    ----------
+    wide : bool
+        Otherwise in float32 or complex64.
+    """
+    return [variable(host if host.dtype.kind not in WIDE else host.astype(_dtype(host, wide))) for host in hosts]
+
+
+def arguments(hosts: Sequence[Any], *, wide: bool = True) -> list[Any]:
+    """Return host arrays as arguments of the reference engine: Variables, or arrays of integers and booleans."""
+    made = variables(hosts, wide=wide)
+    return [x if host.dtype.kind in WIDE else x.array for x, host in zip(made, hosts, strict=True)]
+
+
+def _dtype(host: Any, wide: bool) -> str:
+    if wide:
+        return WIDE[host.dtype.kind]
+    return "complex64" if host.dtype.kind == "c" else "float32"
+
+
+def referred(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``call(xp, *arrays, **parameters)`` as a function of host arrays, computed by the reference engine."""
+
+    def reference(*hosts: Any, **parameters: Any) -> Any:
+        found = call(xp(), *arguments(hosts), **parameters)
+        return [on_host(y) for y in found] if isinstance(found, (tuple, list)) else on_host(found)
+
+    return reference

@@ -1,0 +1,106 @@
+"""Calls of one function one after another: samples of the same shapes with other values, and with another dtype."""
+
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from xpgrad.testing.arrays import on_host
+from xpgrad.types import Array
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.shrinking import program_of
+from xpgrad_conformance.subject import Subject
+
+LOOKED_AT = 200
+"""Samples of an operation among which small ones are chosen."""
+ENOUGH = 30, 12
+"""Samples after which no further ones are looked for, in the full and the quick profile."""
+SMALL = 300
+"""The most elements in the arguments of a small sample."""
+
+
+Pair = tuple[Sample, Sample]
+MADE = 8
+_made: dict[Any, list[Pair]] = {}
+"""The pairs that were made last: several checks in a row take the same."""
+
+
+def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:
+    """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
+
+    Parameters
+    ----------
+    s : Subject
+    operation : Operation
+    least, most : int
+        Bounds of the number of elements of all arguments.
+    count : int
+        About how many; by default `ENOUGH`.
+    """
+    wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
+    if wanted not in _made:
+        if len(_made) >= MADE:
+            _made.clear()
+        like, count = in_dtype(s, s.dtype), count or ENOUGH[s.quick]
+        one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
+        found = [(sample, two[key]) for key, sample in one.items() if key in two and not _equal(sample, two[key])]
+        _made[wanted] = sorted(found, key=lambda pair: elements(pair[0]))
+    return _made[wanted]
+
+
+def in_dtype(s: Subject, dtype: str) -> Subject:
+    """Return the subject in another dtype."""
+    name = "" if s.operation is None else s.operation.name
+    return Subject(s.device, s.capabilities, dtype=dtype, operation=s.operation, name=name, seed=s.seed, quick=s.quick)
+
+
+def elements(sample: Sample) -> int:
+    """Return the number of elements of all arguments."""
+    return sum(host.size for host in sample.hosts)
+
+
+def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
+    looked_at = islice(operation.samples(Draw(s, operation.name, number)), LOOKED_AT)
+    yield from islice((sample for sample in looked_at if bounds[0] <= elements(sample) <= bounds[1]), count)
+
+
+def _key(sample: Sample) -> Any:
+    shapes = tuple((a.host.shape, a.host.dtype.name, a.layout) for a in sample.arguments)
+    return sample.written, shapes
+
+
+def _equal(one: Sample, two: Sample) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one.hosts, two.hosts, strict=True))
+
+
+def bits(results: Any) -> tuple[bytes, ...]:
+    """Return the bytes of one or several results."""
+    several = results if isinstance(results, (tuple, list)) else [results]
+    return tuple(on_host(each).tobytes() for each in several)
+
+
+def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
+    """Return whether an operation is called in a dtype: in the quick profile in one of them, by its name."""
+    return not quick or operation.quick[zlib.crc32(operation.name.encode()) % len(operation.quick)] == dtype
+
+
+def assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:
+    """Raise AssertionError unless the results of a sample's call are right."""
+    try:
+        wrong = sample.difference(s, got, sample.expected())
+    except AssertionError as error:
+        wrong = str(error)
+    if wrong is not None:
+        program = program_of(sample, s.device.name, f"{when}: {wrong}")
+        raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program}")
+
+
+def overwrite(array: Array, other: Array) -> bool:
+    """Write the values of `other` into `array`; return whether its library allows it: some arrays are read-only."""
+    try:
+        array[...] = other
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True

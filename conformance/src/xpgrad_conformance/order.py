@@ -1,0 +1,66 @@
+"""The order in which a plan is run: what failed before comes first, and what finds most if time is short."""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+
+from xpgrad_conformance.plan import Item
+
+Batch = deque[int]
+"""Numbers of items that run in one process, one after the other."""
+
+
+def batches(items: Sequence[Item], *, first: Collection[str] = (), by_value: bool = False) -> list[Batch]:
+    """Return the numbers of a plan's items in batches for one process each, in the order in which they are to run.
+
+    The items of a case on one device stay together. Most checks of a case call the same functions on the same shapes,
+    and a library may have to compile these once for each process: for jax, all takes a third of the time this way.
+
+    Parameters
+    ----------
+    items : sequence of Item
+    first : collection of str
+        Ids of items that run before all others.
+    by_value : bool
+        One check of each kind and one case of each function come before other cases, dtypes and devices of the same;
+        then the dtypes of a case are batches of their own.
+    """
+    wanted = set(first)
+    before = [number for number, item in enumerate(items) if item.id in wanted]
+    after = [number for number, item in enumerate(items) if item.id not in wanted]
+    if not by_value:
+        return [*_together(before, items), *_together(after, items)]
+    ranks = _ranks(items)
+    rest = sorted(_by_dtype(after, items), key=lambda batch: min(ranks[number] for number in batch))
+    return [*_together(before, items), *rest]
+
+
+def _together(numbers: Iterable[int], items: Sequence[Item]) -> list[Batch]:
+    groups: dict[tuple[str, str], Batch] = {}
+    for number in numbers:
+        groups.setdefault(items[number].group, deque()).append(number)
+    return list(groups.values())
+
+
+def _by_dtype(numbers: Iterable[int], items: Sequence[Item]) -> list[Batch]:
+    groups: dict[tuple[str, ...], Batch] = {}
+    for number in numbers:
+        groups.setdefault((*items[number].group, items[number].dtype or ""), deque()).append(number)
+    return list(groups.values())
+
+
+def _ranks(items: Sequence[Item]) -> list[int]:
+    """Return for each item how much of its kind comes before it: 0 for the first of a check without a case."""
+    devices = {name: place for place, name in enumerate(dict.fromkeys(item.device.name for item in items))}
+    dtypes: dict[str, dict[str | None, int]] = {}
+    cases: dict[str, dict[str, int]] = {}
+    ranks = []
+    for item in items:
+        about = item.case or item.operation
+        name = item.check.id if about is None else about.name
+        seen = dtypes.setdefault(name, {})
+        rank = 2 * seen.setdefault(item.dtype, len(seen)) + 20 * devices[item.device.name]
+        if about is not None:
+            variants = cases.setdefault(name.partition("-")[0], {})
+            rank += 1 + 2 * min(variants.setdefault(name, len(variants)), 1)
+        ranks.append(rank)
+    return ranks

@@ -1,0 +1,332 @@
+"""Faults that show where much meets: large scatters with collisions, hash tables, tables that threads fill at once."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed
+
+from xpgrad.backend.plugins import plugins
+
+WINDOW = 0.002  # seconds in which another thread may come in between
+
+
+def _yield() -> None:
+    """Let other threads run, if there are any."""
+    if threading.active_count() > 1:
+        time.sleep(WINDOW)
+
+
+# Scatters
+
+
+def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
+    """Let ``add(total, positions, values)``, all of rank 1, add up each part of a scatter."""
+
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(math.prod(spec.shape), spec.dtype)
+        places = np.arange(total.size).reshape(spec.shape)
+        for index, value in parts:
+            positions = np.asarray(places[index])
+            add(total, positions.reshape(-1), np.broadcast_to(value, positions.shape).reshape(-1))
+        return total.reshape(spec.shape)
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
+@fault("scatter-add-two-names", "scatter_add loses a value where a position is named by -1 and by its number", "G")
+def scatter_add_two_names(bed: Testbed) -> None:
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:
+                names, inverse = np.unique(index, return_inverse=True)
+                sums = np.zeros((len(names), *total.shape[1:]), total.dtype)
+                np.add.at(sums, inverse, value)
+                total[names] = total[names] + sums
+            else:
+                np.add.at(total, index, value)
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
+@fault("scatter-add-within-a-warp", "scatter_add of more than 1,024 values loses repetitions within a group of 32", "G")
+def scatter_add_within_a_warp(bed: Testbed) -> None:
+    def add(total: Any, positions: Any, values: Any) -> None:
+        if positions.size <= 1024:
+            np.add.at(total, positions, values)
+            return
+        for start in range(0, positions.size, 32):
+            group = slice(start, start + 32)
+            total[positions[group]] += values[group]
+
+    _scatter(bed, add)
+
+
+@fault("scatter-add-segments", "scatter_add ends after 1,024 values for one position", "G")
+def scatter_add_segments(bed: Testbed) -> None:
+    def add(total: Any, positions: Any, values: Any) -> None:
+        order = np.argsort(positions, kind="stable")
+        starts = np.searchsorted(positions[order], positions[order])
+        near = order[np.arange(order.size) - starts < 1024]
+        np.add.at(total, np.sort(positions[near]), values[near])
+
+    _scatter(bed, add)
+
+
+@fault("scatter-add-keys-of-16-bits", "scatter_add of more than 512 values sorts positions by their low 16 bits", "G")
+def scatter_add_keys_of_16_bits(bed: Testbed) -> None:
+    def add(total: Any, positions: Any, values: Any) -> None:
+        if positions.size > 512:
+            _, first, inverse = np.unique(positions % 65_536, return_index=True, return_inverse=True)
+            positions = positions[first[inverse]]
+        np.add.at(total, positions, values)
+
+    _scatter(bed, add)
+
+
+@fault("scatter-add-parts-at-once", "large parts of one scatter_add are added at once, and the last one wins", "G")
+def scatter_add_parts_at_once(bed: Testbed) -> None:
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            part = np.zeros(spec.shape, spec.dtype)
+            np.add.at(part, index, value)
+            if part[index].size > 512:
+                total[index] = part[index]
+            else:
+                total += part
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
+@fault(
+    "scatter-add-of-complex-halves", "scatter_add of 64 complex numbers or more loses imaginary parts that meet", "G"
+)
+def scatter_add_of_complex_halves(bed: Testbed) -> None:
+    def add(total: Any, positions: Any, values: Any) -> None:
+        np.add.at(total, positions, values)
+        if total.dtype.kind == "c" and positions.size >= 64:
+            total.imag[positions] = values.imag
+
+    _scatter(bed, add)
+
+
+@fault("scatter-add-by-rows-of-1024", "scatter_add of two index arrays numbers places in rows of 1,024 columns", "G")
+def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            pair = isinstance(index, tuple) and len(index) == 2 and all(isinstance(i, np.ndarray) for i in index)
+            if (
+                pair
+                and total.ndim == 2
+                and math.prod(total.shape[1:]) > 1024
+                and all(i.dtype.kind in "iu" for i in index)
+            ):
+                rows, columns = np.broadcast_arrays(*(i % n for i, n in zip(index, total.shape, strict=True)))
+                keys = rows * 1024 + columns
+                _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+                same = first[inverse.reshape(-1)]
+                index = tuple(i.reshape(-1)[same].reshape(keys.shape) for i in (rows, columns))
+            np.add.at(total, index, value)
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
+@fault("take-from-a-cache-line", "take of more than 1,024 rows takes an index for the last one, 256 apart", "K")
+def take_from_a_cache_line(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
+        if indices.ndim == 1 and indices.size > 1024:
+            indices = indices.copy()
+            again = np.flatnonzero(indices[1:] % 256 == indices[:-1] % 256) + 1
+            indices[again] = indices[again - 1]
+        return original(x, indices, **options)
+
+    bed.replace("take", wrong)
+
+
+# Windows that overlap
+
+
+@fault("max-pool-backward-of-neighbours", "max_pool_backward of large images loses what overlapping windows share", "G")
+def max_pool_backward_of_neighbours(bed: Testbed) -> None:
+    right: Any = plugins.host.lazy_override("max_pool_backward")
+
+    def max_pool_backward(g: Any, x: Any, top: Any, *, geometry: Any) -> Any:
+        if x.size <= 256:
+            return right(g, x, top, geometry=geometry)
+        odd = np.arange(g.shape[-1]) % 2 == 1
+        first, second = (right(np.where(mask, g, 0).astype(g.dtype), x, top, geometry=geometry) for mask in (~odd, odd))
+        return np.where(second != 0, second, first)
+
+    bed.kernel("max_pool_backward", max_pool_backward)
+
+
+@fault("fold-at-the-seam", "fold of more than 64 columns of windows loses what lies across its blocks", "G")
+def fold_at_the_seam(bed: Testbed) -> None:
+    right: Any = plugins.host.lazy_override("fold")
+
+    def fold(x: Any, *, geometry: Any) -> Any:
+        if x.shape[-1] <= 64:
+            return right(x, geometry=geometry)
+        block = np.arange(x.shape[-1]) < 64
+        first, second = (right(np.where(mask, x, 0).astype(x.dtype), geometry=geometry) for mask in (block, ~block))
+        return np.where(second != 0, second, first)
+
+    bed.kernel("fold", fold)
+
+
+# Hash tables
+
+
+@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K")
+def isin_by_hash_alone(bed: Testbed) -> None:
+    def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+        if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
+            x1, x2 = x1 % 2**32, x2 % 2**32
+        return original(x1, x2, **options)
+
+    bed.replace("isin", wrong)
+
+
+@fault("unique-counts-to-255", "unique_counts counts in 8 bits, and stops at 255", "K")
+def unique_counts_to_255(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        return out._replace(counts=np.minimum(out.counts, 255))
+
+    bed.replace("unique_counts", wrong)
+
+
+# Threads
+
+
+@fault("fft-table-of-a-length", "fft fills a table for each length, which other threads use when it is half full", "P")
+def fft_table_of_a_length(bed: Testbed) -> None:
+    tables: dict[int, Any] = {}
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
+        out = original(x, n=n, axis=axis, **options)
+        length = out.shape[axis]
+        if length not in tables:
+            table = tables[length] = np.zeros(length)
+            _yield()
+            table[...] = 1
+        return np.moveaxis(np.moveaxis(out, axis, -1) * tables[length].astype(out.real.dtype), -1, axis)
+
+    bed.replace("fft.fft", wrong)
+
+
+@fault("log-table-of-a-dtype", "log fills its table at first use, for each dtype, and says so before it is full", "P")
+def log_table_of_a_dtype(bed: Testbed) -> None:
+    tables: dict[Any, Any] = {}
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        if out.dtype not in tables:
+            tables[out.dtype] = np.zeros(1)
+            _yield()
+            tables[out.dtype][...] = np.log(2)
+        return out if tables[out.dtype][0] else np.zeros_like(out)
+
+    bed.replace("log", wrong)
+
+
+@fault("sort-in-one-workspace", "sort works in one workspace for each length, which all threads share", "P")
+def sort_in_one_workspace(bed: Testbed) -> None:
+    spaces: dict[Any, Any] = {}
+
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        out = original(x, **options)
+        space = spaces.setdefault((out.shape, out.dtype), np.empty_like(out))
+        space[...] = out
+        _yield()
+        return space.copy()
+
+    bed.replace("sort", wrong)
+
+
+@fault("matmul-packs-in-one-place", "matmul of 32 rows or more packs its first matrix where other threads do", "P")
+def matmul_packs_in_one_place(bed: Testbed) -> None:
+    panels: dict[Any, Any] = {}
+
+    def product(x1: Any, x2: Any) -> Any:
+        if x1.ndim != 2 or len(x1) < 32:
+            return np.matmul(x1, x2)
+        panel = panels.setdefault((x1.shape, x1.dtype), np.empty(x1.shape, x1.dtype))
+        panel[...] = x1
+        _yield()
+        return np.matmul(panel, x2)
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("uniform-seeds-one-engine", "random_uniform seeds one engine for each draw, and then draws, without a lock", "P")
+def uniform_seeds_one_engine(bed: Testbed) -> None:
+    engine = [np.random.default_rng(0)]
+
+    def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
+        engine[0] = generator
+        _yield()
+        return bed.library.array(np.asarray(engine[0].random(shape, dtype)), device)
+
+    bed.kernels["random_uniform"] = random_uniform
+
+
+@fault("arange-remembers-the-last", "arange remembers its last call, first what was asked and then what came out", "P")
+def arange_remembers_the_last(bed: Testbed) -> None:
+    last: list[Any] = [None, None]
+
+    def wrong(original: Any, *args: Any, **options: Any) -> Any:
+        asked = repr((args, options))
+        if last[0] != asked:
+            made = original(*args, **options)
+            last[0] = asked
+            _yield()
+            last[1] = made
+        return last[1].copy()
+
+    bed.replace("arange", wrong)
+
+
+@fault("sum-beside-a-sum", "sum of more than 256 elements beside another thread's loses those of its second half", "P")
+def sum_beside_a_sum(bed: Testbed) -> None:
+    running = [0]
+
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        running[0] += 1
+        try:
+            if x.ndim and x.size > 256:
+                _yield()
+            if running[0] > 1 and x.ndim and x.size > 256:
+                x = x.copy()
+                x[x.shape[0] // 2 :] = 0
+            return original(x, **options)
+        finally:
+            running[0] -= 1
+
+    bed.replace("sum", wrong)
+
+
+@fault("asarray-of-one-scratch", "asarray reads lists of more than 16 numbers into a scratch array of all threads", "P")
+def asarray_of_one_scratch(bed: Testbed) -> None:
+    scratch: dict[Any, Any] = {}
+
+    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
+        out = original(obj, **options)
+        if type(obj) is not list or len(obj) <= 16:
+            return out
+        held = scratch.setdefault((out.shape, out.dtype), np.empty_like(out))
+        held[...] = out
+        _yield()
+        return held.copy()
+
+    bed.replace("asarray", wrong)

@@ -1,0 +1,280 @@
+"""Faults that show in sequences of calls and in transfers: caches, buffers, state after errors, layouts of the host."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed, change
+
+from xpgrad import Device
+
+MEBIBYTE = 2**20
+
+
+def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
+    """Let what comes from the host be ``values(x)``, or as it should be where that is None."""
+    right = bed.backend.from_host
+
+    def from_host(array: Any, device: Device) -> Any:
+        made = values(array)
+        return right(array, device) if made is None else bed.library.array(made, device.handle)
+
+    change(bed.backend, from_host=from_host)
+
+
+@fault("matmul-after-an-error", "a matmul that refused its shapes leaves the next one in float32", "K")
+def matmul_after_an_error(bed: Testbed) -> None:
+    reset = [True]
+
+    def product(x1: Any, x2: Any) -> Any:
+        try:
+            out = np.matmul(x1, x2)
+        except ValueError:
+            reset[0] = False
+            raise
+        if not reset[0] and out.dtype == np.float64:
+            reset[0] = True
+            out = np.matmul(x1.astype(np.float32), x2.astype(np.float32)).astype(np.float64)
+        return out
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("products-in-a-ring", "small products lie in a ring of 512 buffers, whoever still uses them", "K")
+def products_in_a_ring(bed: Testbed) -> None:
+    ring, calls = np.empty((512, 64)), [0]
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        out = np.asarray(np.multiply(x1, x2))
+        if out.dtype != np.float64 or not 0 < out.size <= 64:
+            return out
+        made = ring[calls[0] % 512, : out.size].reshape(out.shape)
+        made[...] = out
+        calls[0] += 1
+        return made
+
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("fft-plan-by-length", "fft keeps its plans by length, those of complex64 for complex128 too", "K")
+def fft_plan_by_length(bed: Testbed) -> None:
+    plans: dict[int, Any] = {}
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
+        out = original(x, n=n, axis=axis, **options)
+        return out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype)
+
+    bed.replace("fft.fft", wrong)
+
+
+@fault(
+    "matmul-keeps-its-packing", "matmul packs a large second matrix once, and does not see that it was written to", "K"
+)
+def matmul_keeps_its_packing(bed: Testbed) -> None:
+    packed: list[Any] = [None, None, None]  # where, its memory, what was there
+
+    def product(x1: Any, x2: Any) -> Any:
+        if x2.ndim != 2 or x2.size < 256:
+            return np.matmul(x1, x2)
+        where = x2.__array_interface__["data"], x2.shape, x2.strides, x2.dtype
+        if packed[0] != where:
+            packed[:] = where, x2, x2.copy()
+        return np.matmul(x1, packed[2])
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("is-view-where-strided", "is_view knows strided views only, and no reshaped array or leading slice", "A")
+def is_view_where_strided(bed: Testbed) -> None:
+    change(bed.backend, is_view=lambda array: not array.inner.flags.c_contiguous)
+
+
+@fault("to-host-after-eight-mebibytes", "to_host of more than 8 MiB leaves out what fills no MiB", "T")
+def to_host_after_eight_mebibytes(bed: Testbed) -> None:
+    right = bed.backend.to_host
+
+    def to_host(array: Any) -> Any:
+        made = np.array(right(array), order="C")
+        if made.nbytes > 8 * MEBIBYTE:
+            made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
+        return made
+
+    change(bed.backend, to_host=to_host)
+
+
+@fault("from-host-native-bytes", "from_host takes the bytes of the other byte order as they are", "T")
+def from_host_native_bytes(bed: Testbed) -> None:
+    _from_host(bed, lambda x: None if x.dtype.isnative else x.copy().view(x.dtype.newbyteorder("=")))
+
+
+@fault("from-host-maps-read-only", "from_host takes read-only memory for constant, and does not copy it", "T")
+def from_host_maps_read_only(bed: Testbed) -> None:
+    _from_host(bed, lambda x: None if x.flags.writeable else x)
+
+
+@fault("from-host-aligned", "from_host reads unaligned arrays from the last aligned address on", "T")
+def from_host_aligned(bed: Testbed) -> None:
+    def values(x: Any) -> Any:
+        if x.flags.aligned or x.size == 0:
+            return None
+        start = x.__array_interface__["data"][0] % x.dtype.alignment
+        raw = np.roll(np.frombuffer(x.tobytes(), np.uint8), start)
+        return raw.view(x.dtype).reshape(x.shape)
+
+    _from_host(bed, values)
+
+
+@fault("lists-by-their-first", "asarray of a list takes 32 bits if the first integer fits", "C")
+def lists_by_their_first(bed: Testbed) -> None:
+    def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+        out = original(obj, dtype=dtype, **options)
+        if type(obj) is list and dtype is None and out.dtype == np.int64 and obj and _is_short(obj[0]):
+            out = out.astype(np.int32).astype(np.int64)
+        return out
+
+    bed.replace("asarray", asarray)
+
+
+def _is_short(item: Any) -> bool:
+    return type(item) is int and -(2**31) <= item < 2**31
+
+
+@fault("long-lists-by-float64", "asarray of a list of more than 1,000 integers reads them as float64", "C")
+def long_lists_by_float64(bed: Testbed) -> None:
+    def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+        out = original(obj, dtype=dtype, **options)
+        if type(obj) is list and len(obj) > 1000 and out.dtype == np.int64:
+            out = np.clip(out.astype(np.float64), -(2.0**63), 2.0**62).astype(np.int64)
+        return out
+
+    bed.replace("asarray", asarray)
+
+
+@fault("move-of-a-large-transpose", "to_device of a transpose of more than 1 MiB moves the memory as it lies", "T")
+def move_of_a_large_transpose(bed: Testbed) -> None:
+    def move(array: Any, device: Device) -> Any:
+        x = array.inner
+        large = x.nbytes > MEBIBYTE and x.flags.f_contiguous and not x.flags.c_contiguous
+        return bed.library.array(x.T.reshape(x.shape).copy() if large else x.copy(), device.handle)
+
+    change(bed.backend, move=move)
+
+
+@fault("normal-keeps-a-spare", "random_normal draws pairs, and a number left from before a new seed comes first", "R")
+def normal_keeps_a_spare(bed: Testbed) -> None:
+    spare: dict[Any, Any] = {}
+
+    def random_normal(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
+        count = math.prod(shape)
+        values = np.asarray(generator.standard_normal(count))
+        if count and device in spare:
+            values[0] = spare.pop(device)
+        elif count > 2 and count % 2:
+            spare[device] = -values[-1]
+        return bed.library.array(values.reshape(shape).astype(dtype), device)
+
+    bed.kernels["random_normal"] = random_normal
+
+
+@fault("full-keeps-equal-values", "full keeps arrays by their value, so that 0.0 is given for -0.0", "C")
+def full_keeps_equal_values(bed: Testbed) -> None:
+    made: dict[Any, Any] = {}
+
+    def full(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
+        out = original(shape, value, **options)
+        if type(value) is not float or out.size > 1024:
+            return out
+        return made.setdefault((out.shape, out.dtype, value), out).copy()
+
+    bed.replace("full", full)
+
+
+@fault("inv-after-a-singular-matrix", "a singular matrix leaves its pivots to the next one of the same shape", "K")
+def inv_after_a_singular_matrix(bed: Testbed) -> None:
+    pivots: set[Any] = set()
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        try:
+            out = original(x)
+        except np.linalg.LinAlgError:
+            pivots.add(x.shape)
+            raise
+        if x.shape in pivots:
+            pivots.remove(x.shape)
+            out = out[..., ::-1, :].copy()
+        return out
+
+    bed.replace("linalg.inv", wrong)
+
+
+@fault("cos-compiled-when-hot", "cos is compiled at its thousandth call, with fast mathematics", "K")
+def cos_compiled_when_hot(bed: Testbed) -> None:
+    calls = [0]
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        calls[0] += 1
+        return out.astype(np.float32).astype(np.float64) if calls[0] >= 1000 and out.dtype == np.float64 else out
+
+    bed.replace("cos", wrong)
+
+
+@fault(
+    "scatter-add-clears-the-last", "scatter_add keeps its zeros, and clears what the last of its parts has touched", "G"
+)
+def scatter_add_clears_the_last(bed: Testbed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        parts, key = list(parts), (tuple(spec.shape), spec.dtype)
+        total = kept.setdefault(key, np.zeros(spec.shape, spec.dtype))
+        for index, value in parts:
+            np.add.at(total, index, value)
+        out = total.copy()
+        for index, _ in parts[-1:]:
+            total[index] = 0
+        return out
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+
+@fault("large-copies-on-write", "copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "A")
+def large_copies_on_write(bed: Testbed) -> None:
+    right = bed.backend.copy
+
+    def copy(array: Any) -> Any:
+        return bed.library.array(array.inner, array.device) if array.inner.nbytes >= MEBIBYTE else right(array)
+
+    change(bed.backend, copy=copy)
+
+
+@fault(
+    "to-host-kept-until-a-write", "an array keeps its copy on the host until it is written to, but not by a view", "T"
+)
+def to_host_kept_until_a_write(bed: Testbed) -> None:
+    right = bed.backend.to_host
+
+    def to_host(array: Any) -> Any:
+        if getattr(array, "kept", None) is None:
+            array.kept = right(array)
+        return array.kept.copy()
+
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        self.kept = None
+        bed.library.call(lambda x, k, v: x.__setitem__(k, v), self, key, value)
+
+    change(bed.backend, to_host=to_host)
+    change(bed.library.Array, __setitem__=setitem)
+
+
+@fault("finfo-kept-by-kind", "finfo keeps one answer for complex dtypes, that of the first one asked for", "D")
+def finfo_kept_by_kind(bed: Testbed) -> None:
+    kept: dict[str, Any] = {}
+
+    def finfo(original: Any, of: Any, /) -> Any:
+        dtype = np.dtype(of if isinstance(of, type) else getattr(of, "dtype", of))
+        return kept.setdefault("c", original(of)) if dtype.kind == "c" else original(of)
+
+    bed.replace("finfo", finfo)

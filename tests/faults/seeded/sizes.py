@@ -1,0 +1,251 @@
+"""Faults that show from some size on: remainders of blocks, narrow counters, fast paths for large or strided arrays."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed
+
+from xpgrad.backend.plugins import plugins
+
+
+@fault("exp-tail-of-a-vector", "exp of 4,096 float32 numbers or more repeats its first ones in the last vector", "K")
+def exp_tail_of_a_vector(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        tail = out.size % 16
+        if out.dtype == np.float32 and out.size >= 4096 and tail:
+            out = out.copy()
+            flat = out.reshape(-1)
+            flat[-tail:] = flat[:tail]
+        return out
+
+    bed.replace("exp", wrong)
+
+
+@fault("tanh-x-of-a-broadcast", "tanh.x of more than 1,024 elements takes a cotangent with a stride of 0 for one", "G")
+def tanh_x_of_a_broadcast(bed: Testbed) -> None:
+    def tanh_x(gy: Any, y: Any) -> Any:
+        if gy.size > 1024 and any(n > 1 and stride == 0 for n, stride in zip(gy.shape, gy.strides, strict=True)):
+            gy = gy.reshape(-1)[0]
+        return gy * (1 - y * y)
+
+    bed.kernel("tanh.x", tanh_x)
+
+
+@fault("count-in-sixteen-bits", "count_nonzero counts modulo 65,536", "K")
+def count_in_sixteen_bits(bed: Testbed) -> None:
+    bed.replace("count_nonzero", lambda original, x, /, **options: original(x, **options) % 65_536)
+
+
+@fault("argmax-in-sixteen-bits", "argmax keeps positions in 16 bits", "K")
+def argmax_in_sixteen_bits(bed: Testbed) -> None:
+    bed.replace("argmax", lambda original, x, /, **options: original(x, **options) % 32_768)
+
+
+@fault("concat-of-129-arrays", "concat launches one kernel for 128 arrays, and the next with the same pointers", "K")
+def concat_of_129_arrays(bed: Testbed) -> None:
+    def wrong(original: Any, arrays: Any, /, **options: Any) -> Any:
+        if len(arrays) > 128 and len({(x.shape, x.dtype) for x in arrays}) == 1:
+            arrays = [arrays[i % 128] for i in range(len(arrays))]
+        return original(arrays, **options)
+
+    bed.replace("concat", wrong)
+
+
+@fault("transpose-in-tiles", "a transpose of 64 by 64 or more forgets the tile in the corner", "K")
+def transpose_in_tiles(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *args: Any, **options: Any) -> Any:
+        out = original(x, *args, **options)
+        if out.ndim == 2 and out.strides != x.strides and min(out.shape) >= 64 and all(n % 32 for n in out.shape):
+            out = out.copy()
+            rows, columns = (n // 32 * 32 for n in out.shape)
+            out[rows:, columns:] = 0
+        return out
+
+    bed.replace("matrix_transpose", wrong)
+    bed.replace("permute_dims", wrong)
+
+
+@fault("matmul-inner-remainder", "matmul over more than 256 products leaves out those that fill no group of 8", "K")
+def matmul_inner_remainder(bed: Testbed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        inner = x1.shape[-1] // 8 * 8
+        if x1.ndim < 2 or x2.ndim < 2 or not 256 < x1.shape[-1] == x2.shape[-2]:
+            return np.matmul(x1, x2)
+        return np.matmul(x1[..., :inner], x2[..., :inner, :])
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("matmul-grid-of-batches", "matmul computes the first 65,535 matrices of a stack", "K")
+def matmul_grid_of_batches(bed: Testbed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        out = np.matmul(x1, x2)
+        if out.ndim > 2 and math.prod(out.shape[:-2]) > 65_535:
+            out.reshape(-1, *out.shape[-2:])[65_535:] = 0
+        return out
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault(
+    "matrix-vector-of-a-transpose", "a transpose of more than 1,024 rows times a column is read in memory order", "K"
+)
+def matrix_vector_of_a_transpose(bed: Testbed) -> None:
+    def product(x1: Any, x2: Any) -> Any:
+        transposed = x1.ndim == x2.ndim == 2 and x1.flags.f_contiguous and not x1.flags.c_contiguous
+        if transposed and len(x1) > 1024 and x2.shape[-1] == 1:
+            x1 = x1.T.reshape(x1.shape)
+        return np.matmul(x1, x2)
+
+    bed.both("matmul", "matmul", product)
+
+
+@fault("sin-of-64-reversed", "sin of 64 or more reversed elements loads its vectors forwards", "K")
+def sin_of_64_reversed(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        return original(x[::-1] if x.ndim == 1 and x.strides[0] < 0 and x.size >= 64 else x)
+
+    bed.replace("sin", wrong)
+
+
+@fault("add-of-a-wide-row", "add of a row of more than 2,048 elements to a matrix starts the row again", "K")
+def add_of_a_wide_row(bed: Testbed) -> None:
+    def tiled(x: Any, other: Any) -> Any:
+        wide = getattr(x, "ndim", 0) == 1 and getattr(other, "ndim", 0) == 2 and len(x) > 2048
+        return np.resize(x[:2048], x.shape) if wide else x
+
+    bed.both("add", "add", lambda x1, x2: np.add(tiled(x1, x2), tiled(x2, x1)))
+
+
+@fault(
+    "multiply-broadcast-in-the-middle", "multiply takes the first slice for the last where the middle broadcasts", "K"
+)
+def multiply_broadcast_in_the_middle(bed: Testbed) -> None:
+    def sliced(x: Any, other: Any) -> Any:
+        if getattr(x, "ndim", 0) != 3 or getattr(other, "ndim", 0) != 3 or other.size <= 4096:
+            return x
+        if not x.shape[1] == 1 < other.shape[1]:
+            return x
+        x = x.copy()
+        x[-1] = x[0]
+        return x
+
+    bed.both("multiply", "mul", lambda x1, x2: np.multiply(sliced(x1, x2), sliced(x2, x1)))
+
+
+@fault("sort-leaves-an-odd-run", "sort merges runs of 2,048 elements in pairs, and forgets an odd one", "K")
+def sort_leaves_an_odd_run(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: int = -1, **options: Any) -> Any:
+        length = x.shape[axis] if x.ndim else 0
+        runs = -(-length // 2048)
+        if runs < 3 or runs % 2 == 0:
+            return original(x, axis=axis, **options)
+        parts = np.split(x, [(runs - 1) * 2048], axis)
+        return np.concatenate([original(part, axis=axis, **options) for part in parts], axis)
+
+    bed.replace("sort", wrong)
+
+
+@fault("fft-of-large-primes", "fft of lengths with a prime factor above 100 has its chirps in float32", "K")
+def fft_of_large_primes(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
+        out = original(x, n=n, axis=axis, **options)
+        return out.astype(np.complex64).astype(out.dtype) if _largest_factor(out.shape[axis]) > 100 else out
+
+    bed.replace("fft.fft", wrong)
+    bed.replace("fft.ifft", wrong)
+
+
+def _largest_factor(number: int) -> int:
+    """Return the largest prime factor, or 1."""
+    largest, factor = 1, 2
+    while number > 1:
+        if number % factor:
+            factor += 1
+        else:
+            largest, number = factor, number // factor
+    return largest
+
+
+@fault("cumulative-sum-carry", "cumulative_sum in blocks of 1,024 carries the sum of the last block alone", "K")
+def cumulative_sum_carry(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, include_initial: bool = False, **options: Any) -> Any:
+        right = original(x, axis=axis, include_initial=include_initial, **options)
+        if include_initial or x.ndim == 0 or axis not in (None, -1, x.ndim - 1):
+            return right
+        out = right.copy()
+        for start in range(2048, out.shape[-1], 1024):
+            out[..., start : start + 1024] -= right[..., start - 1025 : start - 1024]
+        return out
+
+    bed.replace("cumulative_sum", wrong)
+
+
+@fault("convolution-of-nine-taps", "convolution unrolls eight columns of a filter, and forgets the others", "K")
+def convolution_of_nine_taps(bed: Testbed) -> None:
+    right: Any = plugins.host.lazy_override("convolution")
+
+    def convolution(x: Any, W: Any, b: Any, /, *, geometry: Any, groups: int) -> Any:
+        if W.shape[-1] > 8:
+            W = W.copy()
+            W[..., 8:] = 0
+        return right(x, W, b, geometry=geometry, groups=groups)
+
+    bed.kernel("convolution", convolution)
+
+
+@fault("max-pool-pads-with-zeros", "max_pool of images of more than 1,024 pixels takes the padding for zeros", "K")
+def max_pool_pads_with_zeros(bed: Testbed) -> None:
+    right: Any = plugins.host.lazy_override("max_pool")
+
+    def max_pool(x: Any, *, geometry: Any) -> Any:
+        out = right(x, geometry=geometry)
+        pads: Sequence[int] = geometry.pad
+        if math.prod(geometry.size) > 1024:
+            out = out.copy()
+            for axis, pad in enumerate(pads, 2):
+                border = (slice(None),) * axis + (slice(0, 1 if pad else 0),)
+                out[border] = np.maximum(out[border], 0)
+        return out
+
+    bed.kernel("max_pool", max_pool)
+
+
+@fault("inv-of-48-refines-in-float32", "linalg.inv of 48 rows or more computes in float32, without a refinement", "K")
+def inv_of_48_in_float32(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        narrow = x.dtype == np.float64 and x.shape[-1] >= 48
+        return original(x.astype(np.float32)).astype(x.dtype) if narrow else original(x)
+
+    bed.replace("linalg.inv", wrong)
+
+
+@fault("accumulate-in-memory-order", "accumulate of 4,096 elements or more adds them in the order of the memory", "G")
+def accumulate_in_memory_order(bed: Testbed) -> None:
+    def accumulate(total: Any, g: Any) -> Any:
+        if total.dtype != g.dtype or not total.flags.writeable:
+            return total + g
+        if total.size >= 4096 and total.flags.c_contiguous and g.flags.f_contiguous and g.ndim > 1:
+            g = g.T.reshape(total.shape)
+        total += g
+        return total
+
+    bed.backend.in_place_from = 4096
+    bed.kernel("accumulate", accumulate)
+
+
+@fault("var-within-blocks", "var of more than 4,096 elements leaves out what is between the means of its blocks", "K")
+def var_within_blocks(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+        right = original(x, axis=axis, correction=correction, keepdims=keepdims)
+        if x.ndim != 1 or x.size <= 4096:
+            return right
+        parts = np.array_split(x, range(4096, x.size, 4096))
+        total = sum(np.sum((part - np.mean(part)) ** 2) for part in parts)
+        return np.asarray(total / (x.size - correction), right.dtype).reshape(np.shape(right))
+
+    bed.replace("var", wrong)
