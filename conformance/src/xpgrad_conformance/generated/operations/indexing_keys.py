@@ -48,6 +48,8 @@ def _slice(draw: Draw, n: int) -> slice:
     steps = [None, 1, 2, 3, n, n + 1] + ([-1, -2, -n - 1] if draw.has("negative_steps") else [])
     step = draw.pick([each for each in steps if each != 0])
     ends = [None, 0, 1, n // 2, n - 1, n, n + 3, -1, -n, -(n // 3) - 1, -n - 2]
+    if step is not None and draw.pick((False, True)):
+        return slice(None, None, step)
     for _ in range(20):
         found = slice(draw.pick(ends), draw.pick(ends), step)
         if len(range(*found.indices(n))) or draw.has("empty_arrays"):
@@ -179,6 +181,8 @@ def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
         yield given(draw, shape, row["kind"], layout=row["layout"]), row["m"]
 
 
+NARROW = "int8", "int16", "int32", "int64", "uint8"
+"""Dtypes of positions; there are as many as rows, so that a library that takes them for a mask raises no error."""
 PAIRS = (5, 1025), (1025, 5), (3, 4097), (65, 65)
 """Shapes of arrays that are indexed by two arrays."""
 
@@ -195,6 +199,8 @@ def _getitem(draw: Draw) -> Iterator[Sample]:
             yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (n,), 5),))
             if draw.has("data_dependent_shapes", "bool"):
                 yield _read(x, (ARRAY,), (_mask(draw, (n,)),))
+    for dtype in filter(draw.has, NARROW if draw.has("index_arrays") else ()):
+        yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (5,), 5, dtype=dtype),))
     for shape in PAIRS if draw.has("index_arrays") else ():
         yield _read(given(draw, shape, "mixed"), (ARRAY, ARRAY), _pair(draw, shape, 1025))
     for x, m in _shapes(draw):
