@@ -16,6 +16,7 @@ from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
+from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.table.case import Case
 
 EVERY = 10  # every tenth case and operation runs on a backend that uses its freedoms; the next one takes others
@@ -163,13 +164,14 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 
 
 def _on_freedom(task: Task) -> Kills:
-    """Run every family on a correct backend."""
+    """Run every family on a correct backend, and compare its declaration with it."""
     number, freedom = next((i, each) for i, each in enumerate(FREEDOMS) if each.id == task.id)
     bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
     families = [family.letter for family in FAMILIES if family.letter not in task.without]
-    failed: dict[str, str] = {}
-    for item in _planned(bed.devices()[1:2], families, CASES[::EVERY], OPERATIONS[number % EVERY :: EVERY]):
+    devices = bed.devices()[1:2] or bed.devices()
+    failed = {f"declaration of {each.fact}": str(each) for each in mismatches(devices, bed.backend.capabilities)}
+    for item in _planned(devices, families, CASES[::EVERY], OPERATIONS[number % EVERY :: EVERY]):
         failed |= _failure(item, bed)
     return Kills(freedom.id, failed)
 

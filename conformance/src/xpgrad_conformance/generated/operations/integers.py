@@ -12,6 +12,8 @@ from xpgrad_conformance.generated.points import FORMS, PAIRS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 QUICK = "int8", "int32", "int64", "uint8"
+UNSIGNED = "maximum", "minimum", "floor_divide", "remainder", "bitwise_right_shift"
+"""The functions, besides comparisons, in which numbers above 2^63 must not pass as negative ones."""
 ENDS = 7, 8, 15, 16, 24, 31, 32, 53, 62, 63, 64
 Pairs = tuple[Any, Any]
 
@@ -99,6 +101,9 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
         yield Sample(name, (x1, x2), reference, dtype=dtype or draw.dtype)
         if symbol:
             yield with_symbol(name, symbol, x1, x2, reference=reference, dtype=dtype or draw.dtype)
+        for axes1, axes2 in PAIRS[4:]:
+            first, second = argument(draw, axes1, 4097, 0), argument(draw, axes2, 4097, 1)
+            yield Sample(name, (first, second), reference, dtype=dtype or draw.dtype)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
             first = argument(draw, row["axes"][0], row["n"], 0, row["layout1"])
             second = argument(draw, row["axes"][1], row["n"], 1, row["layout2"])
@@ -115,7 +120,7 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
             if other != draw.dtype:
                 yield from promoted(draw, other)
 
-    return Operation(name, samples, INTEGERS, QUICK)
+    return Operation(name, samples, INTEGERS, (*QUICK, "uint64") if dtype or name in UNSIGNED else QUICK)
 
 
 def of_one(
