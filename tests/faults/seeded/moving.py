@@ -78,7 +78,7 @@ def roll_by_sizes(bed: Testbed) -> None:
     bed.replace("roll", wrong)
 
 
-@fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K")
+@fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K", operations=("tril",))
 def tril_of_batches(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         out = original(x, k=k)
@@ -281,7 +281,9 @@ def unique_counts_once(bed: Testbed) -> None:
     bed.replace("unique_counts", wrong)
 
 
-@fault("tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K")
+@fault(
+    "tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K", operations=("tril",)
+)
 def tril_beyond_the_first_row(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         return x.copy() if k <= -x.shape[-2] else original(x, k=k)
