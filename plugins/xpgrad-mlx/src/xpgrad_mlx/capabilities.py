@@ -31,4 +31,6 @@ EXPECTED = {
 def capabilities() -> Capabilities:
     """Return what MLX lacks on the device on which it computes by default."""
     there = ON_GPU if mx.default_device().type == mx.gpu else ON_CPU
-    return Capabilities(missing=MISSING | there | {f"{name}[float64]": NARROW for name in OF_FLOAT64}, expected=EXPECTED)
+    return Capabilities(
+        missing=MISSING | there | {f"{name}[float64]": NARROW for name in OF_FLOAT64}, expected=EXPECTED
+    )

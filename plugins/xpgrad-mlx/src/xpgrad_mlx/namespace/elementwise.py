@@ -61,7 +61,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Return quotients rounded down: NaN of infinities, and -1 of small negative ones, for which MLX has other zeros."""
+    """Return quotients rounded down; those by infinity, and of infinity, as the standard says."""
     y = mx.floor_divide(x1, x2)
     if not mx.issubdtype(y.dtype, mx.floating):
         return y
