@@ -16,7 +16,7 @@ ALL = (*FLOATS, *INTEGERS, "bool", *COMPLEX)
 """Every dtype of the standard."""
 QUICK = "float32", "int64", "bool"
 """Dtypes that the quick profile takes for functions of every dtype."""
-LONG = "float32", "float64", "complex64", "int32", "int64", "bool"
+LONG = "float32", "float64", "complex64", "int64"
 """Dtypes in which the full profile takes every length."""
 SOME = 7
 """How many lengths the quick profile takes in a second dtype; the full one takes twice as many outside of `LONG`."""
