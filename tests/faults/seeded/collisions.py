@@ -187,7 +187,7 @@ def fold_at_the_seam(bed: Testbed) -> None:
 # Hash tables
 
 
-@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K")
+@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K", operations=("isin",))
 def isin_by_hash_alone(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
         if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
