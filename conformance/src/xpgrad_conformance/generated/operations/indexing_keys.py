@@ -277,7 +277,8 @@ def _together(draw: Draw, n: int, m: int) -> Sample:
 
     def reference(x: Any, i: Any, j: Any, *values: Any) -> Any:
         total = np.zeros_like(x)
-        for key, value in zip((slice(1, None), i, j), values, strict=True):
+        keys: tuple[Any, ...] = slice(1, None), i, j
+        for key, value in zip(keys, values, strict=True):
             np.add.at(total, key, value)
         return total
 
