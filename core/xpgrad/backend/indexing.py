@@ -91,9 +91,10 @@ def _takes_index_arrays(backend: Backend) -> bool:
 
 def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Array:
     """Return the flat indices of the elements at `places`, an integer array for each axis."""
-    flat: Any = 0
+    xp, flat, whole = backend.namespace, 0, backend.default_dtype("int")
     for place, length in zip(places, shape, strict=True):
-        flat = flat * length + backend.namespace.where(place < 0, place + length, place)
+        wide = xp.astype(place, whole, copy=False)  # the flat indices fit no narrow dtype of positions
+        flat = flat * length + xp.where(wide < 0, wide + length, wide)
     return flat
 
 
