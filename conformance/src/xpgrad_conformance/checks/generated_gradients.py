@@ -6,7 +6,7 @@ from dataclasses import replace
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.gradients import Sweep, gradient_error, gradient_program
+from xpgrad_conformance.generated.gradients import Sweep, folded, gradient_error, gradient_program
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample, kind_of
 from xpgrad_conformance.generated.shrinking import shrunk
@@ -45,8 +45,9 @@ def _compare(s: Subject, order: int) -> None:
     draw = Draw(s, s.operation.name, few=True)
     layouts = draw.layouts()
     for number, sample in enumerate(_chosen(draw, s.operation, MOST[order, s.quick])):
+        sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
-        layout = draw.pick(layouts) if draw.rng.integers(2) else "contiguous"
+        layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)
         sweep = Sweep(kind, layout, recorded=number % 3 == 1, order=order, seed=number)
         wrong = _error(s, sample, sweep)
         if wrong is not None:
